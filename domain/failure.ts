@@ -1,0 +1,65 @@
+/** How a failure concerns the caller; `http/problems.ts` maps each kind to one status. */
+export type FailureKind =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "conflict"
+  | "too_large"
+  | "throttled"
+  | "remote_failed"
+  | "unavailable";
+
+/** One thing that is wrong with one part of the input; `path` is dotted, without the rejected value. */
+export interface Detail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a failure may carry beside its sentence. */
+export interface FailureOptions {
+  readonly details?: readonly Detail[];
+  readonly cause?: unknown;
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfter?: number;
+}
+
+/** A failure the caller is expected to handle. Anything else thrown is a bug. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly kind: FailureKind;
+  /** Stable word that clients may branch on. */
+  readonly code: string;
+  readonly details: readonly Detail[] | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(kind: FailureKind, code: string, message: string, options: FailureOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.kind = kind;
+    this.code = code;
+    this.details = options.details;
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+/** Input that cannot be accepted, or an operation that is not possible now. */
+export function invalid(code: string, message: string, options?: FailureOptions): Failure {
+  return new Failure("invalid", code, message, options);
+}
+
+/** Input with one wrong field; the sentence names it. */
+export function invalidField(path: string, message: string): Failure {
+  return new Failure("invalid", "invalid_request", `Cannot accept "${path}": ${message}`, {
+    details: [{ path, message }],
+  });
+}
+
+/** Something that is not there for this caller; the same words whether it is missing or another organization's. */
+export function notFound(what: string): Failure {
+  return new Failure("not_found", `${what.replaceAll(" ", "_")}_not_found`, `Cannot find this ${what}`);
+}
+
+/** A change that collides with what is already stored. */
+export function conflict(code: string, message: string, options?: FailureOptions): Failure {
+  return new Failure("conflict", code, message, options);
+}

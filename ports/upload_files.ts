@@ -1,0 +1,47 @@
+/** Bounds that one upload must stay within. */
+export interface UploadLimits {
+  /** Compressed bytes as they arrive. */
+  readonly maxBytes: number;
+  /** Bytes of all unpacked files together. */
+  readonly maxUnpackedBytes: number;
+  readonly maxEntries: number;
+}
+
+/** What an accepted upload turned out to be. */
+export interface ReceivedUpload {
+  /** Compressed size. */
+  readonly bytes: number;
+  /** Lower-case hexadecimal SHA-256 of the compressed bytes. */
+  readonly sha256: string;
+  /** How many regular files were unpacked. */
+  readonly files: number;
+}
+
+/** One entry of an unpacked upload; `path` is relative, with `/` between its parts. */
+export interface TreeEntry {
+  readonly path: string;
+  readonly type: "file" | "folder" | "link";
+  readonly size: number;
+}
+
+/** Keeps the unpacked folders of upload sessions, apart from each other by id. */
+export interface UploadFiles {
+  /**
+   * Unpacks a gzipped tar as it arrives, in constant memory. Resolves only when the whole archive was read, checked and
+   * written. Rejects with a `Failure` (`invalid` for a hostile or broken archive, `too_large` beyond a limit) and then
+   * keeps nothing of it; what an earlier successful call stored under `id` is replaced only by a success.
+   */
+  receive(
+    id: string,
+    archive: ReadableStream<Uint8Array>,
+    options: { readonly limits: UploadLimits; readonly signal?: AbortSignal },
+  ): Promise<ReceivedUpload>;
+  /** Yields the entries of a stored upload, sorted by path, links never followed; nothing for an unknown id. */
+  list(id: string): AsyncIterable<TreeEntry>;
+  /** Reads one regular file, not through links that leave the folder; `undefined` when absent or over `maxBytes`. */
+  read(id: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
+  /** Removes everything kept under `id`, unfinished parts included; an unknown id is no error. */
+  discard(id: string): Promise<void>;
+  /** Yields every id that occupies space, with the time of its last change. */
+  stored(): AsyncIterable<{ readonly id: string; readonly changedAt: Date }>;
+}
