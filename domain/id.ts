@@ -1,0 +1,22 @@
+/** What an id names; each kind has its own prefix. */
+export type IdPrefix = "aud" | "dep" | "dom" | "inv" | "org" | "prj" | "ses" | "srv" | "tok" | "upl" | "usr";
+
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+const ID = /^[a-z]{3}_[0-9a-z]{20,40}$/;
+
+/** Makes an id of 26 characters: ten that order by time, sixteen random ones (80 bits). */
+export function newId(prefix: IdPrefix, at: Date = new Date()): string {
+  let time = at.getTime();
+  const ordered = new Array<string>(10);
+  for (let index = 9; index >= 0; index--) {
+    ordered[index] = ALPHABET[time % 32]!;
+    time = Math.floor(time / 32);
+  }
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  return `${prefix}_${ordered.join("")}${Array.from(random, (byte) => ALPHABET[byte % 32]).join("")}`;
+}
+
+/** Tells whether a text has the form of an id of this kind; ids of other forms cannot name anything. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && ID.test(text);
+}

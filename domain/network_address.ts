@@ -1,0 +1,138 @@
+/** An IP address as its bytes: four of IPv4, sixteen of IPv6. */
+export type NetworkAddress = readonly number[];
+
+/** An address range: the first bits of every address in it. */
+interface Range {
+  readonly start: NetworkAddress;
+  readonly bits: number;
+}
+
+const DECIMAL_BYTE = /^(?:0|[1-9]\d{0,2})$/;
+const HEX_GROUP = /^[0-9a-f]{1,4}$/i;
+const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** Reads an address in its usual spelling; `undefined` for octal, hexadecimal or shortened IPv4, zone ids and all else. */
+export function parseAddress(text: string): NetworkAddress | undefined {
+  return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
+}
+
+/** Whether the text is an address of the public internet, also after unwrapping an IPv4 address carried inside IPv6. */
+export function isPublicAddress(ip: string): boolean {
+  const address = parseAddress(ip);
+  if (!address) return false;
+  if (address.length === 4) return isPublicIpv4(address);
+  if (!inside(address, GLOBAL_UNICAST) && !inside(address, NAT64)) return false;
+  if (RESERVED_IPV6.some((range) => inside(address, range))) return false;
+  return carriedIpv4(address).every(isPublicIpv4);
+}
+
+/** Whether the text is a host name by RFC 1123; anything that could be read as an IPv4 address in some spelling is not. */
+export function isHostName(text: string): boolean {
+  const labels = text.endsWith(".") ? text.slice(0, -1).split(".") : text.split(".");
+  // Resolvers read a last label that is a number as an IPv4 address: "127.1", "0x7f.0.0.1", "2130706433".
+  const last = labels.at(-1) ?? "";
+  return text.length <= 253 && labels.every((label) => HOST_LABEL.test(label)) && !/^(?:\d+|0x[0-9a-f]*)$/i.test(last);
+}
+
+function parseIpv4(text: string): NetworkAddress | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 4 || !parts.every((part) => DECIMAL_BYTE.test(part))) return undefined;
+  const bytes = parts.map(Number);
+  return bytes.every((byte) => byte <= 255) ? bytes : undefined;
+}
+
+function parseIpv6(text: string): NetworkAddress | undefined {
+  const sides = text.split("::");
+  if (sides.length > 2) return undefined;
+  const [head, tail] = sides.map((side, index) => groupBytes(side, index === sides.length - 1));
+  if (!head) return undefined;
+  if (sides.length === 1) return head.length === 16 ? head : undefined;
+  // "::" stands for at least one group of zeros.
+  if (!tail || head.length + tail.length > 14) return undefined;
+  return [...head, ...Array<number>(16 - head.length - tail.length).fill(0), ...tail];
+}
+
+/** The bytes of colon-separated groups; only the end of the address may hold a dotted IPv4 address. */
+function groupBytes(side: string, isEnd: boolean): number[] | undefined {
+  if (side === "") return [];
+  const bytes: number[] = [];
+  const groups = side.split(":");
+  for (const [index, group] of groups.entries()) {
+    const dotted = isEnd && index === groups.length - 1 ? parseIpv4(group) : undefined;
+    if (dotted) bytes.push(...dotted);
+    else if (HEX_GROUP.test(group)) bytes.push(Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff);
+    else return undefined;
+  }
+  return bytes;
+}
+
+function isPublicIpv4(address: NetworkAddress): boolean {
+  return !RESERVED_IPV4.some((range) => inside(address, range));
+}
+
+function inside(address: NetworkAddress, { start, bits }: Range): boolean {
+  if (address.length !== start.length) return false;
+  return start.every((byte, index) => {
+    const shift = 8 - Math.min(8, Math.max(0, bits - index * 8));
+    return byte >> shift === (address[index] ?? 0) >> shift;
+  });
+}
+
+/** The IPv4 addresses that packets to this IPv6 address may end up at. */
+function carriedIpv4(address: NetworkAddress): NetworkAddress[] {
+  if (inside(address, NAT64)) return [address.slice(12)];
+  if (inside(address, SIX_TO_FOUR)) return [address.slice(2, 6)];
+  // Teredo holds its server, and its client with every bit turned over.
+  if (inside(address, TEREDO)) return [address.slice(4, 8), address.slice(12).map((byte) => byte ^ 0xff)];
+  // ISATAP names its IPv4 address behind a fixed interface id, under any prefix.
+  if ((address[8]! & 0xfd) === 0 && address[9] === 0 && address[10] === 0x5e && address[11] === 0xfe) {
+    return [address.slice(12)];
+  }
+  return [];
+}
+
+function range(text: string): Range {
+  const [address = "", bits] = text.split("/");
+  return { start: parseAddress(address) ?? [], bits: Number(bits) };
+}
+
+const GLOBAL_UNICAST = range("2000::/3");
+const NAT64 = range("64:ff9b::/96");
+const SIX_TO_FOUR = range("2002::/16");
+const TEREDO = range("2001::/32");
+
+/** What IANA's special-purpose registry takes out of the public IPv4 internet. */
+const RESERVED_IPV4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.31.196.0/24",
+  "192.52.193.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "192.175.48.0/24",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+].map(range);
+
+/** What the same registry takes out of 2000::/3; every other block is outside it already. */
+const RESERVED_IPV6 = [
+  "2001:1::/32",
+  "2001:2::/48",
+  "2001:3::/32",
+  "2001:4:112::/48",
+  "2001:10::/28",
+  "2001:20::/28",
+  "2001:30::/28",
+  "2001:db8::/32",
+  "2620:4f:8000::/48",
+  "3fff::/20",
+].map(range);

@@ -1,0 +1,209 @@
+import { Failure } from "./failure.ts";
+
+export const RESOURCES = [
+  "deployment",
+  "backup_destination",
+  "githost",
+  "server",
+  "project",
+  "member",
+  "organization",
+] as const;
+export const ACTIONS = ["list", "read", "write", "admin"] as const;
+export const ROLES = ["owner", "admin", "developer", "viewer", "restricted"] as const;
+
+export type Resource = (typeof RESOURCES)[number];
+export type Action = (typeof ACTIONS)[number];
+export type Role = (typeof ROLES)[number];
+export type Permission = `${Resource}:${Action}`;
+
+/** Lets somebody do `action` (and what it includes) to one thing, or to all of its kind with `*`. */
+export interface Grant {
+  readonly resource: Resource;
+  readonly id: string;
+  readonly action: Action;
+}
+
+/** What a credential may do at most; it never adds to what its owner may do. */
+export interface Narrowing {
+  readonly permissions: readonly Permission[];
+  readonly grants: readonly Grant[];
+}
+
+/** A caller that was identified, acting in one organization. */
+export interface Principal {
+  readonly userId: string;
+  readonly organizationId: string;
+  readonly role: Role;
+  readonly grants: readonly Grant[];
+  /** The first owner of the installation, who may create organizations. */
+  readonly founder: boolean;
+  readonly credential: { readonly kind: "token" | "session"; readonly id: string };
+  readonly narrowing: Narrowing | null;
+}
+
+/** One thing a permission is asked for; a deployment also names its project. */
+export interface Target {
+  readonly id: string;
+  readonly projectId?: string;
+}
+
+type Levels = Readonly<Record<Resource, Action | "none">>;
+
+const ALL_ADMIN: Levels = {
+  deployment: "admin",
+  backup_destination: "admin",
+  githost: "admin",
+  server: "admin",
+  project: "admin",
+  member: "admin",
+  organization: "admin",
+};
+
+const ROLE_LEVELS: Readonly<Record<Role, Levels>> = {
+  owner: ALL_ADMIN,
+  admin: { ...ALL_ADMIN, organization: "read" },
+  developer: {
+    deployment: "write",
+    backup_destination: "read",
+    githost: "write",
+    server: "read",
+    project: "write",
+    member: "read",
+    organization: "read",
+  },
+  viewer: {
+    deployment: "read",
+    backup_destination: "read",
+    githost: "read",
+    server: "read",
+    project: "read",
+    member: "read",
+    organization: "read",
+  },
+  restricted: {
+    deployment: "none",
+    backup_destination: "none",
+    githost: "none",
+    server: "none",
+    project: "none",
+    member: "none",
+    organization: "none",
+  },
+};
+
+const RANK: Readonly<Record<Action | "none", number>> = { none: 0, list: 1, read: 2, write: 3, admin: 4 };
+
+/** Tells whether a principal holds a permission on one target, or on every one of its kind without a target. */
+export function allows(principal: Principal, permission: Permission, target?: Target): boolean {
+  const { resource, rank } = split(permission);
+  const held = Math.max(RANK[ROLE_LEVELS[principal.role][resource]], grantRank(principal.grants, resource, target));
+  if (held < rank) return false;
+  const { narrowing } = principal;
+  if (!narrowing) return true;
+  return Math.max(listedRank(narrowing.permissions, resource), grantRank(narrowing.grants, resource, target)) >= rank;
+}
+
+/** Tells whether a principal may hold a permission on anything at all; the route check, before a target is known. */
+export function allowsSomewhere(principal: Principal, permission: Permission): boolean {
+  const { resource, rank } = split(permission);
+  const held = Math.max(RANK[ROLE_LEVELS[principal.role][resource]], anyGrantRank(principal.grants, resource));
+  if (held < rank) return false;
+  const { narrowing } = principal;
+  if (!narrowing) return true;
+  return Math.max(listedRank(narrowing.permissions, resource), anyGrantRank(narrowing.grants, resource)) >= rank;
+}
+
+/** Refuses a principal without the permission, naming it. */
+export function demand(principal: Principal, permission: Permission, target?: Target): void {
+  if (!allows(principal, permission, target)) throw forbidden(permission);
+}
+
+/** Which ids a principal may see in a list: all of the organization's, or only those its grants name. */
+export function visibleIds(principal: Principal, permission: Permission): "all" | readonly string[] {
+  if (allows(principal, permission)) return "all";
+  const { resource } = split(permission);
+  const named = [...principal.grants, ...(principal.narrowing?.grants ?? [])]
+    .filter((grant) => grant.resource === resource && grant.id !== "*")
+    .map(({ id }) => id);
+  return [...new Set(named)].filter((id) => allows(principal, permission, { id }));
+}
+
+/** Tells whether a role with these grants holds nothing that the principal does not hold itself. */
+export function covers(principal: Principal, role: Role, grants: readonly Grant[]): boolean {
+  const levels = ROLE_LEVELS[role];
+  const wholeRole = RESOURCES.every((resource) => {
+    const action = levels[resource];
+    return action === "none" || allows(principal, `${resource}:${action}`);
+  });
+  return wholeRole && grants.every((grant) => coversGrant(principal, grant));
+}
+
+/** Tells whether the principal may itself do what a grant would allow. */
+export function coversGrant(principal: Principal, { resource, id, action }: Grant): boolean {
+  return allows(principal, `${resource}:${action}`, id === "*" ? undefined : { id });
+}
+
+/** The refusal of a known caller in its own organization. */
+export function forbidden(permission: Permission | "self"): Failure {
+  return new Failure(
+    "forbidden",
+    "forbidden",
+    `Cannot do this without the permission "${permission}": ask an admin of your organization for it`,
+  );
+}
+
+/** The refusal of a caller without usable credentials. */
+export function unauthenticated(
+  message = 'Cannot identify the caller: send a valid token as "Authorization: Bearer …" or log in',
+): Failure {
+  return new Failure("unauthenticated", "unauthenticated", message);
+}
+
+/** Tells whether a text is one of the permissions. */
+export function isPermission(text: string): text is Permission {
+  const [resource, action, ...rest] = text.split(":");
+  return rest.length === 0 && RESOURCES.includes(resource as Resource) && ACTIONS.includes(action as Action);
+}
+
+function split(permission: Permission): { resource: Resource; rank: number } {
+  const [resource, action] = permission.split(":") as [Resource, Action];
+  return { resource, rank: RANK[action] };
+}
+
+function listedRank(permissions: readonly Permission[], resource: Resource): number {
+  let best = 0;
+  for (const permission of permissions) {
+    const listed = split(permission);
+    if (listed.resource === resource && listed.rank > best) best = listed.rank;
+  }
+  return best;
+}
+
+function grantRank(grants: readonly Grant[], resource: Resource, target: Target | undefined): number {
+  let best = 0;
+  for (const grant of grants) {
+    if (reaches(grant, resource, target) && RANK[grant.action] > best) best = RANK[grant.action];
+  }
+  return best;
+}
+
+function anyGrantRank(grants: readonly Grant[], resource: Resource): number {
+  let best = 0;
+  for (const grant of grants) {
+    const counts = grant.resource === resource || (resource === "deployment" && grant.resource === "project");
+    if (counts && RANK[grant.action] > best) best = RANK[grant.action];
+  }
+  return best;
+}
+
+function reaches(grant: Grant, resource: Resource, target: Target | undefined): boolean {
+  if (grant.resource === resource) {
+    if (grant.id === "*") return true;
+    if (!target) return false;
+    // A git host grant on an owner covers the owner's repositories.
+    return grant.id === target.id || (resource === "githost" && target.id.startsWith(`${grant.id}/`));
+  }
+  if (resource !== "deployment" || grant.resource !== "project") return false;
+  return grant.id === "*" || (target?.projectId !== undefined && grant.id === target.projectId);
+}

@@ -1,0 +1,149 @@
+import { invalidField } from "./failure.ts";
+import type { PublicEndpoint, ServiceDefinition } from "./service_definition.ts";
+
+export const PROJECT_TYPES = ["app", "static", "docker", "services"] as const;
+export const RUNTIMES = ["docker", "process"] as const;
+
+export type ProjectType = (typeof PROJECT_TYPES)[number];
+export type RuntimeName = (typeof RUNTIMES)[number];
+export type ProjectLocation = "local" | "server" | "cloud";
+/** Where the code comes from. */
+export type ProjectSource = "githost" | "git" | "local" | "upload";
+
+/** What a person may set on a project; absent means "detect it" or "the default". */
+export interface ProjectSettings {
+  readonly gitOwner?: string;
+  readonly gitRepo?: string;
+  readonly gitBranch?: string;
+  readonly gitUrl?: string;
+  readonly localPath?: string;
+  readonly autoDeploy?: boolean;
+  readonly framework?: string;
+  readonly packageManager?: string;
+  readonly installCommand?: string;
+  readonly buildCommand?: string;
+  readonly startCommand?: string;
+  readonly outputDirectory?: string;
+  readonly rootDirectory?: string;
+  readonly port?: number;
+  readonly projectType?: ProjectType;
+  readonly services?: readonly ServiceDefinition[];
+  readonly publicEndpoints?: readonly PublicEndpoint[];
+  readonly rollbackWindow?: number;
+  readonly healthPath?: string;
+  readonly requireApproval?: boolean;
+  readonly runtime?: RuntimeName;
+}
+
+/** Settings to change: `null` takes a setting back to its default. */
+export type ProjectSettingsChange = { readonly [Key in keyof ProjectSettings]?: ProjectSettings[Key] | null };
+
+/** A thing that is deployed. */
+export interface Project {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  /** Unique in the organization. */
+  readonly slug: string;
+  /** Its free address under the base domain, unique in the installation. */
+  readonly hostname: string;
+  readonly settings: ProjectSettings;
+  readonly location: ProjectLocation;
+  readonly serverId: string | null;
+  readonly activeDeploymentId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Tells where a project's code comes from. */
+export function sourceOf({ gitOwner, gitRepo, gitUrl, localPath }: ProjectSettings): ProjectSource {
+  if (gitOwner && gitRepo) return "githost";
+  if (gitUrl) return "git";
+  return localPath ? "local" : "upload";
+}
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
+
+/** Tells whether a text can be a host label of at most 40 characters. */
+export function isSlug(text: string): boolean {
+  return SLUG.test(text);
+}
+
+/** Makes a slug of a name; a name without usable characters gives `project`. */
+export function slugOf(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)
+    .replaceAll(/^-+|-+$/g, "");
+  return slug || "project";
+}
+
+/** Applies a change to settings; `null` removes. */
+export function mergeSettings(settings: ProjectSettings, change: ProjectSettingsChange): ProjectSettings {
+  const merged = Object.entries({ ...settings, ...change }).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
+  return Object.fromEntries(merged) as ProjectSettings;
+}
+
+/** Refuses settings that contradict themselves or could reach another program as an option. */
+export function checkSettings(settings: ProjectSettings): void {
+  const { gitOwner, gitRepo, gitBranch, gitUrl } = settings;
+  if (Boolean(gitOwner) !== Boolean(gitRepo)) {
+    throw invalidField(gitOwner ? "gitRepo" : "gitOwner", "owner and repository belong together; give both");
+  }
+  if (gitOwner !== undefined && !isGitName(gitOwner))
+    throw invalidField("gitOwner", "this is not a name a git host gives");
+  if (gitRepo !== undefined && !isGitName(gitRepo))
+    throw invalidField("gitRepo", "this is not a name a git host gives");
+  if (gitBranch !== undefined && !isBranchName(gitBranch))
+    throw invalidField("gitBranch", "this is not a valid branch name");
+  if (gitUrl !== undefined && !isGitUrl(gitUrl)) {
+    throw invalidField("gitUrl", "give an https:// or ssh:// address (or user@host:path) without a password in it");
+  }
+  for (const field of ["rootDirectory", "outputDirectory"] as const) {
+    const path = settings[field];
+    if (path !== undefined && !isInnerPath(path))
+      throw invalidField(field, 'give a path inside the project, without ".."');
+  }
+  if (settings.healthPath !== undefined && !/^\/[\x21-\x7e]*$/.test(settings.healthPath)) {
+    throw invalidField("healthPath", 'give a path that begins with "/"');
+  }
+  if (settings.autoDeploy && sourceOf(settings) !== "githost") {
+    throw invalidField("autoDeploy", "link a repository of the git host first");
+  }
+}
+
+/** Tells whether a text can be an owner or repository at a git host. */
+export function isGitName(text: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(text) && !text.includes("..");
+}
+
+/** Tells whether git would take a text as a branch name, options and refspec tricks excluded. */
+export function isBranchName(text: string): boolean {
+  if (text.length === 0 || text.length > 244 || text.startsWith("-") || text.startsWith("/") || text.endsWith("/"))
+    return false;
+  // oxlint-disable-next-line no-control-regex
+  if (/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$/.test(text) || text === "@") return false;
+  return text.split("/").every((part) => !part.startsWith(".") && !part.endsWith(".lock"));
+}
+
+/** Tells whether a text is a git address this service would clone from. */
+export function isGitUrl(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex
+  if (text.length > 2_000 || /[\x00-\x20\x7f]/.test(text)) return false;
+  if (/^[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:][^:]*$/.test(text)) return true;
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  if (url.hostname.startsWith("-") || url.username.startsWith("-")) return false;
+  if (url.protocol === "https:") return url.username === "" && url.password === "";
+  return url.protocol === "ssh:" && url.password === "";
+}
+
+/** Tells whether a relative path stays inside the folder it is relative to. */
+export function isInnerPath(path: string): boolean {
+  return path.length <= 1_000 && !path.startsWith("/") && !path.includes("\0") && !path.split("/").includes("..");
+}

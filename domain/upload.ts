@@ -1,0 +1,23 @@
+/**
+ * Where a folder upload stands: `open` waits for the archive, `receiving` takes it, `ready` can be deployed, `used` belongs to
+ * a deployment.
+ */
+export type UploadState = "open" | "receiving" | "ready" | "used";
+
+/** A place for one uploaded folder, bound to its caller and organization. */
+export interface UploadSession {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly name: string | null;
+  readonly mode: "local" | "cloud";
+  readonly state: UploadState;
+  readonly bytes: number | null;
+  readonly sha256: string | null;
+  readonly files: number | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** How long a session waits for its archive. */
+export const UPLOAD_MS = 3_600_000;

@@ -1,0 +1,17 @@
+import type { DomainName } from "../domain/domain_name.ts";
+import type { Listing, Page } from "../domain/page.ts";
+
+/** Host names and the projects they lead to; a host name stands once in the whole installation. */
+export interface Domains {
+  /** Newest first; `projectIds` limits the list. */
+  list(
+    organizationId: string,
+    filter: { readonly projectIds?: readonly string[] },
+    page: Page,
+  ): Promise<Listing<DomainName>>;
+  find(organizationId: string, id: string): Promise<DomainName | undefined>;
+  /** Stores a name, displacing only another organization's unproven claim made before `staleBefore`; `false` when the name is taken. */
+  claim(domain: DomainName, options: { readonly staleBefore: Date }): Promise<boolean>;
+  verified(organizationId: string, id: string, at: Date): Promise<DomainName | undefined>;
+  remove(organizationId: string, id: string): Promise<boolean>;
+}

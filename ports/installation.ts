@@ -1,0 +1,19 @@
+import type { AccessToken, Organization, User } from "../domain/identity.ts";
+
+/** The first owner with an organization and a token, as they are to be stored. */
+export interface FirstOwner {
+  readonly organization: Organization;
+  readonly user: User;
+  readonly token: AccessToken;
+  readonly tokenFingerprint: string;
+}
+
+/** What exists from the first start on. */
+export interface Installation {
+  /** Stores the first owner unless there is one; `true` when it was stored, for exactly one of several callers at once. */
+  claim(owner: FirstOwner): Promise<boolean>;
+  /** The first owner, if there is one. */
+  founder(): Promise<User | undefined>;
+  /** Gives the first owner's own token a new fingerprint; `false` when it already had it. */
+  replaceFounderToken(tokenFingerprint: string): Promise<boolean>;
+}
