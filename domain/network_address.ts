@@ -16,14 +16,13 @@ export function parseAddress(text: string): NetworkAddress | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
 
-/** Whether the text is an address of the public internet, also after unwrapping an IPv4 address carried inside IPv6. */
+/** Whether the text is an address of the public internet, and so is an IPv4 address it carries. */
 export function isPublicAddress(ip: string): boolean {
   const address = parseAddress(ip);
   if (!address) return false;
   if (address.length === 4) return isPublicIpv4(address);
-  if (!inside(address, GLOBAL_UNICAST) && !inside(address, NAT64)) return false;
-  if (RESERVED_IPV6.some((range) => inside(address, range))) return false;
-  return carriedIpv4(address).every(isPublicIpv4);
+  if (IPV4_CARRIERS.some((carrier) => inside(address, carrier))) return isPublicIpv4(address.slice(12));
+  return inside(address, GLOBAL_UNICAST) && !RESERVED_IPV6.some((reserved) => inside(address, reserved));
 }
 
 /** Whether the text is a host name by RFC 1123; anything that could be read as an IPv4 address in some spelling is not. */
@@ -67,7 +66,7 @@ function groupBytes(side: string, isEnd: boolean): number[] | undefined {
 }
 
 function isPublicIpv4(address: NetworkAddress): boolean {
-  return !RESERVED_IPV4.some((range) => inside(address, range));
+  return !RESERVED_IPV4.some((reserved) => inside(address, reserved));
 }
 
 function inside(address: NetworkAddress, { start, bits }: Range): boolean {
@@ -78,28 +77,15 @@ function inside(address: NetworkAddress, { start, bits }: Range): boolean {
   });
 }
 
-/** The IPv4 addresses that packets to this IPv6 address may end up at. */
-function carriedIpv4(address: NetworkAddress): NetworkAddress[] {
-  if (inside(address, NAT64)) return [address.slice(12)];
-  if (inside(address, SIX_TO_FOUR)) return [address.slice(2, 6)];
-  // Teredo holds its server, and its client with every bit turned over.
-  if (inside(address, TEREDO)) return [address.slice(4, 8), address.slice(12).map((byte) => byte ^ 0xff)];
-  // ISATAP names its IPv4 address behind a fixed interface id, under any prefix.
-  if ((address[8]! & 0xfd) === 0 && address[9] === 0 && address[10] === 0x5e && address[11] === 0xfe) {
-    return [address.slice(12)];
-  }
-  return [];
-}
-
 function range(text: string): Range {
   const [address = "", bits] = text.split("/");
   return { start: parseAddress(address) ?? [], bits: Number(bits) };
 }
 
 const GLOBAL_UNICAST = range("2000::/3");
-const NAT64 = range("64:ff9b::/96");
-const SIX_TO_FOUR = range("2002::/16");
-const TEREDO = range("2001::/32");
+
+/** IPv4-mapped and NAT64 addresses: packets to them arrive at the IPv4 address in their last four bytes. */
+const IPV4_CARRIERS = ["::ffff:0:0/96", "64:ff9b::/96"].map(range);
 
 /** What IANA's special-purpose registry takes out of the public IPv4 internet. */
 const RESERVED_IPV4 = [
@@ -123,16 +109,8 @@ const RESERVED_IPV4 = [
   "240.0.0.0/4",
 ].map(range);
 
-/** What the same registry takes out of 2000::/3; every other block is outside it already. */
-const RESERVED_IPV6 = [
-  "2001:1::/32",
-  "2001:2::/48",
-  "2001:3::/32",
-  "2001:4:112::/48",
-  "2001:10::/28",
-  "2001:20::/28",
-  "2001:30::/28",
-  "2001:db8::/32",
-  "2620:4f:8000::/48",
-  "3fff::/20",
-].map(range);
+/**
+ * What the same registry takes out of 2000::/3. Teredo (in 2001::/23) and 6to4 (2002::/16) are refused whole: they are
+ * abandoned, and an IPv4 address of any kind hides in them.
+ */
+const RESERVED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"].map(range);
