@@ -84,8 +84,8 @@ export function actIn(identity: Identity, organizationId: string | null): Princi
       throw new Failure("unauthenticated", "unauthenticated", "Cannot identify the caller: its membership ended");
     throw notFound("organization");
   }
-  const { userId, founder, credential, narrowing } = identity;
-  return { userId, founder, credential, narrowing, ...membership };
+  const { userId, founder, credential, narrowing, expiresAt } = identity;
+  return { userId, founder, credential, narrowing, expiresAt, ...membership };
 }
 
 const EMAIL = /^[^\s@\p{Cc}<>,;:"()[\]\\]{1,64}@[^\s@\p{Cc}<>,;:"()[\]\\]{1,255}$/u;

@@ -40,6 +40,8 @@ export interface Principal {
   readonly founder: boolean;
   readonly credential: { readonly kind: "token" | "session"; readonly id: string };
   readonly narrowing: Narrowing | null;
+  /** When the credential ends; a token minted with it ends no later. */
+  readonly expiresAt: Date | null;
 }
 
 /** One thing a permission is asked for; a deployment also names its project. */

@@ -1,0 +1,32 @@
+import { invalid, notFound } from "../../domain/failure.ts";
+import type { Member } from "../../domain/identity.ts";
+import { demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
+import type { Members, MemberOutcome } from "../../ports/members.ts";
+import { refuseMore } from "./invite_member.ts";
+
+/** Gives a member another role or other grants; neither the old nor the new ones may exceed the caller's own. */
+export function changeMember({ members }: { readonly members: Members }) {
+  return async function (
+    by: Principal,
+    userId: string,
+    change: { readonly role?: Role | undefined; readonly grants?: readonly Grant[] | undefined },
+  ): Promise<Member> {
+    const member = await members.find(by.organizationId, userId);
+    if (!member) throw notFound("member");
+    demand(by, "member:admin", { id: userId });
+    refuseMore(by, member.role, member.grants);
+    const role = change.role ?? member.role;
+    const grants = change.grants ?? member.grants;
+    refuseMore(by, role, grants);
+    settle(await members.change(by.organizationId, userId, { role, grants }));
+    return { ...member, role, grants };
+  };
+}
+
+/** Turns what the store says of a change into a failure, where it is one. */
+export function settle(outcome: MemberOutcome): void {
+  if (outcome === "missing") throw notFound("member");
+  if (outcome === "last_owner") {
+    throw invalid("last_owner", "Cannot take the last owner away: make somebody else an owner first");
+  }
+}

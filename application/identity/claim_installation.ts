@@ -1,0 +1,59 @@
+import { newId } from "../../domain/id.ts";
+import { fingerprint, newToken } from "../../domain/token.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Installation } from "../../ports/installation.ts";
+
+export const FIRST_EMAIL = "owner@localhost";
+
+/** What the first start settled: a token to show once, where one was made up. */
+export interface Claimed {
+  readonly first: boolean;
+  readonly shownToken: string | undefined;
+}
+
+/** Makes sure there is a first owner with a token: the configured one, which replaces a former one, else a random one at the first start. */
+export function claimInstallation({
+  clock,
+  installation,
+}: {
+  readonly clock: Clock;
+  readonly installation: Installation;
+}) {
+  return async function (configuredToken: string | undefined): Promise<Claimed> {
+    if (!(await installation.founder())) {
+      const text = configuredToken ?? newToken();
+      if (await installation.claim(await firstOwner(clock.now(), text))) {
+        return { first: true, shownToken: configuredToken ? undefined : text };
+      }
+    }
+    if (configuredToken) await installation.replaceFounderToken(await fingerprint(configuredToken));
+    return { first: false, shownToken: undefined };
+  };
+}
+
+async function firstOwner(at: Date, token: string) {
+  const organization = { id: newId("org", at), name: "Default", slug: "default", createdAt: at };
+  const user = {
+    id: newId("usr", at),
+    email: FIRST_EMAIL,
+    name: "Owner",
+    founder: true,
+    hasPassword: false,
+    createdAt: at,
+  };
+  return {
+    organization,
+    user,
+    token: {
+      id: newId("tok", at),
+      organizationId: organization.id,
+      userId: user.id,
+      name: "First owner",
+      narrowing: null,
+      createdAt: at,
+      expiresAt: null,
+      lastUsedAt: null,
+    },
+    tokenFingerprint: await fingerprint(token),
+  };
+}

@@ -1,0 +1,38 @@
+import { Failure, invalidField } from "../../domain/failure.ts";
+import { newId } from "../../domain/id.ts";
+import type { Organization } from "../../domain/identity.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import { isSlug, slugOf } from "../../domain/project.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Organizations } from "../../ports/organizations.ts";
+
+/** Creates a further organization, owned by the first owner of the installation, who alone may do this. */
+export function createOrganization({
+  clock,
+  organizations,
+}: {
+  readonly clock: Clock;
+  readonly organizations: Organizations;
+}) {
+  return async function (
+    by: Principal,
+    wish: { readonly name: string; readonly slug?: string },
+  ): Promise<Organization> {
+    demand(by, "organization:admin");
+    if (!by.founder) {
+      throw new Failure(
+        "forbidden",
+        "founder_only",
+        "Cannot create an organization: only the first owner of this installation may",
+      );
+    }
+    const name = wish.name.trim();
+    if (!name) throw invalidField("name", "give the organization a name");
+    const slug = wish.slug ?? slugOf(name);
+    if (!isSlug(slug)) throw invalidField("slug", "use lower-case letters, digits and -, at most 40");
+    const createdAt = clock.now();
+    const organization = { id: newId("org", createdAt), name, slug, createdAt };
+    await organizations.create(organization, by.userId);
+    return organization;
+  };
+}

@@ -1,0 +1,67 @@
+import { invalidField } from "../../domain/failure.ts";
+import { newId } from "../../domain/id.ts";
+import type { AccessToken } from "../../domain/identity.ts";
+import {
+  allowsSomewhere,
+  coversGrant,
+  forbidden,
+  type Grant,
+  type Permission,
+  type Principal,
+} from "../../domain/permission.ts";
+import { fingerprint, newToken } from "../../domain/token.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Tokens } from "../../ports/tokens.ts";
+import { refuseNarrowed } from "./change_profile.ts";
+
+export interface TokenWish {
+  readonly name: string;
+  readonly expiresAt?: Date | undefined;
+  readonly permissions?: readonly Permission[] | undefined;
+  readonly grants?: readonly Grant[] | undefined;
+}
+
+/** Mints a token for the caller that can do no more, for no longer, than the credential used; its text is told only here. */
+export function createToken({ clock, tokens }: { readonly clock: Clock; readonly tokens: Tokens }) {
+  return async function (
+    by: Principal,
+    wish: TokenWish,
+  ): Promise<{ readonly token: AccessToken; readonly text: string }> {
+    refuseNarrowed(by);
+    const createdAt = clock.now();
+    const name = wish.name.trim();
+    if (!name) throw invalidField("name", "give the token a name");
+    const narrowing = narrowingOf(by, wish);
+    const limit = by.credential.kind === "token" ? by.expiresAt : null;
+    const expiresAt = wish.expiresAt ?? limit;
+    if (expiresAt && expiresAt <= createdAt) throw invalidField("expiresAt", "give a time in the future");
+    if (expiresAt && limit && expiresAt > limit) {
+      throw invalidField("expiresAt", "the token in use ends earlier, and a token cannot outlive the one that made it");
+    }
+    const text = newToken();
+    const { organizationId, userId } = by;
+    const token = {
+      id: newId("tok", createdAt),
+      organizationId,
+      userId,
+      name,
+      narrowing,
+      createdAt,
+      expiresAt,
+      lastUsedAt: null,
+    };
+    await tokens.create(token, await fingerprint(text));
+    return { token, text };
+  };
+}
+
+function narrowingOf(by: Principal, { permissions, grants }: TokenWish): AccessToken["narrowing"] {
+  if (!permissions && !grants) return null;
+  for (const permission of permissions ?? []) {
+    if (!allowsSomewhere(by, permission)) throw forbidden(permission);
+  }
+  for (const grant of grants ?? []) {
+    if (!coversGrant(by, grant)) throw forbidden(`${grant.resource}:${grant.action}`);
+  }
+  return { permissions: permissions ?? [], grants: grants ?? [] };
+}

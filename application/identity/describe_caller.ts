@@ -1,0 +1,28 @@
+import type { Organization, User } from "../../domain/identity.ts";
+import { type Principal, unauthenticated } from "../../domain/permission.ts";
+import type { Organizations } from "../../ports/organizations.ts";
+import type { Users } from "../../ports/users.ts";
+
+export interface CallerDescription {
+  readonly user: User;
+  readonly organization: Organization | undefined;
+  readonly principal: Principal;
+}
+
+/** Tells a caller who it is and what it may do. */
+export function describeCaller({
+  organizations,
+  users,
+}: {
+  readonly organizations: Organizations;
+  readonly users: Users;
+}) {
+  return async function (by: Principal): Promise<CallerDescription> {
+    const [user, { items }] = await Promise.all([
+      users.find(by.userId),
+      organizations.list([by.organizationId], { page: 1, perPage: 1 }),
+    ]);
+    if (!user) throw unauthenticated();
+    return { user, organization: items[0], principal: by };
+  };
+}

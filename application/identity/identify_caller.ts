@@ -1,0 +1,24 @@
+import { actIn } from "../../domain/identity.ts";
+import { type Principal, unauthenticated } from "../../domain/permission.ts";
+import { fingerprint } from "../../domain/token.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Identities } from "../../ports/identities.ts";
+
+/** What a request shows of its caller. */
+export interface Presented {
+  readonly kind: "token" | "session";
+  readonly value: string;
+  /** The organization the request names, if it does. */
+  readonly organizationId: string | null;
+}
+
+/** Turns a presented credential into a principal, or refuses it. */
+export function identifyCaller({ clock, identities }: { readonly clock: Clock; readonly identities: Identities }) {
+  return async function ({ kind, value, organizationId }: Presented): Promise<Principal> {
+    const identity = await identities.find(kind, await fingerprint(value));
+    const now = clock.now();
+    if (!identity || (identity.expiresAt && identity.expiresAt <= now)) throw unauthenticated();
+    identities.used(identity.credential, now);
+    return actIn(identity, organizationId);
+  };
+}

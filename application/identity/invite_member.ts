@@ -1,0 +1,54 @@
+import { Failure, invalidField } from "../../domain/failure.ts";
+import { newId } from "../../domain/id.ts";
+import { type Invitation, normalEmail } from "../../domain/identity.ts";
+import { covers, demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
+import { fingerprint, randomText } from "../../domain/token.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Invitations } from "../../ports/invitations.ts";
+
+export const INVITATION_MS = 7 * 24 * 3_600_000;
+
+export interface InvitationWish {
+  readonly email: string;
+  readonly role: Role;
+  readonly grants?: readonly Grant[] | undefined;
+}
+
+/** Invites somebody to the caller's organization with no more than the caller has; the token is told only here. */
+export function inviteMember({ clock, invitations }: { readonly clock: Clock; readonly invitations: Invitations }) {
+  return async function (
+    by: Principal,
+    wish: InvitationWish,
+  ): Promise<{ readonly invitation: Invitation; readonly token: string }> {
+    demand(by, "member:admin");
+    const email = normalEmail(wish.email);
+    if (!email) throw invalidField("email", "this is not an e-mail address");
+    const grants = wish.grants ?? [];
+    refuseMore(by, wish.role, grants);
+    const createdAt = clock.now();
+    const invitation = {
+      id: newId("inv", createdAt),
+      organizationId: by.organizationId,
+      email,
+      role: wish.role,
+      grants,
+      invitedBy: by.userId,
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + INVITATION_MS),
+    };
+    const token = randomText();
+    await invitations.create(invitation, await fingerprint(token));
+    return { invitation, token };
+  };
+}
+
+/** Refuses to give a role or grants beyond what the credential in use has itself. */
+export function refuseMore(by: Principal, role: Role, grants: readonly Grant[]): void {
+  if (!covers(by, role, grants)) {
+    throw new Failure(
+      "forbidden",
+      "beyond_own_rights",
+      `Cannot give or change "${role}" with these grants: it is more than your own credential has`,
+    );
+  }
+}

@@ -1,0 +1,11 @@
+import type { Page } from "../../domain/page.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import type { AuditFilter, AuditLog } from "../../ports/audit_log.ts";
+
+/** Lists who changed what in the caller's organization. */
+export function listAudit({ auditLog }: { readonly auditLog: AuditLog }) {
+  return async function (by: Principal, filter: AuditFilter, page: Page) {
+    demand(by, "member:read");
+    return auditLog.list(by.organizationId, filter, page);
+  };
+}

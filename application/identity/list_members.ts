@@ -1,0 +1,22 @@
+import type { Page } from "../../domain/page.ts";
+import type { Principal } from "../../domain/permission.ts";
+import { demand } from "../../domain/permission.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Invitations } from "../../ports/invitations.ts";
+import type { Members } from "../../ports/members.ts";
+
+/** Lists the members of the caller's organization. */
+export function listMembers({ members }: { readonly members: Members }) {
+  return async function (by: Principal, page: Page) {
+    demand(by, "member:read");
+    return members.list(by.organizationId, page);
+  };
+}
+
+/** Lists the invitations that nobody has taken yet. */
+export function listInvitations({ clock, invitations }: { readonly clock: Clock; readonly invitations: Invitations }) {
+  return async function (by: Principal, page: Page) {
+    demand(by, "member:read");
+    return invitations.list(by.organizationId, clock.now(), page);
+  };
+}

@@ -1,0 +1,8 @@
+import type { Page } from "../../domain/page.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Tokens } from "../../ports/tokens.ts";
+
+/** Lists the caller's own tokens in its organization. */
+export function listTokens({ tokens }: { readonly tokens: Tokens }) {
+  return ({ organizationId, userId }: Principal, page: Page) => tokens.list({ organizationId, userId }, page);
+}

@@ -1,0 +1,16 @@
+import { invalid } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Sessions } from "../../ports/sessions.ts";
+
+/** Ends the session a caller is using. */
+export function logOut({ sessions }: { readonly sessions: Sessions }) {
+  return async function (by: Principal): Promise<void> {
+    if (by.credential.kind !== "session") {
+      throw invalid(
+        "not_a_session",
+        "Cannot log out: the request came with a token. Revoke it with DELETE /api/tokens/:id",
+      );
+    }
+    await sessions.end(by.credential.id);
+  };
+}

@@ -1,0 +1,29 @@
+import { notFound } from "../../domain/failure.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import type { Invitations } from "../../ports/invitations.ts";
+import type { Members } from "../../ports/members.ts";
+import { settle } from "./change_member.ts";
+import { refuseMore } from "./invite_member.ts";
+
+/** Ends a membership with its tokens, or withdraws an invitation; nobody removes somebody with more rights. */
+export function removeMember({
+  invitations,
+  members,
+}: {
+  readonly invitations: Invitations;
+  readonly members: Members;
+}) {
+  return async function (by: Principal, id: string): Promise<void> {
+    const standing = id.startsWith("inv_")
+      ? await invitations.find(by.organizationId, id)
+      : await members.find(by.organizationId, id);
+    if (!standing) throw notFound("member");
+    demand(by, "member:admin", { id });
+    refuseMore(by, standing.role, standing.grants);
+    if (!("userId" in standing)) {
+      if (!(await invitations.remove(by.organizationId, id))) throw notFound("member");
+      return;
+    }
+    settle(await members.remove(by.organizationId, id));
+  };
+}

@@ -1,0 +1,18 @@
+import { Failure, notFound } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Tokens } from "../../ports/tokens.ts";
+
+/** Ends one of the caller's own tokens at once; a narrowed token may end only itself. */
+export function revokeToken({ tokens }: { readonly tokens: Tokens }) {
+  return async function (by: Principal, id: string): Promise<void> {
+    if (by.narrowing && by.credential.id !== id) {
+      throw new Failure(
+        "forbidden",
+        "narrowed_token",
+        "Cannot revoke another token with a narrowed token: use a session or a token without limits",
+      );
+    }
+    const { organizationId, userId } = by;
+    if (!(await tokens.revoke({ organizationId, userId }, id))) throw notFound("token");
+  };
+}

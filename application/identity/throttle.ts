@@ -1,0 +1,33 @@
+import { Failure } from "../../domain/failure.ts";
+import type { Attempts } from "../../ports/attempts.ts";
+import type { Clock } from "../../ports/clock.ts";
+
+const MINUTE = 60_000;
+
+/** Failed attempts a minute: one caller at one account, one caller anywhere, one account from anywhere. */
+const LIMITS = { pair: 10, address: 50, account: 100 } as const;
+
+/** Runs a guess at a secret unless too many failed; only failures count, also under a race. */
+export function throttle({ attempts, clock }: { readonly attempts: Attempts; readonly clock: Clock }) {
+  return async function <T>(
+    who: { readonly address: string; readonly account: string },
+    guess: () => Promise<T>,
+  ): Promise<T> {
+    const at = clock.now();
+    const keys = [
+      [`pair:${who.address}:${who.account}`, LIMITS.pair],
+      [`address:${who.address}`, LIMITS.address],
+      [`account:${who.account}`, LIMITS.account],
+    ] as const;
+    for (const [key, limit] of keys) {
+      const wait = await attempts.take(key, { limit, windowMs: MINUTE }, at);
+      if (wait > 0) {
+        const sentence = `Cannot try again yet: too many attempts failed. Wait ${wait} seconds`;
+        throw new Failure("throttled", "too_many_attempts", sentence, { retryAfter: wait });
+      }
+    }
+    const result = await guess();
+    for (const [key, limit] of keys) await attempts.giveBack(key, { limit, windowMs: MINUTE }, at);
+    return result;
+  };
+}

@@ -1,0 +1,68 @@
+import { conflict } from "../../domain/failure.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
+
+const LEASE_MS = 15_000;
+const LOOK_AGAIN_MS = 50;
+
+/** A request that is to be answered once. */
+export interface OnceRequest extends IdempotentRequest {
+  /** The fingerprint of a body that streams in; resolves once all of it was read. */
+  readonly streamed?: () => Promise<string>;
+}
+
+/** An answer and what of it may be kept; `kept` is absent where nothing may. */
+export interface OnceAnswer<T> {
+  readonly answer: T;
+  readonly kept: KeptAnswer | undefined;
+}
+
+export type Once<T> =
+  | { readonly replayed: false; readonly answer: T }
+  | { readonly replayed: true; readonly answer: KeptAnswer };
+
+/** Runs a request the first time its key is seen and replays the answer after that; a concurrent one waits for the first. */
+export function answerOnce({
+  clock,
+  idempotentAnswers,
+}: {
+  readonly clock: Clock;
+  readonly idempotentAnswers: IdempotentAnswers;
+}) {
+  const lease = () => ({ at: clock.now(), leaseMs: LEASE_MS });
+  return async function <T>(request: OnceRequest, run: () => Promise<OnceAnswer<T>>): Promise<Once<T>> {
+    for (;;) {
+      const claim = await idempotentAnswers.claim(request, lease());
+      if (claim.state === "mine") return { replayed: false, answer: await runClaimed(claim.claimId, request, run) };
+      if (claim.state === "other_request") throw otherRequest();
+      if (claim.state === "answered") {
+        if ((request.body ?? (await request.streamed?.())) !== claim.body) throw otherRequest();
+        return { replayed: true, answer: claim.answer };
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    }
+  };
+
+  async function runClaimed<T>(claimId: string, request: OnceRequest, run: () => Promise<OnceAnswer<T>>): Promise<T> {
+    const renewal = setInterval(() => void idempotentAnswers.renew(claimId, lease()).catch(() => {}), LEASE_MS / 3);
+    let settled = false;
+    try {
+      const { answer, kept } = await run();
+      if (kept) {
+        await idempotentAnswers.keep(claimId, request.body ?? (await request.streamed?.()) ?? "", kept);
+        settled = true;
+      }
+      return answer;
+    } finally {
+      clearInterval(renewal);
+      if (!settled) await idempotentAnswers.release(claimId).catch(() => {});
+    }
+  }
+}
+
+function otherRequest() {
+  return conflict(
+    "idempotency_key_reused",
+    "Cannot repeat this: the Idempotency-Key was used for another request. Use a new key",
+  );
+}
