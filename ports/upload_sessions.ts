@@ -17,4 +17,6 @@ export interface UploadSessions {
   giveUp(id: string): Promise<void>;
   /** Removes sessions that expired before a time and are neither used nor being received, and returns their ids. */
   sweep(before: Date): Promise<readonly string[]>;
+  /** Tells whether a session of this id is kept, in any organization and state. */
+  known(id: string): Promise<boolean>;
 }

@@ -1,0 +1,33 @@
+import { type DomainName, proofRecord } from "../../domain/domain_name.ts";
+import { invalid, notFound } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Domains } from "../../ports/domains.ts";
+import type { NameRecords } from "../../ports/name_records.ts";
+import { findDomain } from "./find_domain.ts";
+
+export interface VerifyDomainPorts {
+  readonly clock: Clock;
+  readonly domains: Domains;
+  readonly nameRecords: NameRecords;
+}
+
+/** Looks for the TXT record that proves control of a host name; a proven one stays proven. */
+export function verifyDomain(ports: VerifyDomainPorts) {
+  const find = findDomain(ports);
+  return async function (by: Principal, id: string, signal?: AbortSignal): Promise<DomainName> {
+    const domain = await find(by, id, "project:write");
+    if (domain.verifiedAt) return domain;
+    const { name, value } = proofRecord(domain);
+    const texts = await ports.nameRecords.texts(name, signal ? { signal } : {});
+    if (!texts.includes(value)) {
+      throw invalid(
+        "domain_unverified",
+        `Cannot verify yet: publish a TXT record at "${name}" with the value "${value}", then try again`,
+      );
+    }
+    const verified = await ports.domains.verified(by.organizationId, id, ports.clock.now());
+    if (!verified) throw notFound("domain");
+    return verified;
+  };
+}

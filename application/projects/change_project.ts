@@ -1,0 +1,45 @@
+import { notFound } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import { checkSettings, mergeSettings, type Project, type ProjectSettingsChange } from "../../domain/project.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Projects } from "../../ports/projects.ts";
+import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
+import { checkName, checkSlug } from "./create_project.ts";
+import { findProject } from "./find_project.ts";
+
+export interface ChangeProjectPorts extends CheckLocalPathPorts {
+  readonly clock: Clock;
+  readonly projects: Projects;
+}
+
+export interface ProjectAmendment {
+  readonly name?: string | undefined;
+  readonly slug?: string | undefined;
+  readonly settings: ProjectSettingsChange;
+}
+
+/** Changes what is given of a project; the whole is checked as it would then be. */
+export function changeProject(ports: ChangeProjectPorts) {
+  const find = findProject(ports);
+  const checkPath = checkLocalPath(ports);
+  return async function (by: Principal, id: string, amendment: ProjectAmendment): Promise<Project> {
+    await find(by, id, "project:write");
+    const name = amendment.name === undefined ? undefined : checkName(amendment.name);
+    if (amendment.slug !== undefined) checkSlug(amendment.slug);
+    if (typeof amendment.settings.localPath === "string") await checkPath(by, amendment.settings.localPath);
+    const changed = await ports.projects.change(by.organizationId, id, {
+      at: ports.clock.now(),
+      change({ settings }) {
+        const merged = mergeSettings(settings, amendment.settings);
+        checkSettings(merged);
+        return {
+          settings: merged,
+          ...(name !== undefined && { name }),
+          ...(amendment.slug !== undefined && { slug: amendment.slug }),
+        };
+      },
+    });
+    if (!changed) throw notFound("project");
+    return changed;
+  };
+}

@@ -1,0 +1,30 @@
+import type { Principal } from "../../domain/permission.ts";
+import { checkVariableKeys, type Variable, type VariableUpsert } from "../../domain/variable.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Projects } from "../../ports/projects.ts";
+import type { Variables } from "../../ports/variables.ts";
+import { findProject } from "./find_project.ts";
+
+export interface ChangeVariablesPorts {
+  readonly clock: Clock;
+  readonly projects: Projects;
+  readonly variables: Variables;
+}
+
+/** Writes and deletes variables of a project in one step, and lists what is there then. */
+export function changeVariables({ clock, projects, variables }: ChangeVariablesPorts) {
+  const find = findProject({ projects });
+  return async function (
+    by: Principal,
+    projectId: string,
+    { upserts, deletes }: { readonly upserts: readonly VariableUpsert[]; readonly deletes: readonly string[] },
+  ): Promise<readonly Variable[]> {
+    await find(by, projectId, "project:write");
+    checkVariableKeys(
+      upserts.map(({ key }) => key),
+      deletes,
+    );
+    await variables.change(projectId, { upserts, deletes, at: clock.now() });
+    return variables.list(projectId);
+  };
+}

@@ -1,0 +1,51 @@
+import { Failure, invalidField } from "../../domain/failure.ts";
+import { allows, type Principal } from "../../domain/permission.ts";
+import type { HostFolders } from "../../ports/host_folders.ts";
+
+/** What the operator allows of the host's own file system. */
+export interface LocalSourceRules {
+  readonly mode: "self-hosted" | "cloud";
+  /** Folders that members below admin may name. */
+  readonly roots: readonly string[];
+  /** Never a source: the service's own data. */
+  readonly dataFolder: string;
+}
+
+export interface CheckLocalPathPorts {
+  readonly hostFolders: HostFolders;
+  readonly localSources: LocalSourceRules;
+}
+
+/** Refuses a folder of the host that a caller may not deploy from; the path is judged with every link resolved. */
+export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPorts) {
+  return async function (by: Principal, path: string): Promise<void> {
+    if (localSources.mode === "cloud") {
+      throw new Failure(
+        "forbidden",
+        "local_source_forbidden",
+        "Cannot deploy from the host's own folders in cloud mode: upload the folder or link a repository",
+      );
+    }
+    if (!path.startsWith("/") || path.includes("\0")) throw invalidField("localPath", "give an absolute path");
+    const real = await hostFolders.resolve(path);
+    const roots = (await Promise.all(localSources.roots.map((root) => hostFolders.resolve(root)))).filter(
+      (root) => root !== undefined,
+    );
+    const anywhere = allows(by, "project:admin");
+    if (!anywhere && !(real && roots.some((root) => contains(root, real)))) {
+      throw new Failure(
+        "forbidden",
+        "local_source_forbidden",
+        "Cannot deploy from this folder: an admin may, or it must lie in one of LOCAL_SOURCE_ROOTS",
+      );
+    }
+    if (!real) throw invalidField("localPath", "there is no readable folder of this name");
+    const data = (await hostFolders.resolve(localSources.dataFolder)) ?? localSources.dataFolder;
+    if (contains(data, real) || contains(real, data))
+      throw invalidField("localPath", "this folder holds Slipway's own data");
+  };
+}
+
+function contains(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+}

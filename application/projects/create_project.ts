@@ -1,0 +1,109 @@
+import type { DomainName } from "../../domain/domain_name.ts";
+import { conflict, invalidField } from "../../domain/failure.ts";
+import { newId } from "../../domain/id.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import {
+  checkSettings,
+  isSlug,
+  mergeSettings,
+  type Project,
+  type ProjectSettings,
+  type ProjectSettingsChange,
+  slugOf,
+} from "../../domain/project.ts";
+import { randomText } from "../../domain/token.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Projects } from "../../ports/projects.ts";
+import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
+
+export interface ProjectWish {
+  readonly name: string;
+  readonly slug?: string | undefined;
+  readonly settings: ProjectSettingsChange;
+}
+
+export interface CreateProjectPorts extends CheckLocalPathPorts {
+  readonly baseDomain: string;
+  readonly clock: Clock;
+  readonly projects: Projects;
+}
+
+/** Creates a project with a free address of its own; a taken address gets a random ending. */
+export function createProject(ports: CreateProjectPorts) {
+  const checkPath = checkLocalPath(ports);
+  return async function (by: Principal, wish: ProjectWish): Promise<Project> {
+    demand(by, "project:write");
+    const name = checkName(wish.name);
+    const slug = wish.slug ?? slugOf(name);
+    checkSlug(slug);
+    const settings = mergeSettings({}, wish.settings);
+    checkSettings(settings);
+    if (settings.localPath !== undefined) await checkPath(by, settings.localPath);
+    return store(ports, by, { name, slug, settings });
+  };
+}
+
+async function store(
+  { baseDomain, clock, projects }: CreateProjectPorts,
+  { organizationId }: Principal,
+  { name, slug, settings }: { readonly name: string; readonly slug: string; readonly settings: ProjectSettings },
+): Promise<Project> {
+  const at = clock.now();
+  for (let label = slug; ; label = `${slug}-${randomEnding()}`) {
+    const hostname = `${label}.${baseDomain}`;
+    const project: Project = {
+      id: newId("prj", at),
+      organizationId,
+      name,
+      slug,
+      hostname,
+      settings,
+      location: "local",
+      serverId: null,
+      activeDeploymentId: null,
+      createdAt: at,
+      updatedAt: at,
+    };
+    const outcome = await projects.create(project, freeName(project));
+    if (outcome === "created") return project;
+    if (outcome === "slug_taken") throw slugTaken(slug);
+  }
+}
+
+function freeName({ id, organizationId, hostname, createdAt }: Project): DomainName {
+  return {
+    id: newId("dom", createdAt),
+    organizationId,
+    projectId: id,
+    hostname,
+    type: "free",
+    proof: randomText(),
+    verifiedAt: createdAt,
+    createdAt,
+  };
+}
+
+/** Six characters that make a taken label another one. */
+export function randomEnding(): string {
+  return randomText()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "")
+    .slice(0, 6);
+}
+
+/** Brings a project's name to its stored form, or refuses it. */
+export function checkName(text: string): string {
+  const name = text.trim();
+  if (!name) throw invalidField("name", "give the project a name");
+  return name;
+}
+
+/** Refuses a slug that cannot be a host label. */
+export function checkSlug(slug: string): void {
+  if (!isSlug(slug)) throw invalidField("slug", "use lower-case letters, digits and -, at most 40, not at the ends");
+}
+
+/** The refusal of a slug that another project of the organization has. */
+export function slugTaken(slug: string) {
+  return conflict("slug_taken", `Cannot use the slug "${slug}": another project of your organization has it`);
+}

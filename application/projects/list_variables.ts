@@ -1,0 +1,14 @@
+import type { Principal } from "../../domain/permission.ts";
+import type { Variable } from "../../domain/variable.ts";
+import type { Projects } from "../../ports/projects.ts";
+import type { Variables } from "../../ports/variables.ts";
+import { findProject } from "./find_project.ts";
+
+/** Lists a project's variables; secret values stay behind. */
+export function listVariables({ projects, variables }: { readonly projects: Projects; readonly variables: Variables }) {
+  const find = findProject({ projects });
+  return async function (by: Principal, projectId: string): Promise<readonly Variable[]> {
+    await find(by, projectId, "project:read");
+    return variables.list(projectId);
+  };
+}

@@ -1,0 +1,71 @@
+import { invalidField } from "../../domain/failure.ts";
+import { readHostKey } from "../../domain/host_key.ts";
+import { newId } from "../../domain/id.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import { checkServerAddress, type Server, type ServerCredentials } from "../../domain/server.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Servers } from "../../ports/servers.ts";
+import { refusePrivateHost, type RefusePrivateHostPorts } from "../network/refuse_private_host.ts";
+
+export interface ServerWish extends ServerCredentials {
+  readonly name: string;
+  readonly sshHost: string;
+  readonly sshPort: number;
+  readonly sshUser: string;
+  readonly hostKey: string | null;
+}
+
+export interface CreateServerPorts extends RefusePrivateHostPorts {
+  readonly clock: Clock;
+  readonly servers: Servers;
+}
+
+/** Records a machine that can be entered over SSH; it is not contacted yet. */
+export function createServer(ports: CreateServerPorts) {
+  const refusePrivate = refusePrivateHost(ports);
+  return async function (by: Principal, wish: ServerWish): Promise<Server> {
+    demand(by, "server:write");
+    const name = checkServerName(wish.name);
+    checkServerAddress(wish);
+    if (!wish.sshPassword && !wish.sshPrivateKey) {
+      throw invalidField("sshPrivateKey", 'give a password ("sshPassword") or a private key ("sshPrivateKey")');
+    }
+    if (wish.sshKeyPassphrase && !wish.sshPrivateKey)
+      throw invalidField("sshKeyPassphrase", "a passphrase needs a private key");
+    await refusePrivate("sshHost", wish.sshHost);
+    const at = ports.clock.now();
+    const server: Server = {
+      id: newId("srv", at),
+      organizationId: by.organizationId,
+      name,
+      sshHost: wish.sshHost,
+      sshPort: wish.sshPort,
+      sshUser: wish.sshUser,
+      hostKey: await hostKeyOf(wish.hostKey),
+      hasSshPassword: wish.sshPassword !== null,
+      hasSshPrivateKey: wish.sshPrivateKey !== null,
+      hasSshKeyPassphrase: wish.sshKeyPassphrase !== null,
+      lastCheckedAt: null,
+      lastCheckError: null,
+      createdAt: at,
+      updatedAt: at,
+    };
+    await ports.servers.create(server, wish);
+    return server;
+  };
+}
+
+/** Brings a server's name to its stored form, or refuses it. */
+export function checkServerName(text: string): string {
+  const name = text.trim();
+  if (!name) throw invalidField("name", "give the server a name");
+  return name;
+}
+
+/** Reads a fingerprint or a public key line as the fingerprint that is stored. */
+export async function hostKeyOf(text: string | null): Promise<string | null> {
+  if (text === null) return null;
+  const hostKey = await readHostKey(text);
+  if (!hostKey) throw invalidField("hostKey", 'give a fingerprint ("SHA256:…") or a public key line');
+  return hostKey;
+}

@@ -1,0 +1,44 @@
+import type { Attempts } from "../../ports/attempts.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { IdempotentAnswers } from "../../ports/idempotent_answers.ts";
+import type { Sessions } from "../../ports/sessions.ts";
+import type { UploadFiles } from "../../ports/upload_files.ts";
+import type { UploadSessions } from "../../ports/upload_sessions.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+
+export interface SweepPorts {
+  readonly attempts: Attempts;
+  readonly clock: Clock;
+  readonly idempotentAnswers: IdempotentAnswers;
+  readonly sessions: Sessions;
+}
+
+/** Forgets what has had its time: sessions, counted attempts, kept answers. */
+export function sweep({ attempts, clock, idempotentAnswers, sessions }: SweepPorts) {
+  return async function (): Promise<void> {
+    const now = clock.now().getTime();
+    await sessions.sweep(new Date(now));
+    await attempts.sweep(new Date(now - HOUR_MS));
+    await idempotentAnswers.sweep(new Date(now - DAY_MS));
+  };
+}
+
+export interface SweepUploadsPorts {
+  readonly clock: Clock;
+  readonly uploadFiles: UploadFiles;
+  readonly uploadSessions: UploadSessions;
+}
+
+/** Removes expired upload sessions with their files, and files that no session knows, as a killed process leaves them. */
+export function sweepUploads({ clock, uploadFiles, uploadSessions }: SweepUploadsPorts) {
+  return async function (): Promise<void> {
+    const now = clock.now();
+    for (const id of await uploadSessions.sweep(now)) await uploadFiles.discard(id);
+    const orphansBefore = now.getTime() - 3 * HOUR_MS;
+    for await (const { id, changedAt } of uploadFiles.stored()) {
+      if (changedAt.getTime() < orphansBefore && !(await uploadSessions.known(id))) await uploadFiles.discard(id);
+    }
+  };
+}

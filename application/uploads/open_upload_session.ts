@@ -1,0 +1,45 @@
+import { Failure } from "../../domain/failure.ts";
+import { newId } from "../../domain/id.ts";
+import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
+import { UPLOAD_MS, type UploadSession } from "../../domain/upload.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { UploadSessions } from "../../ports/upload_sessions.ts";
+
+export interface OpenUploadSessionPorts {
+  readonly clock: Clock;
+  readonly mode: "self-hosted" | "cloud";
+  readonly uploadSessions: UploadSessions;
+}
+
+/** Opens a place for one folder, bound to the caller and its organization, for an hour. */
+export function openUploadSession({ clock, mode, uploadSessions }: OpenUploadSessionPorts) {
+  return async function (
+    by: Principal,
+    wish: { readonly name?: string; readonly mode?: "local" | "cloud" },
+  ): Promise<UploadSession> {
+    if (!allowsSomewhere(by, "project:write")) throw forbidden("project:write");
+    if (mode === "cloud" && wish.mode === "local") {
+      throw new Failure(
+        "forbidden",
+        "local_source_forbidden",
+        'Cannot open a session of mode "local" in cloud mode: leave the mode out',
+      );
+    }
+    const createdAt = clock.now();
+    const session: UploadSession = {
+      id: newId("upl", createdAt),
+      organizationId: by.organizationId,
+      userId: by.userId,
+      name: wish.name ?? null,
+      mode: wish.mode ?? (mode === "cloud" ? "cloud" : "local"),
+      state: "open",
+      bytes: null,
+      sha256: null,
+      files: null,
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + UPLOAD_MS),
+    };
+    await uploadSessions.create(session);
+    return session;
+  };
+}

@@ -1,0 +1,55 @@
+import { conflict, Failure } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { ReceivedUpload, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import { findUploadSession } from "./find_upload_session.ts";
+
+const LEASE_MS = 30_000;
+
+export interface ReceiveUploadPorts {
+  readonly clock: Clock;
+  readonly uploadFiles: UploadFiles;
+  readonly uploadLimits: UploadLimits;
+  readonly uploadSessions: UploadSessions;
+}
+
+/** What arrives, and how large it says it is. */
+export interface IncomingArchive {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly announcedBytes: number | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** Takes a folder into its session; when this fails the session is open for another try and nothing is kept. */
+export function receiveUpload(ports: ReceiveUploadPorts) {
+  const { clock, uploadFiles, uploadLimits, uploadSessions } = ports;
+  const find = findUploadSession(ports);
+  const lease = () => ({ at: clock.now(), leaseMs: LEASE_MS });
+  return async function (by: Principal, id: string, archive: IncomingArchive): Promise<ReceivedUpload> {
+    const { state } = await find(by, id);
+    if (state === "ready" || state === "used") {
+      throw conflict("upload_done", "Cannot upload again: this session has its folder already. Open a new one");
+    }
+    if ((archive.announcedBytes ?? 0) > uploadLimits.maxBytes) throw tooLarge(uploadLimits.maxBytes);
+    if (!(await uploadSessions.begin(id, lease()))) {
+      throw conflict("upload_running", "Cannot upload: another upload to this session is under way");
+    }
+    const renewal = setInterval(() => void uploadSessions.renew(id, lease()).catch(() => {}), LEASE_MS / 3);
+    try {
+      const options = { limits: uploadLimits, ...(archive.signal && { signal: archive.signal }) };
+      const received = await uploadFiles.receive(id, archive.stream, options);
+      await uploadSessions.complete(id, received, clock.now());
+      return received;
+    } catch (error) {
+      await uploadSessions.giveUp(id).catch(() => {});
+      throw error;
+    } finally {
+      clearInterval(renewal);
+    }
+  };
+}
+
+function tooLarge(maxBytes: number): Failure {
+  return new Failure("too_large", "upload_too_large", `Cannot take this upload: it is larger than ${maxBytes} bytes`);
+}
