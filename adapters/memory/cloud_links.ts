@@ -1,0 +1,28 @@
+import type { Secret } from "../../domain/secret.ts";
+import type { CloudLink, CloudLinks } from "../../ports/cloud_links.ts";
+import type { MemoryTables } from "./memory_tables.ts";
+
+/** Keeps links to the hosted cloud in memory. */
+export class MemoryCloudLinks implements CloudLinks {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async find(organizationId: string): Promise<CloudLink | undefined> {
+    return structuredClone(this.#tables.cloudLinks.get(organizationId)?.link);
+  }
+
+  async token(organizationId: string): Promise<Secret | undefined> {
+    return this.#tables.cloudLinks.get(organizationId)?.token;
+  }
+
+  async put(link: CloudLink, token: Secret): Promise<void> {
+    this.#tables.cloudLinks.set(link.organizationId, { link: structuredClone(link), token });
+  }
+
+  async remove(organizationId: string): Promise<boolean> {
+    return this.#tables.cloudLinks.delete(organizationId);
+  }
+}

@@ -1,0 +1,59 @@
+import type { DomainName } from "../../domain/domain_name.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Domains } from "../../ports/domains.ts";
+import type { MemoryTables } from "./memory_tables.ts";
+import { BY_CREATION, newestFirst } from "./newest_first.ts";
+
+/** Keeps host names in memory. */
+export class MemoryDomains implements Domains {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async list(
+    organizationId: string,
+    { projectIds }: { readonly projectIds?: readonly string[] },
+    page: Page,
+  ): Promise<Listing<DomainName>> {
+    const rows = this.#tables.domains
+      .values()
+      .filter((domain) => domain.organizationId === organizationId)
+      .filter(({ projectId }) => !projectIds || projectIds.includes(projectId));
+    return newestFirst(rows, page, BY_CREATION);
+  }
+
+  async find(organizationId: string, id: string): Promise<DomainName | undefined> {
+    return structuredClone(this.#stored(organizationId, id));
+  }
+
+  async claim(domain: DomainName, { staleBefore }: { readonly staleBefore: Date }): Promise<boolean> {
+    const { domains } = this.#tables;
+    const holder = domains.values().find(({ hostname }) => hostname === domain.hostname);
+    if (holder) {
+      const unproven = holder.type === "custom" && holder.verifiedAt === null && holder.createdAt < staleBefore;
+      if (!unproven || holder.organizationId === domain.organizationId) return false;
+      domains.delete(holder.id);
+    }
+    domains.set(domain.id, structuredClone(domain));
+    return true;
+  }
+
+  async verified(organizationId: string, id: string, at: Date): Promise<DomainName | undefined> {
+    const domain = this.#stored(organizationId, id);
+    if (!domain) return undefined;
+    const proven = { ...domain, verifiedAt: new Date(at) };
+    this.#tables.domains.set(id, proven);
+    return structuredClone(proven);
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    return this.#stored(organizationId, id) !== undefined && this.#tables.domains.delete(id);
+  }
+
+  #stored(organizationId: string, id: string): DomainName | undefined {
+    const domain = this.#tables.domains.get(id);
+    return domain?.organizationId === organizationId ? domain : undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import type { User } from "../../domain/identity.ts";
+import type { FirstOwner, Installation } from "../../ports/installation.ts";
+import { memberKey, type MemoryTables } from "./memory_tables.ts";
+import { userOf } from "./users.ts";
+
+/** Keeps the first owner in memory. */
+export class MemoryInstallation implements Installation {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async claim({ organization, user, token, tokenFingerprint }: FirstOwner): Promise<boolean> {
+    const { organizations, users, members, tokens } = this.#tables;
+    if (users.values().some(({ founder }) => founder)) return false;
+    const { hasPassword: _, ...row } = structuredClone(user);
+    organizations.set(organization.id, structuredClone(organization));
+    users.set(user.id, { ...row, founder: true, passwordHash: null });
+    members.set(memberKey(organization.id, user.id), {
+      organizationId: organization.id,
+      userId: user.id,
+      role: "owner",
+      grants: [],
+      createdAt: new Date(organization.createdAt),
+    });
+    tokens.set(token.id, { token: structuredClone(token), fingerprint: tokenFingerprint, revoked: false });
+    this.#tables.founderTokenId = token.id;
+    return true;
+  }
+
+  async founder(): Promise<User | undefined> {
+    return userOf(this.#tables.users.values().find(({ founder }) => founder));
+  }
+
+  async replaceFounderToken(tokenFingerprint: string): Promise<boolean> {
+    const { tokens, founderTokenId } = this.#tables;
+    const row = founderTokenId === undefined ? undefined : tokens.get(founderTokenId);
+    if (!row || row.fingerprint === tokenFingerprint) return false;
+    // A founder who revoked the token gets in again with a new one.
+    tokens.set(row.token.id, { ...row, fingerprint: tokenFingerprint, revoked: false });
+    return true;
+  }
+}

@@ -1,0 +1,67 @@
+import { conflict } from "../../domain/failure.ts";
+import type { Invitation } from "../../domain/identity.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Invitations, Newcomer } from "../../ports/invitations.ts";
+import { memberKey, type MemoryTables } from "./memory_tables.ts";
+import { BY_CREATION, newestFirst } from "./newest_first.ts";
+
+/** Keeps untaken invitations in memory; a taken or withdrawn one is gone. */
+export class MemoryInvitations implements Invitations {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async create(invitation: Invitation, tokenFingerprint: string): Promise<void> {
+    this.#tables.invitations.set(invitation.id, {
+      invitation: structuredClone(invitation),
+      fingerprint: tokenFingerprint,
+    });
+  }
+
+  async findByToken(tokenFingerprint: string): Promise<Invitation | undefined> {
+    const row = this.#tables.invitations.values().find(({ fingerprint }) => fingerprint === tokenFingerprint);
+    return structuredClone(row?.invitation);
+  }
+
+  async find(organizationId: string, id: string): Promise<Invitation | undefined> {
+    const invitation = this.#tables.invitations.get(id)?.invitation;
+    return invitation?.organizationId === organizationId ? structuredClone(invitation) : undefined;
+  }
+
+  async list(organizationId: string, at: Date, page: Page): Promise<Listing<Invitation>> {
+    const rows = this.#tables.invitations
+      .values()
+      .map(({ invitation }) => invitation)
+      .filter((invitation) => invitation.organizationId === organizationId && invitation.expiresAt > at);
+    return newestFirst(rows, page, BY_CREATION);
+  }
+
+  async accept(id: string, newcomer: Newcomer, at: Date): Promise<boolean> {
+    const { invitations, members } = this.#tables;
+    const invitation = invitations.get(id)?.invitation;
+    if (!invitation) return false;
+    if (newcomer.kind === "new") this.#addUser(invitation.email, newcomer, at);
+    invitations.delete(id);
+    const { organizationId, role, grants } = invitation;
+    const key = memberKey(organizationId, newcomer.userId);
+    if (!members.has(key)) {
+      members.set(key, { organizationId, userId: newcomer.userId, role, grants, createdAt: new Date(at) });
+    }
+    return true;
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const { invitations } = this.#tables;
+    return invitations.get(id)?.invitation.organizationId === organizationId && invitations.delete(id);
+  }
+
+  #addUser(email: string, { userId, name, passwordHash }: Newcomer & { readonly kind: "new" }, at: Date): void {
+    const { users } = this.#tables;
+    if (users.values().some((user) => user.email === email)) {
+      throw conflict("email_taken", "Cannot create this account: the address has one; log in and accept again");
+    }
+    users.set(userId, { id: userId, email, name, founder: false, passwordHash, createdAt: new Date(at) });
+  }
+}

@@ -1,0 +1,76 @@
+import type { DomainName } from "../../domain/domain_name.ts";
+import type { AccessToken, Invitation, Organization, User } from "../../domain/identity.ts";
+import type { Grant, Role } from "../../domain/permission.ts";
+import type { Project } from "../../domain/project.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { Server, ServerCredentials } from "../../domain/server.ts";
+import type { UploadSession } from "../../domain/upload.ts";
+import type { AuditEntry } from "../../ports/audit_log.ts";
+import type { CloudLink } from "../../ports/cloud_links.ts";
+import type { IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
+import type { Session } from "../../ports/sessions.ts";
+
+/** A person as stored. */
+export interface UserRow extends Omit<User, "hasPassword"> {
+  readonly passwordHash: string | null;
+}
+
+/** A membership as stored; name and address stand with the user. */
+export interface MemberRow {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly role: Role;
+  readonly grants: readonly Grant[];
+  readonly createdAt: Date;
+}
+
+/** A token as stored; a revoked one stays known, but stands for nobody. */
+export interface TokenRow {
+  readonly token: AccessToken;
+  readonly fingerprint: string;
+  readonly revoked: boolean;
+}
+
+/** One environment variable as stored. */
+export interface VariableRow {
+  readonly value: Secret;
+  readonly secret: boolean;
+  readonly updatedAt: Date;
+}
+
+/** A claimed or answered key as stored; `at` is its claim or last renewal. */
+export interface AnswerRow {
+  readonly claimId: string;
+  readonly request: IdempotentRequest;
+  readonly at: Date;
+  readonly leaseUntil: Date;
+  readonly answer: KeptAnswer | null;
+}
+
+/** The data that memory adapters share; two adapters over the same tables stand for two processes on one database. */
+export class MemoryTables {
+  readonly organizations = new Map<string, Organization>();
+  readonly users = new Map<string, UserRow>();
+  readonly members = new Map<string, MemberRow>();
+  readonly invitations = new Map<string, { readonly invitation: Invitation; readonly fingerprint: string }>();
+  readonly tokens = new Map<string, TokenRow>();
+  readonly sessions = new Map<string, { readonly session: Session; readonly fingerprint: string }>();
+  readonly projects = new Map<string, Project>();
+  readonly domains = new Map<string, DomainName>();
+  /** By project, then by key. */
+  readonly variables = new Map<string, Map<string, VariableRow>>();
+  readonly servers = new Map<string, { readonly server: Server; readonly credentials: ServerCredentials }>();
+  readonly uploads = new Map<string, { readonly session: UploadSession; readonly leaseUntil: Date | null }>();
+  readonly cloudLinks = new Map<string, { readonly link: CloudLink; readonly token: Secret }>();
+  readonly attempts = new Map<string, { readonly count: number; readonly endsAt: Date }>();
+  readonly audit = new Map<string, AuditEntry>();
+  /** By caller and key. */
+  readonly answers = new Map<string, AnswerRow>();
+  /** The token that the first owner got from the installation. */
+  founderTokenId: string | undefined;
+}
+
+/** The key a membership is stored under. */
+export function memberKey(organizationId: string, userId: string): string {
+  return `${organizationId} ${userId}`;
+}

@@ -1,0 +1,50 @@
+import { MemoryAttempts } from "./attempts.ts";
+import { MemoryAuditLog } from "./audit_log.ts";
+import { MemoryClock } from "./clock.ts";
+import { MemoryCloudLinks } from "./cloud_links.ts";
+import { MemoryDomains } from "./domains.ts";
+import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
+import { MemoryIdentities } from "./identities.ts";
+import { MemoryInstallation } from "./installation.ts";
+import { MemoryInvitations } from "./invitations.ts";
+import { MemoryMembers } from "./members.ts";
+import { MemoryTables } from "./memory_tables.ts";
+import { MemoryOrganizations } from "./organizations.ts";
+import { MemoryPasswords } from "./passwords.ts";
+import { MemoryProjects } from "./projects.ts";
+import { MemoryServers } from "./servers.ts";
+import { MemoryServiceHealth } from "./service_health.ts";
+import { MemorySessions } from "./sessions.ts";
+import { MemoryTokens } from "./tokens.ts";
+import { MemoryUploadSessions } from "./upload_sessions.ts";
+import { MemoryUsers } from "./users.ts";
+import { MemoryVariables } from "./variables.ts";
+
+/** Every port, in memory. */
+export type MemoryWorld = ReturnType<typeof memoryWorld>;
+
+/** Makes a world of its own: one adapter of every port, over the same fresh tables. */
+export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
+  return {
+    attempts: new MemoryAttempts(tables),
+    auditLog: new MemoryAuditLog(tables),
+    clock: new MemoryClock(),
+    cloudLinks: new MemoryCloudLinks(tables),
+    domains: new MemoryDomains(tables),
+    idempotentAnswers: new MemoryIdempotentAnswers(tables),
+    identities: new MemoryIdentities(tables),
+    installation: new MemoryInstallation(tables),
+    invitations: new MemoryInvitations(tables),
+    members: new MemoryMembers(tables),
+    organizations: new MemoryOrganizations(tables),
+    passwords: new MemoryPasswords(),
+    projects: new MemoryProjects(tables),
+    servers: new MemoryServers(tables),
+    serviceHealth: new MemoryServiceHealth(),
+    sessions: new MemorySessions(tables),
+    tokens: new MemoryTokens(tables),
+    uploadSessions: new MemoryUploadSessions(tables),
+    users: new MemoryUsers(tables),
+    variables: new MemoryVariables(tables),
+  };
+}

@@ -1,0 +1,84 @@
+import type { DomainName } from "../../domain/domain_name.ts";
+import { conflict } from "../../domain/failure.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Project } from "../../domain/project.ts";
+import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects.ts";
+import type { MemoryTables } from "./memory_tables.ts";
+import { BY_CREATION, newestFirst } from "./newest_first.ts";
+
+/** Keeps projects in memory. */
+export class MemoryProjects implements Projects {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async list(organizationId: string, { ids, search = "" }: ProjectFilter, page: Page): Promise<Listing<Project>> {
+    const wanted = search.toLowerCase();
+    const rows = this.#tables.projects
+      .values()
+      .filter((project) => project.organizationId === organizationId)
+      .filter(({ id }) => !ids || ids.includes(id))
+      .filter(({ name, slug }) => name.toLowerCase().includes(wanted) || slug.toLowerCase().includes(wanted));
+    return newestFirst(rows, page, BY_CREATION);
+  }
+
+  async find(organizationId: string, id: string): Promise<Project | undefined> {
+    return structuredClone(this.#stored(organizationId, id));
+  }
+
+  async findBySlug(organizationId: string, slug: string): Promise<Project | undefined> {
+    return structuredClone(this.#bySlug(organizationId, slug));
+  }
+
+  async create(project: Project, freeName: DomainName): Promise<"created" | "slug_taken" | "hostname_taken"> {
+    const { projects, domains } = this.#tables;
+    if (this.#bySlug(project.organizationId, project.slug)) return "slug_taken";
+    if (domains.values().some(({ hostname }) => hostname === freeName.hostname)) return "hostname_taken";
+    projects.set(project.id, structuredClone(project));
+    domains.set(freeName.id, structuredClone(freeName));
+    return "created";
+  }
+
+  async change(
+    organizationId: string,
+    id: string,
+    how: { readonly change: (project: Project) => ProjectChange; readonly at: Date },
+  ): Promise<Project | undefined> {
+    const project = this.#stored(organizationId, id);
+    if (!project) return undefined;
+    const {
+      name = project.name,
+      slug = project.slug,
+      settings = project.settings,
+    } = how.change(structuredClone(project));
+    const holder = this.#bySlug(organizationId, slug);
+    if (holder && holder.id !== id) {
+      throw conflict("slug_taken", "Cannot change this project: another one has this slug; choose another");
+    }
+    const changed = structuredClone({ ...project, name, slug, settings, updatedAt: how.at });
+    this.#tables.projects.set(id, changed);
+    return structuredClone(changed);
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const { projects, domains, variables } = this.#tables;
+    if (!this.#stored(organizationId, id)) return false;
+    projects.delete(id);
+    variables.delete(id);
+    for (const domain of domains.values()) if (domain.projectId === id) domains.delete(domain.id);
+    return true;
+  }
+
+  #stored(organizationId: string, id: string): Project | undefined {
+    const project = this.#tables.projects.get(id);
+    return project?.organizationId === organizationId ? project : undefined;
+  }
+
+  #bySlug(organizationId: string, slug: string): Project | undefined {
+    return this.#tables.projects
+      .values()
+      .find((project) => project.organizationId === organizationId && project.slug === slug);
+  }
+}

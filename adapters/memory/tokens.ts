@@ -1,0 +1,43 @@
+import type { AccessToken } from "../../domain/identity.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Tokens } from "../../ports/tokens.ts";
+import type { MemoryTables, TokenRow } from "./memory_tables.ts";
+import { BY_CREATION, newestFirst } from "./newest_first.ts";
+
+interface Owner {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/** Keeps access tokens in memory. */
+export class MemoryTokens implements Tokens {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async create(token: AccessToken, tokenFingerprint: string): Promise<void> {
+    const row = { token: structuredClone(token), fingerprint: tokenFingerprint, revoked: false };
+    this.#tables.tokens.set(token.id, row);
+  }
+
+  async list(owner: Owner, page: Page): Promise<Listing<AccessToken>> {
+    const rows = this.#tables.tokens
+      .values()
+      .filter((row) => belongsTo(row, owner))
+      .map(({ token }) => token);
+    return newestFirst(rows, page, BY_CREATION);
+  }
+
+  async revoke(owner: Owner, id: string): Promise<boolean> {
+    const row = this.#tables.tokens.get(id);
+    if (!row || !belongsTo(row, owner)) return false;
+    this.#tables.tokens.set(id, { ...row, revoked: true });
+    return true;
+  }
+}
+
+function belongsTo({ token, revoked }: TokenRow, owner: Owner): boolean {
+  return !revoked && token.organizationId === owner.organizationId && token.userId === owner.userId;
+}

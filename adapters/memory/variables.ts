@@ -1,0 +1,44 @@
+import { notFound } from "../../domain/failure.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { Variable, VariableUpsert } from "../../domain/variable.ts";
+import type { Variables } from "../../ports/variables.ts";
+import type { MemoryTables, VariableRow } from "./memory_tables.ts";
+
+/** Keeps environment variables in memory. */
+export class MemoryVariables implements Variables {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async list(projectId: string): Promise<readonly Variable[]> {
+    return this.#sorted(projectId).map(([key, { value, secret, updatedAt }]) => ({
+      key,
+      value: secret ? null : value.reveal(),
+      secret,
+      updatedAt: new Date(updatedAt),
+    }));
+  }
+
+  async change(
+    projectId: string,
+    change: { readonly upserts: readonly VariableUpsert[]; readonly deletes: readonly string[]; readonly at: Date },
+  ): Promise<void> {
+    if (!this.#tables.projects.has(projectId)) throw notFound("project");
+    const rows = new Map(this.#tables.variables.get(projectId));
+    for (const key of change.deletes) rows.delete(key);
+    for (const { key, value, secret } of change.upserts) {
+      rows.set(key, { value, secret, updatedAt: new Date(change.at) });
+    }
+    this.#tables.variables.set(projectId, rows);
+  }
+
+  async reveal(projectId: string): Promise<ReadonlyMap<string, Secret>> {
+    return new Map(this.#sorted(projectId).map(([key, { value }]) => [key, value]));
+  }
+
+  #sorted(projectId: string): [string, VariableRow][] {
+    return [...(this.#tables.variables.get(projectId) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+}
