@@ -1,0 +1,106 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Failure } from "../../domain/failure.ts";
+import { BoundedLog } from "./bounded_log.ts";
+import { type Cluster, clusterPath, createCluster, hasCluster, ownCluster, setPassword } from "./cluster.ts";
+import {
+  type ConnectionRecord,
+  connectionUrl,
+  readConnectionRecord,
+  writeConnectionRecord,
+} from "./connection_record.ts";
+import { lockFolder } from "./folder_lock.ts";
+import { freePort } from "./free_port.ts";
+import { keepRunning } from "./keep_running.ts";
+import { stopLeftovers } from "./leftover_processes.ts";
+import { postgresBinaries } from "./postgres_binaries.ts";
+import { PORT_TAKEN, type Postmaster, startPostmaster } from "./postmaster.ts";
+import { serviceUser } from "./service_user.ts";
+import { folderUnusable } from "./unavailable.ts";
+
+/** A PostgreSQL of this process's own; disposing it stops it. */
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** Address with credentials; it stays the same while this process lives, through restarts of PostgreSQL too. */
+  readonly url: string;
+}
+
+/** Where and how the embedded PostgreSQL runs. */
+export interface EmbeddedPostgresOptions {
+  /** Absolute path of the data folder; made when missing. */
+  readonly folder: string;
+  /** Told each time PostgreSQL ended without being asked to; it is started again by itself. */
+  readonly onExit?: (reason: string) => void;
+  /** Settings of PostgreSQL that differ from those for a small server. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Starts the PostgreSQL of a data folder, making its database at the first time; one process at a time may. */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  try {
+    return await start(options);
+  } catch (error) {
+    throw folderUnusable(error);
+  }
+}
+
+async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { folder, settings = {} } = options;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  using held = new DisposableStack();
+  held.use(lockFolder(folder));
+  const user = await serviceUser();
+  const binaries = await postgresBinaries({ forEveryone: user !== undefined });
+  const cluster: Cluster = { folder, user, binaries, log: new BoundedLog(join(folder, "postgres.log")) };
+  const password = await prepare(cluster);
+  const { postmaster, record } = await startAnywhere(cluster, { password, settings });
+  const running = keepRunning(postmaster, {
+    restart: async () => {
+      await stopLeftovers(clusterPath(folder));
+      return startPostmaster(cluster, { port: record.port, settings });
+    },
+    onExit: options.onExit ?? (() => {}),
+  });
+  const lock = held.move();
+  return {
+    url: connectionUrl(record),
+    async [Symbol.asyncDispose]() {
+      await running[Symbol.asyncDispose]();
+      lock.dispose();
+    },
+  };
+}
+
+/** Leaves a complete cluster that no process works on, and gives its password. */
+async function prepare(cluster: Cluster): Promise<string> {
+  const { folder } = cluster;
+  const known = await readConnectionRecord(folder);
+  const password = known?.password ?? newPassword();
+  if (!(await hasCluster(cluster))) {
+    await createCluster(cluster, password);
+  } else {
+    await stopLeftovers(clusterPath(folder));
+    await ownCluster(cluster);
+    if (!known) await setPassword(cluster, password);
+  }
+  return password;
+}
+
+function newPassword(): string {
+  return crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/** Starts on a free port, on another one when somebody takes it in between. */
+async function startAnywhere(
+  cluster: Cluster,
+  { password, settings }: { password: string; settings: Readonly<Record<string, string>> },
+): Promise<{ postmaster: Postmaster; record: ConnectionRecord }> {
+  for (let attempt = 1; ; attempt++) {
+    const record = { port: await freePort(), password };
+    await writeConnectionRecord(cluster.folder, record);
+    try {
+      return { postmaster: await startPostmaster(cluster, { port: record.port, settings }), record };
+    } catch (error) {
+      if (attempt === 5 || !(error instanceof Failure) || error.code !== PORT_TAKEN) throw error;
+    }
+  }
+}
