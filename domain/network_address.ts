@@ -25,6 +25,24 @@ export function isPublicAddress(ip: string): boolean {
   return inside(address, GLOBAL_UNICAST) && !RESERVED_IPV6.some((reserved) => inside(address, reserved));
 }
 
+/** Whether an address lies in a network such as `10.0.0.0/8`, or is the one address that is named instead. */
+export function inNetwork(address: string, network: string): boolean {
+  const bytes = parseAddress(address);
+  const { start, bits } = range(network);
+  return (
+    bytes !== undefined &&
+    start.length > 0 &&
+    inside(bytes, { start, bits: Number.isNaN(bits) ? start.length * 8 : bits })
+  );
+}
+
+/** Whether the text names an address, or a network with a length that fits it. */
+export function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const length = (parseAddress(address)?.length ?? 0) * 8;
+  return length > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= length));
+}
+
 /** Whether the text is a host name by RFC 1123; anything that could be read as an IPv4 address in some spelling is not. */
 export function isHostName(text: string): boolean {
   const labels = text.endsWith(".") ? text.slice(0, -1).split(".") : text.split(".");

@@ -1,0 +1,65 @@
+import { LOG_LEVELS, type Log, type LogLevel } from "../../ports/log.ts";
+
+export interface ConsoleLogOptions {
+  readonly level: LogLevel;
+  readonly format: "json" | "text";
+  /** Takes finished lines; several at once. */
+  readonly print: (text: string) => void;
+  /** How long lines may wait to be printed together. */
+  readonly gatherMs?: number;
+}
+
+/** Prints events one line each, gathered for a moment so that busy times cost few writes. */
+export class ConsoleLog implements Log, Disposable {
+  readonly #options: ConsoleLogOptions;
+  readonly #from: number;
+  #lines: string[] = [];
+  #timer: Timer | undefined;
+
+  constructor(options: ConsoleLogOptions) {
+    this.#options = options;
+    this.#from = LOG_LEVELS.indexOf(options.level);
+  }
+
+  write(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    if (LOG_LEVELS.indexOf(level) < this.#from) return;
+    const at = new Date().toISOString();
+    this.#lines.push(this.#options.format === "json" ? jsonLine({ at, level, message, ...fields }) : textLine(at, level, message, fields));
+    this.#timer ??= setTimeout(() => this.flush(), this.#options.gatherMs ?? 50);
+  }
+
+  /** Prints what waits. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#lines.length === 0) return;
+    const text = `${this.#lines.join("\n")}\n`;
+    this.#lines = [];
+    this.#options.print(text);
+  }
+
+  [Symbol.dispose](): void {
+    this.flush();
+  }
+}
+
+function jsonLine(fields: Record<string, unknown>): string {
+  try {
+    return JSON.stringify(fields);
+  } catch {
+    return JSON.stringify({ at: fields.at, level: fields.level, message: fields.message });
+  }
+}
+
+function textLine(at: string, level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): string {
+  const rest = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${printable(typeof value === "string" ? value : JSON.stringify(value))}`);
+  return [at.slice(11, 23), level.padEnd(5), printable(message), ...rest].join(" ");
+}
+
+/** Keeps control characters out of a terminal, line breaks included. */
+function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}

@@ -1,0 +1,176 @@
+import { readCloudLink, removeCloudLink, setCloudLink } from "./application/cloud/cloud_link.ts";
+import { claimDomain } from "./application/domains/claim_domain.ts";
+import { listDomains } from "./application/domains/list_domains.ts";
+import { removeDomain } from "./application/domains/remove_domain.ts";
+import { verifyDomain } from "./application/domains/verify_domain.ts";
+import { acceptInvitation } from "./application/identity/accept_invitation.ts";
+import { changeMember } from "./application/identity/change_member.ts";
+import { changeProfile } from "./application/identity/change_profile.ts";
+import { claimInstallation } from "./application/identity/claim_installation.ts";
+import { createOrganization } from "./application/identity/create_organization.ts";
+import { createToken } from "./application/identity/create_token.ts";
+import { describeCaller } from "./application/identity/describe_caller.ts";
+import { identifyCaller } from "./application/identity/identify_caller.ts";
+import { inviteMember } from "./application/identity/invite_member.ts";
+import { listAudit } from "./application/identity/list_audit.ts";
+import { listInvitations, listMembers } from "./application/identity/list_members.ts";
+import { listOrganizations } from "./application/identity/list_organizations.ts";
+import { listTokens } from "./application/identity/list_tokens.ts";
+import { logIn } from "./application/identity/log_in.ts";
+import { logOut } from "./application/identity/log_out.ts";
+import { recordLogin } from "./application/identity/record_login.ts";
+import { removeMember } from "./application/identity/remove_member.ts";
+import { revokeToken } from "./application/identity/revoke_token.ts";
+import { setPassword } from "./application/identity/set_password.ts";
+import { changeProject } from "./application/projects/change_project.ts";
+import { changeVariables } from "./application/projects/change_variables.ts";
+import { createProject } from "./application/projects/create_project.ts";
+import { ensureProject } from "./application/projects/ensure_project.ts";
+import { findProject } from "./application/projects/find_project.ts";
+import { listProjects } from "./application/projects/list_projects.ts";
+import { listVariables } from "./application/projects/list_variables.ts";
+import { removeProject } from "./application/projects/remove_project.ts";
+import { answerOnce } from "./application/requests/answer_once.ts";
+import { auditTrail } from "./application/requests/audit_trail.ts";
+import { changeServer } from "./application/servers/change_server.ts";
+import { checkServer } from "./application/servers/check_server.ts";
+import { createServer } from "./application/servers/create_server.ts";
+import { findServer } from "./application/servers/find_server.ts";
+import { listServers } from "./application/servers/list_servers.ts";
+import { removeServer } from "./application/servers/remove_server.ts";
+import { sweep, sweepUploads } from "./application/upkeep/sweep.ts";
+import { openUploadSession } from "./application/uploads/open_upload_session.ts";
+import { receiveUpload } from "./application/uploads/receive_upload.ts";
+import { scanUpload } from "./application/uploads/scan_upload.ts";
+import type { Config } from "./config.ts";
+import { createApp } from "./http/app.ts";
+import { Metrics } from "./http/metrics.ts";
+import manifest from "./package.json" with { type: "json" };
+import type { World } from "./world.ts";
+
+export const VERSION = manifest.version;
+
+/** What of the settings the application itself needs. */
+export type AppSettings = Pick<
+  Config,
+  "mode" | "runtime" | "baseDomain" | "dataFolder" | "localSourceRoots" | "trustedProxies" | "uploadMaxBytes"
+> & { readonly publicUrl: string };
+
+/** Builds every use case from one set of ports. */
+export function useCases(world: World, settings: AppSettings) {
+  const { mode, baseDomain, dataFolder, localSourceRoots: roots, uploadMaxBytes: maxBytes } = settings;
+  const ports = {
+    ...world,
+    mode,
+    baseDomain,
+    publicHost: new URL(settings.publicUrl).hostname,
+    localSources: { mode, roots, dataFolder },
+    uploadLimits: { maxBytes, maxUnpackedBytes: 4 * maxBytes, maxEntries: 200_000 },
+    auditTrail: auditTrail(world),
+  };
+  return { ...identityUseCases(ports), ...projectUseCases(ports), ...machineUseCases(ports) };
+}
+
+type Ports = World &
+  Pick<AppSettings, "mode" | "baseDomain"> & {
+    readonly publicHost: string;
+    readonly localSources: Parameters<typeof createProject>[0]["localSources"];
+    readonly uploadLimits: Parameters<typeof receiveUpload>[0]["uploadLimits"];
+    readonly auditTrail: ReturnType<typeof auditTrail>;
+  };
+
+function identityUseCases(ports: Ports) {
+  return {
+    acceptInvitation: acceptInvitation(ports),
+    answerOnce: answerOnce(ports),
+    auditTrail: ports.auditTrail,
+    changeMember: changeMember(ports),
+    changeProfile: changeProfile(ports),
+    claimInstallation: claimInstallation(ports),
+    createOrganization: createOrganization(ports),
+    createToken: createToken(ports),
+    describeCaller: describeCaller(ports),
+    identifyCaller: identifyCaller(ports),
+    inviteMember: inviteMember(ports),
+    listAudit: listAudit(ports),
+    listInvitations: listInvitations(ports),
+    listMembers: listMembers(ports),
+    listOrganizations: listOrganizations(ports),
+    listTokens: listTokens(ports),
+    logIn: logIn(ports),
+    logOut: logOut(ports),
+    recordLogin: recordLogin(ports),
+    removeMember: removeMember(ports),
+    revokeToken: revokeToken(ports),
+    setPassword: setPassword(ports),
+  };
+}
+
+function projectUseCases(ports: Ports) {
+  return {
+    changeProject: changeProject(ports),
+    changeVariables: changeVariables(ports),
+    claimDomain: claimDomain(ports),
+    createProject: createProject(ports),
+    ensureProject: ensureProject(ports),
+    findProject: findProject(ports),
+    listDomains: listDomains(ports),
+    listProjects: listProjects(ports),
+    listVariables: listVariables(ports),
+    openUploadSession: openUploadSession(ports),
+    receiveUpload: receiveUpload(ports),
+    removeDomain: removeDomain(ports),
+    removeProject: removeProject(ports),
+    scanUpload: scanUpload(ports),
+    sweep: sweep(ports),
+    sweepUploads: sweepUploads(ports),
+    verifyDomain: verifyDomain(ports),
+  };
+}
+
+function machineUseCases(ports: Ports) {
+  return {
+    changeServer: changeServer(ports),
+    checkServer: checkServer(ports),
+    createServer: createServer(ports),
+    findServer: findServer(ports),
+    listServers: listServers(ports),
+    readCloudLink: readCloudLink(ports),
+    removeCloudLink: removeCloudLink(ports),
+    removeServer: removeServer(ports),
+    setCloudLink: setCloudLink(ports),
+  };
+}
+
+/** Wires ports, use cases and HTTP together: one function from request to answer. */
+export function compose(world: World, settings: AppSettings) {
+  const cases = useCases(world, settings);
+  const { log } = world;
+  const handle = createApp(cases, {
+    identify: cases.identifyCaller,
+    answerOnce: cases.answerOnce,
+    audit: cases.auditTrail,
+    metrics: new Metrics(),
+    publicUrl: settings.publicUrl,
+    publicOrigin: new URL(settings.publicUrl).origin,
+    trustedProxies: settings.trustedProxies,
+    report: (error, requestId) => log.write("error", "A request met a bug", { requestId, error: describe(error) }),
+    logRequest: ({ ms, ...line }) => log.write("info", "request", { ...line, ms: Math.round(ms * 100) / 100 }),
+    facts: {
+      version: VERSION,
+      mode: settings.mode,
+      runtime: () => chooseRuntime(world, settings),
+      databaseAnswers: () => world.serviceHealth.databaseAnswers(),
+    },
+  });
+  return { handle, useCases: cases };
+}
+
+async function chooseRuntime({ containerEngine }: World, { runtime }: AppSettings): Promise<"docker" | "process"> {
+  if (runtime !== "auto") return runtime;
+  return (await containerEngine.answers()) ? "docker" : "process";
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

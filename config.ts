@@ -1,0 +1,169 @@
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { isNetwork } from "./domain/network_address.ts";
+import { Secret } from "./domain/secret.ts";
+import { LOG_LEVELS, type LogLevel } from "./ports/log.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting that does not parse; the message is one line that names it. */
+export class BadSetting extends Error {
+  override readonly name = "BadSetting";
+}
+
+export type Config = ReturnType<typeof readConfig>;
+
+/** Reads every setting from the environment, or fails with the first that does not parse. */
+export function readConfig(environment: Environment, cwd: string) {
+  const read = new Settings(environment);
+  const host = read.text("HOST", "127.0.0.1");
+  const port = read.number("PORT", 4400, { min: 0, max: 65_535 });
+  return {
+    host,
+    port,
+    publicUrl: read.url("PUBLIC_URL"),
+    dataFolder: resolve(cwd, read.text("SLIPWAY_DATA", ".slipway")),
+    databaseUrl: read.secretUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
+    adminToken: read.adminToken("SLIPWAY_ADMIN_TOKEN"),
+    secretKey: read.key("SLIPWAY_SECRET_KEY"),
+    previousSecretKeys: read.keys("SLIPWAY_SECRET_KEY_PREVIOUS"),
+    mode: read.word("SLIPWAY_MODE", ["self-hosted", "cloud"]),
+    runtime: read.word("SLIPWAY_RUNTIME", ["auto", "docker", "process"]),
+    dockerHost: read.text("DOCKER_HOST", "unix:///var/run/docker.sock"),
+    baseDomain: read.hostname("BASE_DOMAIN", "localhost"),
+    localSourceRoots: read.folders("LOCAL_SOURCE_ROOTS"),
+    trustedProxies: read.networks("TRUSTED_PROXIES"),
+    uploadMaxBytes: read.number("UPLOAD_MAX_BYTES", 2 * 1_024 ** 3, { min: 1, max: 2 ** 50 }),
+    logLevel: read.word("LOG_LEVEL", ["info", ...LOG_LEVELS]) as LogLevel,
+    logFormat: read.optionalWord("LOG_FORMAT", ["json", "text"]),
+    ...laterSettings(read),
+  };
+}
+
+/** Settings of parts that are documented already; they are checked now so that a typo shows at once. */
+function laterSettings(read: Settings) {
+  return {
+    edgePort: read.number("EDGE_PORT", 4480, { min: 0, max: 65_535 }),
+    edgeTlsPort: read.number("EDGE_TLS_PORT", 4443, { min: 0, max: 65_535 }),
+    buildConcurrency: read.number("BUILD_CONCURRENCY", availableParallelism(), { min: 1, max: 1_000 }),
+    buildTimeoutSeconds: read.number("BUILD_TIMEOUT_SECONDS", 1_800, { min: 1, max: 86_400 }),
+    rollbackWindow: read.number("ROLLBACK_WINDOW", 5, { min: 0, max: 100 }),
+    cloudApiUrl: read.url("CLOUD_API_URL"),
+    cloudToken: read.secret("CLOUD_TOKEN"),
+  };
+}
+
+class Settings {
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** The value of a setting; an empty one counts as unset. */
+  #value(name: string): string | undefined {
+    return this.#environment[name]?.trim() || undefined;
+  }
+
+  text(name: string, preset: string): string {
+    const value = this.#value(name) ?? preset;
+    if (value.includes("\0")) throw new BadSetting(`${name} must not hold a NUL character`);
+    return value;
+  }
+
+  secret(name: string): Secret | undefined {
+    const value = this.#value(name);
+    return value === undefined ? undefined : new Secret(value);
+  }
+
+  number(name: string, preset: number, { min, max }: { readonly min: number; readonly max: number }): number {
+    const value = this.#value(name);
+    if (value === undefined) return preset;
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= min && number <= max)) throw new BadSetting(`${name} must be a whole number from ${min} to ${max}`);
+    return number;
+  }
+
+  word<const T extends readonly [string, ...string[]]>(name: string, words: T): T[number] {
+    return this.optionalWord(name, words) ?? words[0];
+  }
+
+  optionalWord<const T extends readonly string[]>(name: string, words: T): T[number] | undefined {
+    const value = this.#value(name);
+    if (value !== undefined && !words.includes(value)) {
+      throw new BadSetting(`${name} must be one of ${[...new Set(words)].join(", ")}`);
+    }
+    return value;
+  }
+
+  url(name: string): string | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+      throw new BadSetting(`${name} must be an address such as https://slipway.example.com`);
+    }
+    return value.replace(/\/+$/, "");
+  }
+
+  secretUrl(name: string, protocols: readonly string[]): Secret | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      throw new BadSetting(`${name} must be an address such as ${protocols[0]}//user:password@host:5432/name`);
+    }
+    return new Secret(value);
+  }
+
+  adminToken(name: string): Secret | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!/^[\x21-\x7e]{8,500}$/.test(value)) {
+      throw new BadSetting(`${name} must be 8 to 500 visible ASCII characters; "slp_" and 43 random ones are best`);
+    }
+    return new Secret(value);
+  }
+
+  key(name: string): Secret | undefined {
+    const value = this.#value(name);
+    return value === undefined ? undefined : this.#key(name, value);
+  }
+
+  keys(name: string): readonly Secret[] {
+    return (this.#value(name) ?? "")
+      .split(",")
+      .filter((part) => part.trim() !== "")
+      .map((part) => this.#key(name, part.trim()));
+  }
+
+  #key(name: string, value: string): Secret {
+    const bytes = /^[A-Za-z0-9+/]{43}=$/.test(value) ? Buffer.from(value, "base64").length : 0;
+    if (bytes !== 32)
+      throw new BadSetting(`${name} must be 32 bytes in base64; make one with: openssl rand -base64 32`);
+    return new Secret(value);
+  }
+
+  hostname(name: string, preset: string): string {
+    const value = (this.#value(name) ?? preset).toLowerCase();
+    if (!/^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(value)) {
+      throw new BadSetting(`${name} must be a host name such as apps.example.com`);
+    }
+    return value;
+  }
+
+  folders(name: string): readonly string[] {
+    const folders = (this.#value(name) ?? "").split(":").filter((folder) => folder !== "");
+    if (folders.some((folder) => !folder.startsWith("/")))
+      throw new BadSetting(`${name} must be absolute folders, with : between them`);
+    return folders;
+  }
+
+  networks(name: string): readonly string[] {
+    const networks = (this.#value(name) ?? "")
+      .split(",")
+      .map((network) => network.trim())
+      .filter((network) => network !== "");
+    if (!networks.every(isNetwork))
+      throw new BadSetting(`${name} must be addresses or networks such as 10.0.0.0/8, with commas between them`);
+    return networks;
+  }
+}

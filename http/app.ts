@@ -1,0 +1,68 @@
+import { Elysia } from "elysia";
+import { access } from "./access.ts";
+import { authRoutes, type AuthUseCases } from "./auth/routes.ts";
+import { cloudRoutes, type CloudUseCases } from "./cloud/routes.ts";
+import { docsPage } from "./docs_page.ts";
+import { domainRoutes, type DomainUseCases } from "./domains/routes.ts";
+import { folderRoutes, type FolderUseCases } from "./folders/routes.ts";
+import { gate, type Gate, type GateOptions } from "./gate.ts";
+import { memberRoutes, type MemberUseCases } from "./members/routes.ts";
+import { openapi } from "./openapi.ts";
+import { organizationRoutes, type OrganizationUseCases } from "./organizations/routes.ts";
+import { problems } from "./problems.ts";
+import { projectRoutes, type ProjectUseCases } from "./projects/routes.ts";
+import { variableRoutes, type VariableUseCases } from "./projects/variable_routes.ts";
+import { keptBody } from "./request_body.ts";
+import { serverRoutes, type ServerUseCases } from "./servers/routes.ts";
+import { type SystemFacts, systemRoutes } from "./system/routes.ts";
+import { tokenRoutes, type TokenUseCases } from "./tokens/routes.ts";
+
+export type HttpUseCases = AuthUseCases &
+  CloudUseCases &
+  DomainUseCases &
+  FolderUseCases &
+  MemberUseCases &
+  OrganizationUseCases &
+  ProjectUseCases &
+  ServerUseCases &
+  TokenUseCases &
+  VariableUseCases;
+
+export interface HttpOptions extends GateOptions {
+  readonly publicUrl: string;
+  readonly facts: Omit<SystemFacts, "openapi" | "docs" | "metrics">;
+}
+
+/** The routes as Elysia holds them, without the gate. */
+export function routes(useCases: HttpUseCases, options: HttpOptions, documents: Pick<SystemFacts, "openapi" | "docs">) {
+  const guarded = access();
+  const { facts, metrics, publicUrl } = options;
+  return new Elysia({ normalize: false })
+    .use(problems((error) => options.report(error, "")))
+    .onParse({ as: "global" }, ({ request }) => keptBody(request))
+    .use(guarded)
+    .use(systemRoutes(guarded, { ...facts, ...documents, metrics }))
+    .use(authRoutes(guarded, useCases))
+    .use(tokenRoutes(guarded, useCases))
+    .use(organizationRoutes(guarded, useCases))
+    .use(memberRoutes(guarded, useCases, publicUrl))
+    .use(projectRoutes(guarded, useCases))
+    .use(variableRoutes(guarded, useCases))
+    .use(folderRoutes(guarded, useCases, publicUrl))
+    .use(domainRoutes(guarded, useCases))
+    .use(serverRoutes(guarded, useCases))
+    .use(cloudRoutes(guarded, useCases));
+}
+
+/** Builds the HTTP application as one function from request to answer; it does not listen. */
+export function createApp(useCases: HttpUseCases, options: HttpOptions): Gate {
+  const info = { version: options.facts.version, url: options.publicUrl };
+  const document = once(() => openapi(app, info));
+  const app = routes(useCases, options, { openapi: document, docs: () => docsPage(document()) });
+  return gate(app, options);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,31 @@
+import type { AuditTrail } from "../application/requests/audit_trail.ts";
+import type { Caller } from "./access.ts";
+
+/** Runs a change inside an entry of the audit log. */
+export async function audited(
+  trail: AuditTrail,
+  caller: Caller,
+  change: { readonly action: string; readonly target: string | null },
+  run: () => Promise<Response>,
+): Promise<Response> {
+  const { principal, address, requestId } = caller;
+  if (!principal) return run();
+  const { credential } = principal;
+  const id = await trail.begin({ by: principal, credential, ...change, from: address, requestId });
+  const response = await run();
+  const outcome = response.status < 300 ? "succeeded" : response.status === 403 ? "refused" : "failed";
+  await trail.end(id, outcome, change.target ?? (await madeId(response)));
+  return response;
+}
+
+/** Finds the id of what a request made in its answer. */
+async function madeId(response: Response): Promise<string | null> {
+  if (response.status >= 300 || !response.headers.get("content-type")?.startsWith("application/json")) return null;
+  const body = (await response.clone().json()) as {
+    data?: { id?: unknown };
+    project_id?: unknown;
+    sessionId?: unknown;
+  };
+  const id = body.data?.id ?? body.project_id ?? body.sessionId;
+  return typeof id === "string" ? id : null;
+}

@@ -1,0 +1,178 @@
+import { type Cookie, Elysia } from "elysia";
+import type { acceptInvitation } from "../../application/identity/accept_invitation.ts";
+import type { changeProfile } from "../../application/identity/change_profile.ts";
+import type { describeCaller } from "../../application/identity/describe_caller.ts";
+import type { logIn } from "../../application/identity/log_in.ts";
+import type { recordLogin } from "../../application/identity/record_login.ts";
+import type { logOut } from "../../application/identity/log_out.ts";
+import type { setPassword } from "../../application/identity/set_password.ts";
+import type { AuditTrail } from "../../application/requests/audit_trail.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { Access } from "../access.ts";
+import { SESSION_COOKIE } from "../credentials.ts";
+import { operation } from "../operation.ts";
+import { Done, done, Nothing, one, Time } from "../schema.ts";
+import { invitationPage } from "./invitation_page.ts";
+import { AcceptBody, LoginBody, MeView, meView, PasswordBody, ProfileBody, UserView, userView } from "./schemas.ts";
+
+export interface AuthUseCases {
+  readonly acceptInvitation: ReturnType<typeof acceptInvitation>;
+  readonly auditTrail: AuditTrail;
+  readonly changeProfile: ReturnType<typeof changeProfile>;
+  readonly describeCaller: ReturnType<typeof describeCaller>;
+  readonly logIn: ReturnType<typeof logIn>;
+  readonly logOut: ReturnType<typeof logOut>;
+  readonly recordLogin: ReturnType<typeof recordLogin>;
+  readonly setPassword: ReturnType<typeof setPassword>;
+}
+
+/** Logging in and out, and what a caller may do about itself. */
+export function authRoutes(access: Access, useCases: AuthUseCases) {
+  return new Elysia({ prefix: "/api/auth", tags: ["Identity"] })
+    .use(access)
+    .use(sessions(access, useCases))
+    .use(self(access, useCases));
+}
+
+function sessions(access: Access, useCases: AuthUseCases) {
+  return new Elysia({ name: "http/auth/sessions" })
+    .use(access)
+    .post(
+      "/login",
+      async ({ body, caller, cookie }) => {
+        const {
+          user,
+          sessionId,
+          cookie: value,
+          expiresAt,
+        } = await useCases.logIn(body.email, new Secret(body.password), caller.address);
+        await useCases.recordLogin({ userId: user.id, sessionId, from: caller.address, requestId: caller.requestId });
+        sessionCookie(cookie)?.set({
+          value,
+          expires: expiresAt,
+          httpOnly: true,
+          sameSite: "lax",
+          secure: caller.secure,
+          path: "/",
+        });
+        return { success: true, user: userView(user), expiresAt: expiresAt.toISOString() };
+      },
+      {
+        open: "Logging in is how a person gets credentials",
+        body: LoginBody,
+        ...operation({
+          name: "auth.login",
+          summary: "Log in with e-mail and password; sets the session cookie",
+          answer: done({ user: UserView, expiresAt: Time }),
+          problems: [401, 403, 429],
+          unrepeatable: true,
+        }),
+      },
+    )
+    .post(
+      "/logout",
+      async ({ principal, caller, cookie }) => {
+        await useCases.logOut(principal);
+        sessionCookie(cookie)?.set({
+          value: "",
+          maxAge: 0,
+          httpOnly: true,
+          sameSite: "lax",
+          secure: caller.secure,
+          path: "/",
+        });
+        return { success: true };
+      },
+      {
+        permission: "self",
+        body: Nothing,
+        ...operation({ name: "auth.logout", summary: "End the session in use", answer: Done }),
+      },
+    )
+    .get("/accept-invitation", () => invitationPage(), {
+      open: "An invitation is accepted before there are credentials",
+      ...operation({
+        name: "auth.invitation_page",
+        summary: "The page an invitation link opens",
+        answer: { media: "text/html" },
+      }),
+    })
+    .post(
+      "/accept-invitation",
+      async ({ body: { token, name, password }, caller }) => {
+        const accepted = await useCases.acceptInvitation(
+          { token, name, password: new Secret(password) },
+          caller.address,
+        );
+        const { invitation, userId } = accepted;
+        const entry = await useCases.auditTrail.begin({
+          by: { organizationId: invitation.organizationId, userId },
+          credential: { kind: "invitation", id: invitation.id },
+          action: "member.join",
+          target: userId,
+          from: caller.address,
+          requestId: caller.requestId,
+        });
+        await useCases.auditTrail.end(entry, "succeeded", userId);
+        return {
+          success: true,
+          email: invitation.email,
+          message: "You are a member now: log in with your e-mail address and password",
+        };
+      },
+      {
+        open: "An invitation is accepted before there are credentials",
+        body: AcceptBody,
+        ...operation({
+          name: "auth.accept_invitation",
+          summary: "Become a member with the token of an invitation",
+          answer: done({ email: UserView.properties.email, message: UserView.properties.name }),
+          problems: [403, 409, 429],
+        }),
+      },
+    );
+}
+
+function self(access: Access, useCases: AuthUseCases) {
+  return new Elysia({ name: "http/auth/self" })
+    .use(access)
+    .get("/me", async ({ principal }) => ({ data: meView(await useCases.describeCaller(principal)) }), {
+      permission: "self",
+      ...operation({ name: "auth.me", summary: "Who the caller is and what it may do", answer: one(MeView) }),
+    })
+    .patch("/me", async ({ principal, body }) => ({ data: userView(await useCases.changeProfile(principal, body)) }), {
+      permission: "self",
+      body: ProfileBody,
+      ...operation({
+        name: "auth.change_me",
+        summary: "Change the caller's own name or e-mail address",
+        answer: one(UserView),
+        problems: [403, 409],
+      }),
+    })
+    .post(
+      "/password",
+      async ({ principal, caller, body: { password, current } }) => {
+        const given = {
+          password: new Secret(password),
+          ...(current !== undefined && { current: new Secret(current) }),
+        };
+        await useCases.setPassword(principal, given, caller.address);
+        return { success: true };
+      },
+      {
+        permission: "self",
+        body: PasswordBody,
+        ...operation({
+          name: "auth.set_password",
+          summary: "Set the caller's own password; ends its other sessions",
+          answer: Done,
+          problems: [403, 429],
+        }),
+      },
+    );
+}
+
+function sessionCookie(jar: Record<string, Cookie<unknown>>) {
+  return jar[SESSION_COOKIE];
+}

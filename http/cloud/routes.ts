@@ -1,0 +1,68 @@
+import { Elysia, t } from "elysia";
+import type { readCloudLink, removeCloudLink, setCloudLink } from "../../application/cloud/cloud_link.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { Done, Nothing, object, one, text, Time } from "../schema.ts";
+
+export interface CloudUseCases {
+  readonly readCloudLink: ReturnType<typeof readCloudLink>;
+  readonly removeCloudLink: ReturnType<typeof removeCloudLink>;
+  readonly setCloudLink: ReturnType<typeof setCloudLink>;
+}
+
+const LinkView = object(
+  { url: t.String({ examples: ["https://cloud.example.com"] }), hasToken: t.Boolean(), updatedAt: Time },
+  { title: "CloudLink" },
+);
+
+const LinkBody = object({
+  url: text(2_000, { examples: ["https://cloud.example.com"] }),
+  token: text(500, { examples: ["slp_…"] }),
+});
+
+/** The organization's link to the hosted cloud. */
+export function cloudRoutes(access: Access, useCases: CloudUseCases) {
+  return new Elysia({ prefix: "/api/cloud/link", tags: ["Cloud"] })
+    .use(access)
+    .get("", async ({ principal }) => ({ data: view(await useCases.readCloudLink(principal)) }), {
+      permission: "organization:admin",
+      ...operation({
+        name: "cloud_link.get",
+        summary: "Read the link, without its token",
+        answer: one(LinkView),
+        problems: [404],
+      }),
+    })
+    .put(
+      "",
+      async ({ principal, body: { url, token } }) => ({
+        data: view(await useCases.setCloudLink(principal, { url, token: new Secret(token) })),
+      }),
+      {
+        permission: "organization:admin",
+        body: LinkBody,
+        ...operation({
+          name: "cloud_link.set",
+          summary: "Link the organization, replacing a former link",
+          answer: one(LinkView),
+        }),
+      },
+    )
+    .delete(
+      "",
+      async ({ principal }) => {
+        await useCases.removeCloudLink(principal);
+        return { success: true };
+      },
+      {
+        permission: "organization:admin",
+        body: Nothing,
+        ...operation({ name: "cloud_link.remove", summary: "End the link", answer: Done, problems: [404] }),
+      },
+    );
+}
+
+function view({ url, updatedAt }: { readonly url: string; readonly updatedAt: Date }) {
+  return { url, hasToken: true, updatedAt: updatedAt.toISOString() };
+}

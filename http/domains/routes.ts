@@ -1,0 +1,127 @@
+import { Elysia, t } from "elysia";
+import type { claimDomain } from "../../application/domains/claim_domain.ts";
+import type { listDomains } from "../../application/domains/list_domains.ts";
+import type { removeDomain } from "../../application/domains/remove_domain.ts";
+import type { verifyDomain } from "../../application/domains/verify_domain.ts";
+import { type DomainName, proofRecord } from "../../domain/domain_name.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import {
+  Done,
+  IdPath,
+  listed,
+  many,
+  Nothing,
+  nullable,
+  object,
+  one,
+  oneOf,
+  PageFields,
+  text,
+  Time,
+} from "../schema.ts";
+
+export interface DomainUseCases {
+  readonly claimDomain: ReturnType<typeof claimDomain>;
+  readonly listDomains: ReturnType<typeof listDomains>;
+  readonly removeDomain: ReturnType<typeof removeDomain>;
+  readonly verifyDomain: ReturnType<typeof verifyDomain>;
+}
+
+const DomainView = object(
+  {
+    id: t.String({ examples: ["dom_01m7edka8326kz9mv55sbbg868"] }),
+    projectId: t.String(),
+    hostname: t.String({ examples: ["www.example.com"] }),
+    type: oneOf(["free", "custom"] as const),
+    verified: t.Boolean(),
+    verifiedAt: nullable(Time),
+    verification: nullable(
+      object({ type: t.Literal("TXT"), name: t.String({ examples: ["_slipway.www.example.com"] }), value: t.String() }),
+    ),
+    createdAt: Time,
+  },
+  { title: "Domain" },
+);
+
+const DomainBody = object({ projectId: text(100), hostname: text(253, { examples: ["www.example.com"] }) });
+const DomainQuery = object({ ...PageFields, projectId: t.Optional(text(100)) });
+
+/** Host names and the projects they lead to. */
+export function domainRoutes(access: Access, useCases: DomainUseCases) {
+  return new Elysia({ prefix: "/api/domains", tags: ["Domains"] })
+    .use(access)
+    .get(
+      "",
+      async ({ principal, query }) =>
+        listed(await useCases.listDomains(principal, query.projectId, query), query, view),
+      {
+        permission: "project:list",
+        query: DomainQuery,
+        ...operation({ name: "domain.list", summary: "List host names, newest first", answer: many(DomainView) }),
+      },
+    )
+    .post(
+      "",
+      async ({ principal, body, set }) => {
+        const domain = await useCases.claimDomain(principal, body);
+        set.status = 201;
+        return { data: view(domain) };
+      },
+      {
+        permission: "project:write",
+        body: DomainBody,
+        ...operation({
+          name: "domain.create",
+          summary: "Give a project a host name; a taken free name gets a random ending",
+          status: 201,
+          answer: one(DomainView),
+          problems: [404, 409],
+        }),
+      },
+    )
+    .post(
+      "/:id/verify",
+      async ({ principal, params, request }) => ({
+        data: view(await useCases.verifyDomain(principal, params.id, request.signal)),
+      }),
+      {
+        permission: "project:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "domain.verify",
+          summary: "Look for the TXT record that proves control of the name",
+          answer: one(DomainView),
+          problems: [404, 503],
+        }),
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ principal, params }) => {
+        await useCases.removeDomain(principal, params.id);
+        return { success: true };
+      },
+      {
+        permission: "project:admin",
+        params: IdPath,
+        body: Nothing,
+        ...operation({ name: "domain.remove", summary: "Give a host name up", answer: Done, problems: [404] }),
+      },
+    );
+}
+
+function view(domain: DomainName) {
+  const { id, projectId, hostname, type, verifiedAt, createdAt } = domain;
+  return {
+    id,
+    projectId,
+    hostname,
+    type,
+    verified: verifiedAt !== null,
+    verifiedAt: verifiedAt?.toISOString() ?? null,
+    verification: verifiedAt ? null : { type: "TXT", ...proofRecord(domain) },
+    createdAt: createdAt.toISOString(),
+  };
+}

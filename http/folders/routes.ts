@@ -1,0 +1,100 @@
+import { Elysia, t } from "elysia";
+import type { openUploadSession } from "../../application/uploads/open_upload_session.ts";
+import type { receiveUpload } from "../../application/uploads/receive_upload.ts";
+import type { scanUpload } from "../../application/uploads/scan_upload.ts";
+import { invalid } from "../../domain/failure.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { done, Nothing, object, one, oneOf, text, Time } from "../schema.ts";
+import { DetectionView } from "./schemas.ts";
+
+export interface FolderUseCases {
+  readonly openUploadSession: ReturnType<typeof openUploadSession>;
+  readonly receiveUpload: ReturnType<typeof receiveUpload>;
+  readonly scanUpload: ReturnType<typeof scanUpload>;
+}
+
+const ARCHIVE = "application/gzip";
+
+const SessionPath = object({ sessionId: text(100) });
+
+const SessionBody = object({
+  name: t.Optional(text(100, { examples: ["harbour"] })),
+  mode: t.Optional(oneOf(["local", "cloud"] as const, { examples: ["local"] })),
+});
+
+const SessionView = done({
+  sessionId: t.String({ examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
+  mode: oneOf(["local", "cloud"] as const),
+  expiresAt: Time,
+  upload: object({
+    url: t.String(),
+    method: t.Literal("POST"),
+    headers: object({ "content-type": t.Literal(ARCHIVE) }),
+  }),
+});
+
+const UploadView = done({ bytes: t.Integer(), sha256: t.String(), files: t.Integer() });
+
+/** Folders that are uploaded to be deployed. */
+export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl: string) {
+  return new Elysia({ prefix: "/api/projects/folder", tags: ["Folder uploads"] })
+    .use(access)
+    .post(
+      "/session",
+      async ({ principal, body }) => {
+        const { id, mode, expiresAt } = await useCases.openUploadSession(principal, body);
+        const url = `${publicUrl}/api/projects/folder/upload/${id}`;
+        const upload = { url, method: "POST", headers: { "content-type": ARCHIVE } };
+        return { success: true, sessionId: id, mode, expiresAt: expiresAt.toISOString(), upload };
+      },
+      {
+        permission: "project:write",
+        body: SessionBody,
+        ...operation({
+          name: "upload.open",
+          summary: "Open a place for one folder; there is an hour to upload it",
+          answer: SessionView,
+        }),
+      },
+    )
+    .post(
+      "/upload/:sessionId",
+      async ({ principal, params, request }) => {
+        if (!request.body)
+          throw invalid("upload_empty", "Cannot take this upload: the body is empty. Send a gzipped tar");
+        const length = request.headers.get("content-length");
+        const announcedBytes = length === null ? undefined : Number(length);
+        const archive = { stream: request.body, announcedBytes, signal: request.signal };
+        return { success: true, ...(await useCases.receiveUpload(principal, params.sessionId, archive)) };
+      },
+      {
+        permission: "deployment:write",
+        params: SessionPath,
+        parse: "none",
+        ...operation({
+          name: "upload.receive",
+          summary: "Upload a folder as a gzipped tar; it is checked whole before the answer",
+          answer: UploadView,
+          problems: [404, 409, 413],
+          streams: ARCHIVE,
+        }),
+      },
+    )
+    .post(
+      "/scan/:sessionId",
+      async ({ principal, params }) => ({ data: await useCases.scanUpload(principal, params.sessionId) }),
+      {
+        permission: "deployment:write",
+        params: SessionPath,
+        body: Nothing,
+        ...operation({
+          name: "upload.scan",
+          summary: "Say what an uploaded folder is and how it would be built; runs nothing of it",
+          answer: one(DetectionView),
+          problems: [404],
+          unaudited: true,
+        }),
+      },
+    );
+}

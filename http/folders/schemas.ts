@@ -1,0 +1,26 @@
+import { t } from "elysia";
+import { nullable, object, oneOf } from "../schema.ts";
+
+const Found = (example: string) => nullable(t.String({ examples: [example] }));
+
+/** What a folder or repository was found to be. */
+export const DetectionView = object(
+  {
+    language: Found("javascript"),
+    framework: Found("bun"),
+    packageManager: Found("bun"),
+    installCommand: Found("bun install --frozen-lockfile"),
+    buildCommand: Found("bun run build"),
+    startCommand: Found("bun run start"),
+    outputDirectory: Found("dist"),
+    rootDirectory: Found("."),
+    port: nullable(t.Integer({ examples: [3000] })),
+    projectType: oneOf(["app", "static", "docker", "services"] as const),
+    dockerfile: Found("Dockerfile"),
+    composeFile: Found("compose.yaml"),
+    services: t.Array(object({ name: t.String(), rootDirectory: nullable(t.String()) })),
+    env: t.Array(object({ key: t.String(), required: t.Boolean() })),
+    warnings: t.Array(t.String()),
+  },
+  { title: "Detection" },
+);

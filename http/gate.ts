@@ -1,0 +1,186 @@
+import type { Presented } from "../application/identity/identify_caller.ts";
+import type { AuditTrail } from "../application/requests/audit_trail.ts";
+import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/permission.ts";
+import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access.ts";
+import { audited } from "./audit_trail.ts";
+import { travelled } from "./client_address.ts";
+import { checkOrigin, presented } from "./credentials.ts";
+import type { Metrics } from "./metrics.ts";
+import { type AnswerOnce, BodyDigest, runOnce } from "./once.ts";
+import { problem, problemOf } from "./problems.ts";
+import { keepBody, NotJson, readJson } from "./request_body.ts";
+import { routeTable } from "./route_table.ts";
+
+/** What the gate needs from the rest. */
+export interface GateOptions {
+  readonly identify: (credential: Presented) => Promise<Principal>;
+  readonly answerOnce: AnswerOnce;
+  readonly audit: AuditTrail;
+  readonly metrics: Metrics;
+  readonly publicOrigin: string;
+  readonly trustedProxies: readonly string[];
+  readonly report: (error: unknown, requestId: string) => void;
+  readonly logRequest: (line: RequestLine) => void;
+}
+
+/** One answered request, for the log. */
+export interface RequestLine {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly address: string;
+  readonly userId: string | undefined;
+  readonly credentialId: string | undefined;
+}
+
+interface Handled {
+  readonly routes: Parameters<typeof declaredRoutes>[0]["routes"];
+  handle(request: Request): Promise<Response>;
+}
+
+export type Gate = (request: Request, peer: string) => Promise<Response>;
+
+interface Visit {
+  readonly request: Request;
+  readonly route: DeclaredRoute;
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly caller: Caller;
+}
+
+const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+
+/**
+ * Answers every request: finds its route, identifies the caller and checks its permission before anything else is read, then the
+ * body, the idempotency key and the audit log, and only then lets the route run.
+ */
+export function gate(app: Handled, options: GateOptions): Gate {
+  const match = routeTable(declaredRoutes(app));
+
+  return async function (request, peer) {
+    const started = performance.now();
+    options.metrics.begin();
+    const requestId = requestIdOf(request);
+    const path = pathOf(request.url);
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const { found, ...rest } = match(method, path);
+    const { address, secure } = travelled(request, peer, options.trustedProxies);
+    let principal: Principal | undefined;
+    let response: Response;
+    try {
+      if (found) {
+        principal = await admitted(request, found, options);
+        const caller = { principal, address, secure, requestId };
+        const params = "params" in rest ? rest.params : {};
+        response = await visit({ request, route: found, path, params, caller }, app, options);
+      } else {
+        response = unrouted("allowed" in rest ? rest.allowed : []);
+      }
+    } catch (error) {
+      response = error instanceof NotJson ? notJson() : problemOf(error, (bug) => options.report(bug, requestId));
+    }
+    response.headers.set("x-request-id", requestId);
+    response.headers.set("x-content-type-options", "nosniff");
+    if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
+    const ms = performance.now() - started;
+    options.metrics.end(`${method} ${found?.path ?? "unknown"}`, response.status, ms / 1000);
+    const { userId, credential } = principal ?? {};
+    options.logRequest({
+      requestId,
+      method: request.method,
+      path,
+      status: response.status,
+      ms,
+      address,
+      userId,
+      credentialId: credential?.id,
+    });
+    return request.method === "HEAD"
+      ? new Response(null, { status: response.status, headers: response.headers })
+      : response;
+  };
+}
+
+async function admitted(request: Request, route: DeclaredRoute, options: GateOptions): Promise<Principal | undefined> {
+  if (route.permission === undefined) {
+    // A page of another site must not log a browser in or accept anything in its name.
+    if (CHANGING.has(request.method) && request.headers.has("origin")) checkOrigin(request, options.publicOrigin);
+    return undefined;
+  }
+  const credential = presented(request);
+  if (!credential) throw unauthenticated();
+  const principal = await options.identify(credential);
+  if (credential.kind === "session" && CHANGING.has(request.method)) checkOrigin(request, options.publicOrigin);
+  if (route.permission !== "self" && !allowsSomewhere(principal, route.permission)) {
+    throw forbidden(route.permission);
+  }
+  return principal;
+}
+
+async function visit(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
+  const { request, route, caller } = visited;
+  if (!CHANGING.has(request.method)) {
+    const reached = request.method === "HEAD" ? new Request(request.url, { headers: request.headers }) : request;
+    admit(reached, caller);
+    return app.handle(reached);
+  }
+  const json = route.operation.streams ? undefined : await readJson(request);
+  const key = route.operation.unrepeatable ? null : request.headers.get("idempotency-key");
+  const digest = key !== null && !json && request.body ? new BodyDigest(request.body) : undefined;
+  const reached = digest ? new Request(request, { body: digest.stream }) : request;
+  const run = async () => {
+    admit(reached, caller);
+    keepBody(reached, json?.value);
+    if (route.operation.unaudited) return app.handle(reached);
+    const change = { action: route.operation.name, target: Object.values(visited.params)[0] ?? null };
+    return audited(options.audit, caller, change, () => app.handle(reached));
+  };
+  if (key === null || !caller.principal) return run();
+  const routeKey = `${request.method} ${visited.path}${queryOf(request.url)}`;
+  const { principal } = caller;
+  return runOnce(
+    options.answerOnce,
+    { key, route: routeKey, principal, operation: route.operation, body: json?.bytes },
+    digest,
+    run,
+  );
+}
+
+function unrouted(allowed: readonly string[]): Response {
+  if (allowed.length === 0) {
+    return problem(404, {
+      error: "Cannot find this route: GET /api/docs lists what there is",
+      code: "routeKeynot_found",
+    });
+  }
+  const allow = allowed.join(", ");
+  return problem(405, { error: `Cannot use this method here: use ${allow}`, code: "method_not_allowed" }, { allow });
+}
+
+function notJson(): Response {
+  return problem(415, {
+    error: "Cannot read the body: send JSON with the header Content-Type: application/json",
+    code: "not_json",
+  });
+}
+
+function requestIdOf(request: Request): string {
+  const given = request.headers.get("x-request-id");
+  if (given !== null && /^[\w.-]{8,64}$/.test(given)) return given;
+  return crypto.randomUUID();
+}
+
+/** The path without query and trailing slash, as the route table holds it. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.search(/[?#]/);
+  const path = url.slice(start, end < 0 ? undefined : end);
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+function queryOf(url: string): string {
+  const at = url.indexOf("?");
+  return at < 0 ? "" : url.slice(at);
+}

@@ -1,0 +1,149 @@
+import { Elysia } from "elysia";
+import type { changeMember } from "../../application/identity/change_member.ts";
+import type { inviteMember } from "../../application/identity/invite_member.ts";
+import type { listAudit } from "../../application/identity/list_audit.ts";
+import type { listInvitations, listMembers } from "../../application/identity/list_members.ts";
+import type { removeMember } from "../../application/identity/remove_member.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { Done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
+import {
+  AuditQuery,
+  AuditView,
+  InvitationBody,
+  InvitationView,
+  invitationView,
+  MemberBody,
+  MemberView,
+  memberView,
+  NewInvitationView,
+} from "./schemas.ts";
+
+export interface MemberUseCases {
+  readonly changeMember: ReturnType<typeof changeMember>;
+  readonly inviteMember: ReturnType<typeof inviteMember>;
+  readonly listAudit: ReturnType<typeof listAudit>;
+  readonly listInvitations: ReturnType<typeof listInvitations>;
+  readonly listMembers: ReturnType<typeof listMembers>;
+  readonly removeMember: ReturnType<typeof removeMember>;
+}
+
+/** Who belongs to the organization, and who changed what in it. */
+export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl: string) {
+  return new Elysia({ prefix: "/api", tags: ["Identity"] })
+    .use(access)
+    .get(
+      "/members",
+      async ({ principal, query }) => listed(await useCases.listMembers(principal, query), query, memberView),
+      {
+        permission: "member:read",
+        query: PageQuery,
+        ...operation({
+          name: "member.list",
+          summary: "List the members of the organization",
+          answer: many(MemberView),
+        }),
+      },
+    )
+    .get(
+      "/members/invitations",
+      async ({ principal, query }) => listed(await useCases.listInvitations(principal, query), query, invitationView),
+      {
+        permission: "member:read",
+        query: PageQuery,
+        ...operation({
+          name: "member.invitations",
+          summary: "List the invitations that nobody has taken yet",
+          answer: many(InvitationView),
+        }),
+      },
+    )
+    .use(memberChanges(access, useCases, publicUrl))
+    .get(
+      "/audit",
+      async ({ principal, query }) => {
+        const { page, perPage, ...filter } = query;
+        return listed(await useCases.listAudit(principal, filter, { page, perPage }), query, auditView);
+      },
+      {
+        permission: "member:read",
+        query: AuditQuery,
+        ...operation({
+          name: "audit.list",
+          summary: "List who changed what in the organization",
+          answer: many(AuditView),
+        }),
+      },
+    );
+}
+
+function memberChanges(access: Access, useCases: MemberUseCases, publicUrl: string) {
+  return new Elysia({ name: "http/members/changes" })
+    .use(access)
+    .post(
+      "/members",
+      async ({ principal, body, set }) => {
+        const { invitation, token } = await useCases.inviteMember(principal, body);
+        set.status = 201;
+        return {
+          data: {
+            ...invitationView(invitation),
+            token,
+            link: `${publicUrl}/api/auth/accept-invitation#token=${token}`,
+          },
+        };
+      },
+      {
+        permission: "member:admin",
+        body: InvitationBody,
+        ...operation({
+          name: "member.invite",
+          summary: "Invite somebody; the link is shown once and holds for seven days",
+          status: 201,
+          answer: one(NewInvitationView),
+          shownOnce: ["data.token", "data.link"],
+        }),
+      },
+    )
+    .patch(
+      "/members/:id",
+      async ({ principal, params, body }) => ({
+        data: memberView(await useCases.changeMember(principal, params.id, body)),
+      }),
+      {
+        permission: "member:admin",
+        params: IdPath,
+        body: MemberBody,
+        ...operation({
+          name: "member.change",
+          summary: "Give a member another role or other grants",
+          answer: one(MemberView),
+          problems: [404],
+        }),
+      },
+    )
+    .delete(
+      "/members/:id",
+      async ({ principal, params }) => {
+        await useCases.removeMember(principal, params.id);
+        return { success: true };
+      },
+      {
+        permission: "member:admin",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "member.remove",
+          summary: "End a membership with its tokens, or withdraw an invitation",
+          answer: Done,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+type Entry = Awaited<ReturnType<MemberUseCases["listAudit"]>>["items"][number];
+
+function auditView({ organizationId: _, at, ...entry }: Entry) {
+  return { ...entry, at: at.toISOString() };
+}

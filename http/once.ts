@@ -1,0 +1,94 @@
+import type { Once, OnceAnswer, OnceRequest } from "../application/requests/answer_once.ts";
+import { invalidField } from "../domain/failure.ts";
+import type { Principal } from "../domain/permission.ts";
+import type { Operation } from "./operation.ts";
+
+/** Answers a request once per key; see `application/requests/answer_once.ts`. */
+export type AnswerOnce = <T>(request: OnceRequest, run: () => Promise<OnceAnswer<T>>) => Promise<Once<T>>;
+
+/** A request that came with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  readonly key: string;
+  readonly route: string;
+  readonly principal: Principal;
+  readonly operation: Operation;
+  /** The body's bytes; absent when the route streams it. */
+  readonly body: Uint8Array | undefined;
+}
+
+/** Runs a keyed request once; a repeated one gets the first answer, with what was shown once blanked. */
+export async function runOnce(
+  answerOnce: AnswerOnce,
+  { key, route, principal, operation, body }: KeyedRequest,
+  stream: BodyDigest | undefined,
+  run: () => Promise<Response>,
+): Promise<Response> {
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalidField("Idempotency-Key", "use 1 to 255 visible ASCII characters");
+  const request: OnceRequest = {
+    // A key counts per route, so that one key may run through several steps of a client's work.
+    caller: `${principal.organizationId}/${principal.userId} ${route}`,
+    key,
+    route,
+    body: body ? hex(await crypto.subtle.digest("SHA-256", body as Uint8Array<ArrayBuffer>)) : null,
+    ...(stream && { streamed: () => stream.rest() }),
+  };
+  const once = await answerOnce(request, async () => {
+    const response = await run();
+    return { answer: response, kept: await kept(response, operation) };
+  });
+  if (!once.replayed) return once.answer;
+  const { status, body: text } = once.answer;
+  return new Response(text, {
+    status,
+    headers: { "content-type": "application/json", "idempotency-replayed": "true" },
+  });
+}
+
+async function kept(response: Response, { shownOnce = [] }: Operation) {
+  // A server's own failure, a throttled or unauthenticated caller may fare better the next time.
+  if (response.status >= 500 || response.status === 429 || response.status === 401) return undefined;
+  const text = await response.clone().text();
+  if (shownOnce.length === 0 || response.status >= 400) return { status: response.status, body: text };
+  const body = JSON.parse(text) as Record<string, unknown>;
+  for (const path of shownOnce) blank(body, path.split("."));
+  return { status: response.status, body: JSON.stringify(body) };
+}
+
+function blank(value: Record<string, unknown>, [head, ...rest]: string[]): void {
+  if (head === undefined || !(head in value)) return;
+  if (rest.length === 0) value[head] = null;
+  else blank(value[head] as Record<string, unknown>, rest);
+}
+
+/** Fingerprints a body as it streams past. */
+export class BodyDigest {
+  readonly #hash = new Bun.CryptoHasher("sha256");
+  readonly #stream: ReadableStream<Uint8Array>;
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#stream = body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform: (chunk, controller) => {
+          this.#hash.update(chunk);
+          controller.enqueue(chunk);
+        },
+      }),
+    );
+  }
+
+  get stream(): ReadableStream<Uint8Array> {
+    return this.#stream;
+  }
+
+  /** Reads what is left unread and tells the whole body's fingerprint. */
+  async rest(): Promise<string> {
+    if (!this.#stream.locked) {
+      for await (const chunk of this.#stream) void chunk;
+    }
+    return this.#hash.copy().digest("hex");
+  }
+}
+
+function hex(buffer: ArrayBuffer): string {
+  return new Uint8Array(buffer).toHex();
+}

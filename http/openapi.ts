@@ -1,0 +1,159 @@
+import { declaredRoutes, type DeclaredRoute } from "./access.ts";
+import type { Operation } from "./operation.ts";
+import { Problem } from "./problems.ts";
+import { exampleOf, Schemas } from "./openapi_schemas.ts";
+
+type Json = Record<string, unknown>;
+
+const MEANING: Readonly<Record<number, string>> = {
+  400: "The input is wrong, or this is not possible now",
+  401: "No, unknown, expired or revoked credentials",
+  403: "The caller may not do this; the body names the permission",
+  404: "Not there, or not in the caller's organization",
+  409: "It collides with what is there",
+  413: "Larger than allowed",
+  415: "The body is not JSON",
+  429: "Too many attempts; Retry-After tells when to try again",
+  502: "A remote that the caller named failed",
+  503: "A part of the service is down; it recovers by itself",
+};
+
+/** The whole interface as an OpenAPI 3.1 document. */
+export function openapi(
+  app: Parameters<typeof declaredRoutes>[0],
+  info: { readonly version: string; readonly url: string },
+): Json {
+  const schemas = new Schemas();
+  const problem = {
+    description: "An error",
+    content: { "application/json": { schema: schemas.reference(Problem), example: exampleOf(Problem) } },
+  };
+  const paths: Record<string, Json> = {};
+  for (const route of declaredRoutes(app)) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    (paths[path] ??= {})[route.method.toLowerCase()] = operationObject(route, schemas);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Slipway",
+      version: info.version,
+      description:
+        "A self-hosted deployment service. Every error has the one body `Problem`; every answer carries `X-Request-Id`.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: info.url }],
+    security: [{ token: [] }, { session: [] }],
+    paths,
+    components: {
+      schemas: schemas.components,
+      responses: { Problem: problem },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer", description: "An access token: slp_ and 43 characters" },
+        session: { type: "apiKey", in: "cookie", name: "slipway_session", description: "Set by POST /api/auth/login" },
+      },
+    },
+  };
+}
+
+function operationObject({ method, path, permission, open, operation, hooks }: DeclaredRoute, schemas: Schemas): Json {
+  const { params, query, body, detail } = hooks as {
+    params?: Json;
+    query?: Json;
+    body?: Json;
+    detail?: { tags?: string[] };
+  };
+  const changes = method !== "GET";
+  const parameters = [
+    ...parametersOf(params, "path"),
+    ...parametersOf(query, "query"),
+    ...(permission ? [ORGANIZATION] : []),
+    ...(changes && permission && !operation.unrepeatable ? [IDEMPOTENCY] : []),
+  ];
+  return {
+    operationId: operation.name,
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    tags: detail?.tags ?? [tagOf(path)],
+    ...(permission ? { "x-permission": permission } : { "x-open": open, security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(changes && { requestBody: requestBody(operation, body, schemas) }),
+    responses: responses(
+      operation,
+      { changes, identified: permission !== undefined, input: changes || Boolean(query) },
+      schemas,
+    ),
+  };
+}
+
+function requestBody({ streams }: Operation, body: Json | undefined, schemas: Schemas): Json {
+  if (streams) return { required: true, content: { [streams]: { schema: { type: "string", format: "binary" } } } };
+  const schema = body ?? { type: "object" };
+  const required = Array.isArray(schema.required) && schema.required.length > 0;
+  return {
+    required,
+    content: { "application/json": { schema: schemas.reference(schema), example: exampleOf(schema) } },
+  };
+}
+
+function responses(
+  { status = 200, answer, problems = [] }: Operation,
+  route: { changes: boolean; identified: boolean; input: boolean },
+  schemas: Schemas,
+): Json {
+  const usual = [
+    ...(route.input ? [400] : []),
+    ...(route.identified ? [401, 403, 503] : []),
+    ...(route.changes ? [409, 413, 415] : []),
+  ];
+  const content =
+    "media" in answer
+      ? { [answer.media as string]: { schema: { type: "string" } } }
+      : { "application/json": { schema: schemas.reference(answer), example: exampleOf(answer) } };
+  const all: Json = {
+    [status]: { description: "It went well", headers: { "X-Request-Id": { schema: { type: "string" } } }, content },
+  };
+  for (const code of [...new Set([...usual, ...problems])].sort((a, b) => a - b)) {
+    all[code] = {
+      description: MEANING[code],
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    };
+  }
+  return all;
+}
+
+function parametersOf(schema: Json | undefined, where: "path" | "query"): Json[] {
+  const required = (schema?.required ?? []) as string[];
+  return Object.entries((schema?.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
+    const { description, ...rest } = plainNumber(property);
+    const mandatory = where === "path" || (required.includes(name) && !("default" in rest));
+    return { name, in: where, required: mandatory, ...(description !== undefined && { description }), schema: rest };
+  });
+}
+
+/** A number in a query is declared as such, without the text that it travels as. */
+function plainNumber(property: Json): Json {
+  const options = (property.anyOf ?? []) as Json[];
+  const number = options.find(({ type }) => type === "integer" || type === "number");
+  return number ? { ...number, ...("default" in property && { default: property.default }) } : property;
+}
+
+function tagOf(path: string): string {
+  return path.split("/")[2] ?? "system";
+}
+
+const ORGANIZATION = {
+  name: "X-Organization-Id",
+  in: "header",
+  required: false,
+  description: "The organization a session acts in; else its first one",
+  schema: { type: "string" },
+};
+
+const IDEMPOTENCY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Repeating a request with the same key within 24 hours replays the first answer",
+  schema: { type: "string", maxLength: 255 },
+};

@@ -1,0 +1,55 @@
+type Json = Record<string, unknown>;
+
+/** Collects schemas that have a title as named components, and points to them. */
+export class Schemas {
+  readonly components: Record<string, unknown> = {};
+
+  /** The schema as it stands in the document: titled ones become references, wherever they are nested. */
+  reference(schema: object): unknown {
+    const plain = this.#plain(schema);
+    const { title } = schema as { title?: string };
+    if (title === undefined) return plain;
+    this.components[title] ??= plain;
+    return { $ref: `#/components/schemas/${title}` };
+  }
+
+  #plain(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.#nested(item));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#nested(inner)]));
+  }
+
+  #nested(value: unknown): unknown {
+    const titled = typeof value === "object" && value !== null && "title" in value && "type" in value;
+    return titled ? this.reference(value) : this.#plain(value);
+  }
+}
+
+/** An example of a schema, put together from the examples of its parts. */
+export function exampleOf(schema: object): unknown {
+  const {
+    examples,
+    default: preset,
+    type,
+    properties,
+    anyOf,
+    items,
+    enum: words,
+    const: literal,
+    format,
+  } = schema as Json;
+  if (Array.isArray(examples)) return examples[0];
+  if (literal !== undefined) return literal;
+  if (preset !== undefined) return preset;
+  if (Array.isArray(words)) return words[0];
+  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as object);
+  if (type === "object") {
+    return Object.fromEntries(
+      Object.entries((properties ?? {}) as Record<string, object>).map(([key, part]) => [key, exampleOf(part)]),
+    );
+  }
+  if (type === "array") return items ? [exampleOf(items as object)] : [];
+  return PLAIN[String(type)] ?? (format === "date-time" ? "2026-01-31T12:00:00.000Z" : "text");
+}
+
+const PLAIN: Readonly<Record<string, unknown>> = { boolean: true, integer: 1, number: 1, null: null };

@@ -1,0 +1,30 @@
+import type { TSchema } from "@sinclair/typebox";
+
+/** What a route is, beside what Elysia knows: for the gate, the audit log and the OpenAPI document. */
+export interface Operation {
+  /** Its name in the audit log and in OpenAPI, such as `project.create`. */
+  readonly name: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly description?: string;
+  readonly status?: 200 | 201 | 202;
+  /** The answer's schema, or the media type of one that is not JSON. */
+  readonly answer: TSchema | { readonly media: string };
+  /** Statuses beyond those that every route of its kind can give. */
+  readonly problems?: readonly number[];
+  /** Dotted paths of what an answer shows once and a replay blanks. */
+  readonly shownOnce?: readonly string[];
+  /** The body is a stream of this media type, which the handler reads itself. */
+  readonly streams?: string;
+  /** Changes nothing that an audit log should hold, or records it itself. */
+  readonly unaudited?: boolean;
+  /** Never replayed by key. */
+  readonly unrepeatable?: boolean;
+}
+
+/** Attaches an operation to a route. */
+export function operation(operation: Operation) {
+  return { detail: { summary: operation.summary, operationId: operation.name, "x-operation": operation } as Detail };
+}
+
+type Detail = { summary: string; operationId: string } & Record<`x-${string}`, unknown>;

@@ -1,0 +1,65 @@
+import { Elysia, t } from "elysia";
+import type { createOrganization } from "../../application/identity/create_organization.ts";
+import type { listOrganizations } from "../../application/identity/list_organizations.ts";
+import type { Organization } from "../../domain/identity.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { listed, many, object, one, PageQuery, text, Time } from "../schema.ts";
+
+export interface OrganizationUseCases {
+  readonly createOrganization: ReturnType<typeof createOrganization>;
+  readonly listOrganizations: ReturnType<typeof listOrganizations>;
+}
+
+const OrganizationView = object(
+  {
+    id: t.String({ examples: ["org_01m7edka8326kz9mv55sbbg868"] }),
+    name: t.String({ examples: ["Default"] }),
+    slug: t.String({ examples: ["default"] }),
+    createdAt: Time,
+  },
+  { title: "Organization" },
+);
+
+const OrganizationBody = object({
+  name: text(100, { examples: ["Harbour"] }),
+  slug: t.Optional(text(40, { examples: ["harbour"] })),
+});
+
+/** The organizations a caller can act in. */
+export function organizationRoutes(access: Access, useCases: OrganizationUseCases) {
+  return new Elysia({ prefix: "/api/organizations", tags: ["Identity"] })
+    .use(access)
+    .get("", async ({ principal, query }) => listed(await useCases.listOrganizations(principal, query), query, view), {
+      permission: "organization:list",
+      query: PageQuery,
+      ...operation({
+        name: "organization.list",
+        summary: "List the organizations the caller can act in",
+        answer: many(OrganizationView),
+      }),
+    })
+    .post(
+      "",
+      async ({ principal, body, set }) => {
+        const organization = await useCases.createOrganization(principal, body);
+        set.status = 201;
+        return { data: view(organization) };
+      },
+      {
+        permission: "organization:admin",
+        body: OrganizationBody,
+        ...operation({
+          name: "organization.create",
+          summary: "Create a further organization; only the first owner of the installation may",
+          status: 201,
+          answer: one(OrganizationView),
+          problems: [409],
+        }),
+      },
+    );
+}
+
+function view({ id, name, slug, createdAt }: Organization) {
+  return { id, name, slug, createdAt: createdAt.toISOString() };
+}

@@ -1,0 +1,191 @@
+import { Elysia, t } from "elysia";
+import type { changeProject } from "../../application/projects/change_project.ts";
+import type { createProject } from "../../application/projects/create_project.ts";
+import type { ensureProject } from "../../application/projects/ensure_project.ts";
+import type { findProject } from "../../application/projects/find_project.ts";
+import type { listProjects } from "../../application/projects/list_projects.ts";
+import type { removeProject } from "../../application/projects/remove_project.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { Done, done, IdPath, listed, many, Nothing, object, one, PageFields, text } from "../schema.ts";
+import {
+  AutoDeployBody,
+  EnsureBody,
+  LinkBody,
+  ProjectBody,
+  ProjectPatch,
+  ProjectView,
+  projectView,
+} from "./schemas.ts";
+
+export interface ProjectUseCases {
+  readonly changeProject: ReturnType<typeof changeProject>;
+  readonly createProject: ReturnType<typeof createProject>;
+  readonly ensureProject: ReturnType<typeof ensureProject>;
+  readonly findProject: ReturnType<typeof findProject>;
+  readonly listProjects: ReturnType<typeof listProjects>;
+  readonly removeProject: ReturnType<typeof removeProject>;
+}
+
+const ProjectQuery = object({
+  ...PageFields,
+  search: t.Optional(text(100, { description: "Part of a name or slug" })),
+});
+
+/** Projects: what is deployed. */
+export function projectRoutes(access: Access, useCases: ProjectUseCases) {
+  return new Elysia({ prefix: "/api/projects", tags: ["Projects"] })
+    .use(access)
+    .get(
+      "",
+      async ({ principal, query }) =>
+        listed(await useCases.listProjects(principal, query.search, query), query, projectView),
+      {
+        permission: "project:list",
+        query: ProjectQuery,
+        ...operation({ name: "project.list", summary: "List projects, newest first", answer: many(ProjectView) }),
+      },
+    )
+    .get(
+      "/:id",
+      async ({ principal, params }) => ({
+        data: projectView(await useCases.findProject(principal, params.id, "project:read")),
+      }),
+      {
+        permission: "project:read",
+        params: IdPath,
+        ...operation({ name: "project.get", summary: "Read one project", answer: one(ProjectView), problems: [404] }),
+      },
+    )
+    .use(makingProjects(access, useCases))
+    .use(changingProjects(access, useCases))
+    .use(linkingProjects(access, useCases));
+}
+
+function makingProjects(access: Access, useCases: ProjectUseCases) {
+  return new Elysia({ name: "http/projects/making" })
+    .use(access)
+    .post(
+      "",
+      async ({ principal, body: { name, slug, ...settings }, set }) => {
+        const project = await useCases.createProject(principal, { name, slug, settings });
+        set.status = 201;
+        return { data: projectView(project) };
+      },
+      {
+        permission: "project:write",
+        body: ProjectBody,
+        ...operation({
+          name: "project.create",
+          summary: "Create a project",
+          status: 201,
+          answer: one(ProjectView),
+          problems: [409],
+        }),
+      },
+    )
+    .post(
+      "/ensure",
+      async ({ principal, body: { name, slug, projectId, ...settings } }) => {
+        const { project, created } = await useCases.ensureProject(principal, { name, slug, projectId, settings });
+        return { success: true, project_id: project.id, created };
+      },
+      {
+        permission: "project:write",
+        body: EnsureBody,
+        ...operation({
+          name: "project.ensure",
+          summary: "Create a project or update the one of that id, else of that slug",
+          answer: done({
+            project_id: t.String({ examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
+            created: t.Boolean(),
+          }),
+          problems: [404, 409],
+        }),
+      },
+    );
+}
+
+function changingProjects(access: Access, useCases: ProjectUseCases) {
+  return new Elysia({ name: "http/projects/changing" })
+    .use(access)
+    .patch(
+      "/:id",
+      async ({ principal, params, body: { name, slug, ...settings } }) => ({
+        data: projectView(await useCases.changeProject(principal, params.id, { name, slug, settings })),
+      }),
+      {
+        permission: "project:write",
+        params: IdPath,
+        body: ProjectPatch,
+        ...operation({
+          name: "project.change",
+          summary: "Change what is given of a project; null takes a setting back to its default",
+          answer: one(ProjectView),
+          problems: [404, 409],
+        }),
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ principal, params }) => {
+        await useCases.removeProject(principal, params.id);
+        return { success: true };
+      },
+      {
+        permission: "project:admin",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "project.remove",
+          summary: "Delete a project with its variables and names",
+          answer: Done,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function linkingProjects(access: Access, useCases: ProjectUseCases) {
+  return new Elysia({ name: "http/projects/linking" })
+    .use(access)
+    .post(
+      "/:id/git/link",
+      async ({ principal, params, body: { owner, repo, branch } }) => {
+        const settings = { gitOwner: owner, gitRepo: repo, gitBranch: branch ?? null, gitUrl: null, localPath: null };
+        return {
+          success: true,
+          project: projectView(await useCases.changeProject(principal, params.id, { settings })),
+        };
+      },
+      {
+        permission: "project:write",
+        params: IdPath,
+        body: LinkBody,
+        ...operation({
+          name: "project.link",
+          summary: "Link a repository of the git host; it replaces any other source",
+          answer: done({ project: ProjectView }),
+          problems: [404],
+        }),
+      },
+    )
+    .post(
+      "/:id/auto-deploy",
+      async ({ principal, params, body: { enabled } }) => ({
+        success: true,
+        project: projectView(await useCases.changeProject(principal, params.id, { settings: { autoDeploy: enabled } })),
+      }),
+      {
+        permission: "project:write",
+        params: IdPath,
+        body: AutoDeployBody,
+        ...operation({
+          name: "project.auto_deploy",
+          summary: "Deploy on every push to the linked repository, or stop doing so",
+          answer: done({ project: ProjectView }),
+          problems: [404],
+        }),
+      },
+    );
+}

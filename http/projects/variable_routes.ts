@@ -1,0 +1,60 @@
+import { Elysia, t } from "elysia";
+import type { changeVariables } from "../../application/projects/change_variables.ts";
+import type { listVariables } from "../../application/projects/list_variables.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { Variable } from "../../domain/variable.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { IdPath, object } from "../schema.ts";
+import { VariablesBody, VariableView } from "./schemas.ts";
+
+export interface VariableUseCases {
+  readonly changeVariables: ReturnType<typeof changeVariables>;
+  readonly listVariables: ReturnType<typeof listVariables>;
+}
+
+const Variables = object({ data: t.Array(VariableView) });
+
+/** The environment variables of a project. */
+export function variableRoutes(access: Access, useCases: VariableUseCases) {
+  return new Elysia({ prefix: "/api/projects", tags: ["Projects"] })
+    .use(access)
+    .get(
+      "/:id/env",
+      async ({ principal, params }) => ({ data: (await useCases.listVariables(principal, params.id)).map(view) }),
+      {
+        permission: "project:read",
+        params: IdPath,
+        ...operation({
+          name: "variable.list",
+          summary: "List a project's variables; secret values are null",
+          answer: Variables,
+          problems: [404],
+        }),
+      },
+    )
+    .patch(
+      "/:id/env",
+      async ({ principal, params, body: { upserts = [], deletes = [] } }) => {
+        const guarded = upserts.map(({ key, value, secret = false }) => ({ key, value: new Secret(value), secret }));
+        return {
+          data: (await useCases.changeVariables(principal, params.id, { upserts: guarded, deletes })).map(view),
+        };
+      },
+      {
+        permission: "project:write",
+        params: IdPath,
+        body: VariablesBody,
+        ...operation({
+          name: "variable.change",
+          summary: "Write and delete variables in one step",
+          answer: Variables,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function view({ key, value, secret, updatedAt }: Variable) {
+  return { key, value, secret, updatedAt: updatedAt.toISOString() };
+}

@@ -1,0 +1,66 @@
+import { Failure, invalid } from "../domain/failure.ts";
+import { strictJson } from "./strict_json.ts";
+
+export const BODY_BYTES = 1_048_576;
+
+const bodies = new WeakMap<Request, unknown>();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Hands a parsed body on to the route of its request. */
+export function keepBody(request: Request, body: unknown): void {
+  bodies.set(request, body);
+}
+
+/** The body that was parsed for a request; `{}` where there was none. */
+export function keptBody(request: Request): unknown {
+  return bodies.get(request) ?? {};
+}
+
+/** A JSON body: its bytes and its value; an empty one counts as `{}`. */
+export interface JsonBody {
+  readonly bytes: Uint8Array;
+  readonly value: unknown;
+}
+
+/** Reads a JSON body of bounded size, or refuses it. */
+export async function readJson(request: Request): Promise<JsonBody> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return { bytes, value: {} };
+  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (type !== "application/json" && !/^application\/[\w.-]+\+json$/.test(type)) throw new NotJson();
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch (cause) {
+    throw invalid("unreadable_body", "Cannot read the body: it is not UTF-8 text", { cause });
+  }
+  // `null` is a value like another; only the schema of the route says whether it fits.
+  return { bytes, value: strictJson(text) ?? [] };
+}
+
+/** A body of another media type, which has a status of its own. */
+export class NotJson extends Error {
+  override readonly name = "NotJson";
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  if (!request.body) return new Uint8Array();
+  if (Number(request.headers.get("content-length") ?? 0) > BODY_BYTES) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.length;
+      if (size > BODY_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    throw invalid("unreadable_body", "Cannot read the body: it ended early", { cause });
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+function tooLarge(): Failure {
+  return new Failure("too_large", "body_too_large", `Cannot take a body of more than ${BODY_BYTES} bytes`);
+}

@@ -1,0 +1,19 @@
+import { Memoirist } from "memoirist";
+import type { DeclaredRoute } from "./access.ts";
+
+/** What the table knows of a request's path. */
+export type Match =
+  | { readonly found: DeclaredRoute; readonly params: Readonly<Record<string, string>> }
+  | { readonly found: undefined; readonly allowed: readonly string[] };
+
+/** Finds the route of a method and path, before anything else of a request is looked at. */
+export function routeTable(routes: readonly DeclaredRoute[]): (method: string, path: string) => Match {
+  const tree = new Memoirist<DeclaredRoute>();
+  for (const route of routes) tree.add(route.method, route.path, route);
+  const methods = [...new Set(routes.map(({ method }) => method))];
+  return function (method, path) {
+    const match = tree.find(method, path);
+    if (match) return { found: match.store, params: match.params };
+    return { found: undefined, allowed: methods.filter((other) => tree.find(other, path)) };
+  };
+}

@@ -1,0 +1,145 @@
+import { Elysia } from "elysia";
+import type { changeServer } from "../../application/servers/change_server.ts";
+import type { checkServer } from "../../application/servers/check_server.ts";
+import type { createServer } from "../../application/servers/create_server.ts";
+import type { findServer } from "../../application/servers/find_server.ts";
+import type { listServers } from "../../application/servers/list_servers.ts";
+import type { removeServer } from "../../application/servers/remove_server.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { Done, done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
+import { ReportFields, ServerBody, ServerPatch, ServerView, serverView } from "./schemas.ts";
+
+export interface ServerUseCases {
+  readonly changeServer: ReturnType<typeof changeServer>;
+  readonly checkServer: ReturnType<typeof checkServer>;
+  readonly createServer: ReturnType<typeof createServer>;
+  readonly findServer: ReturnType<typeof findServer>;
+  readonly listServers: ReturnType<typeof listServers>;
+  readonly removeServer: ReturnType<typeof removeServer>;
+}
+
+/** Other machines that are entered over SSH. */
+export function serverRoutes(access: Access, useCases: ServerUseCases) {
+  return new Elysia({ prefix: "/api/servers", tags: ["Servers"] })
+    .use(access)
+    .get("", async ({ principal, query }) => listed(await useCases.listServers(principal, query), query, serverView), {
+      permission: "server:list",
+      query: PageQuery,
+      ...operation({ name: "server.list", summary: "List servers, newest first", answer: many(ServerView) }),
+    })
+    .get(
+      "/:id",
+      async ({ principal, params }) => ({
+        data: serverView(await useCases.findServer(principal, params.id, "server:read")),
+      }),
+      {
+        permission: "server:read",
+        params: IdPath,
+        ...operation({ name: "server.get", summary: "Read one server", answer: one(ServerView), problems: [404] }),
+      },
+    )
+    .use(serverChanges(access, useCases))
+    .post(
+      "/:id/check",
+      async ({ principal, params, request }) => {
+        const report = await useCases.checkServer(principal, params.id, request.signal);
+        return { success: true, ...report, server: serverView(report.server) };
+      },
+      {
+        permission: "server:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "server.check",
+          summary: "Enter the server, record or compare its host key, and tell which engine answers",
+          answer: done(ReportFields),
+          problems: [404, 409, 502],
+        }),
+      },
+    );
+}
+
+function serverChanges(access: Access, useCases: ServerUseCases) {
+  return new Elysia({ name: "http/servers/changes" })
+    .use(access)
+    .post(
+      "",
+      async ({ principal, body, set }) => {
+        const { name, sshHost, sshPort = 22, sshUser, hostKey = null } = body;
+        const credentials = {
+          sshPassword: guarded(body.sshPassword) ?? null,
+          sshPrivateKey: guarded(body.sshPrivateKey) ?? null,
+          sshKeyPassphrase: guarded(body.sshKeyPassphrase) ?? null,
+        };
+        const server = await useCases.createServer(principal, {
+          name,
+          sshHost,
+          sshPort,
+          sshUser,
+          hostKey,
+          ...credentials,
+        });
+        set.status = 201;
+        return { data: serverView(server) };
+      },
+      {
+        permission: "server:write",
+        body: ServerBody,
+        ...operation({
+          name: "server.create",
+          summary: "Record a server; it is not contacted yet",
+          status: 201,
+          answer: one(ServerView),
+          problems: [409],
+        }),
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ principal, params, body: { sshPassword, sshPrivateKey, sshKeyPassphrase, ...rest } }) => {
+        const secrets = {
+          sshPassword: guarded(sshPassword),
+          sshPrivateKey: guarded(sshPrivateKey),
+          sshKeyPassphrase: guarded(sshKeyPassphrase),
+        };
+        const given = Object.fromEntries(Object.entries(secrets).filter(([, secret]) => secret !== undefined));
+        return { data: serverView(await useCases.changeServer(principal, params.id, { ...rest, ...given })) };
+      },
+      {
+        permission: "server:write",
+        params: IdPath,
+        body: ServerPatch,
+        ...operation({
+          name: "server.change",
+          summary:
+            "Change what is given of a server; a credential left out stays, null clears it; an admin accepts a changed hostKey here",
+          answer: one(ServerView),
+          problems: [404, 409],
+        }),
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ principal, params }) => {
+        await useCases.removeServer(principal, params.id);
+        return { success: true };
+      },
+      {
+        permission: "server:admin",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "server.remove",
+          summary: "Forget a server; nothing on it changes",
+          answer: Done,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function guarded(text: string | null | undefined): Secret | null | undefined {
+  return typeof text === "string" ? new Secret(text) : text;
+}

@@ -1,0 +1,61 @@
+import { invalid } from "../domain/failure.ts";
+
+const MAX_DEPTH = 32;
+
+/** Reads JSON and refuses what different readers would read differently: repeated keys, `__proto__`, extreme nesting. */
+export function strictJson(text: string): unknown {
+  checkStructure(text);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalid("unreadable_body", "Cannot read the body: it is not valid JSON", { cause });
+  }
+}
+
+function checkStructure(text: string): void {
+  const stack: (Set<string> | undefined)[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "{" || character === "[") {
+      stack.push(character === "{" ? new Set() : undefined);
+      if (stack.length > MAX_DEPTH)
+        throw invalid("unreadable_body", `Cannot read the body: it nests deeper than ${MAX_DEPTH} levels`);
+    } else if (character === "}" || character === "]") {
+      stack.pop();
+    } else if (character === '"') {
+      const end = stringEnd(text, at);
+      const keys = stack.at(-1);
+      if (keys && isKey(text, end)) checkKey(keys, text.slice(at, end));
+      at = end - 1;
+    }
+  }
+}
+
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+function isKey(text: string, end: number): boolean {
+  let at = end;
+  while (at < text.length && /\s/.test(text[at]!)) at++;
+  return text[at] === ":";
+}
+
+function checkKey(keys: Set<string>, literal: string): void {
+  const key = literal.includes("\\") ? unescaped(literal) : literal.slice(1, -1);
+  if (key === "__proto__") throw invalid("unreadable_body", 'Cannot read the body: "__proto__" is not a known field');
+  if (keys.has(key)) throw invalid("unreadable_body", "Cannot read the body: an object names a field twice");
+  keys.add(key);
+}
+
+function unescaped(literal: string): string {
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal;
+  }
+}

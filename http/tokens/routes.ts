@@ -1,0 +1,66 @@
+import { Elysia } from "elysia";
+import type { createToken } from "../../application/identity/create_token.ts";
+import type { listTokens } from "../../application/identity/list_tokens.ts";
+import type { revokeToken } from "../../application/identity/revoke_token.ts";
+import { invalidField } from "../../domain/failure.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { Done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
+import { NewTokenView, TokenBody, TokenView, tokenView } from "./schemas.ts";
+
+export interface TokenUseCases {
+  readonly createToken: ReturnType<typeof createToken>;
+  readonly listTokens: ReturnType<typeof listTokens>;
+  readonly revokeToken: ReturnType<typeof revokeToken>;
+}
+
+/** The caller's own access tokens. */
+export function tokenRoutes(access: Access, useCases: TokenUseCases) {
+  return new Elysia({ prefix: "/api/tokens", tags: ["Identity"] })
+    .use(access)
+    .get("", async ({ principal, query }) => listed(await useCases.listTokens(principal, query), query, tokenView), {
+      permission: "self",
+      query: PageQuery,
+      ...operation({ name: "token.list", summary: "List the caller's own tokens", answer: many(TokenView) }),
+    })
+    .post(
+      "",
+      async ({ principal, body, set }) => {
+        const { token, text } = await useCases.createToken(principal, { ...body, expiresAt: timeOf(body.expiresAt) });
+        set.status = 201;
+        return { data: { ...tokenView(token), token: text } };
+      },
+      {
+        permission: "self",
+        body: TokenBody,
+        ...operation({
+          name: "token.create",
+          summary: "Make a token that can do no more than the caller; its text is shown once",
+          status: 201,
+          answer: one(NewTokenView),
+          problems: [403],
+          shownOnce: ["data.token"],
+        }),
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ principal, params }) => {
+        await useCases.revokeToken(principal, params.id);
+        return { success: true };
+      },
+      {
+        permission: "self",
+        params: IdPath,
+        body: Nothing,
+        ...operation({ name: "token.revoke", summary: "End a token at once", answer: Done, problems: [403, 404] }),
+      },
+    );
+}
+
+function timeOf(text: string | null | undefined): Date | undefined {
+  if (text === null || text === undefined) return undefined;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw invalidField("expiresAt", "give a time such as 2026-01-31T12:00:00Z");
+  return time;
+}
