@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import type { AuditEntry } from "../../ports/audit_log.ts";
+import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { aMember, anOrganization, founderOf, minutes, START } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const ALL = { page: 1, perPage: 100 };
+
+/** What every `AuditLog` adapter promises. */
+export function auditLogContract(
+  name: string,
+  open: () => Promise<WorldOf<"auditLog" | "installation" | "invitations" | "organizations">>,
+) {
+  describe(`AuditLog contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function anEntry(overrides: Partial<AuditEntry> & Pick<AuditEntry, "organizationId">): Promise<AuditEntry> {
+      const entry: AuditEntry = {
+        id: newId("aud", overrides.at ?? START),
+        userId: (await founderOf(world())).id,
+        credential: { kind: "token", id: newId("tok") },
+        action: "project.create",
+        target: null,
+        at: START,
+        from: "192.0.2.1",
+        requestId: crypto.randomUUID(),
+        outcome: "started",
+        ...overrides,
+      };
+      await world().auditLog.record(entry);
+      return entry;
+    }
+
+    test.each(["token", "session", "password", "invitation"] as const)(
+      "list() gives back what was recorded by a %s",
+      async (kind) => {
+        const { id: organizationId } = await anOrganization(world());
+        const entry = await anEntry({ organizationId, credential: { kind, id: newId("ses") }, target: newId("prj") });
+        expect(await world().auditLog.list(organizationId, {}, ALL)).toEqual({ items: [entry], total: 1 });
+      },
+    );
+
+    test.each(oddTexts)("list() gives back the texts %j as they were", async (text) => {
+      const { id: organizationId } = await anOrganization(world());
+      const entry = await anEntry({ organizationId, target: text, from: text, requestId: text });
+      await anEntry({ organizationId });
+      expect(await world().auditLog.list(organizationId, { target: text }, ALL)).toEqual({ items: [entry], total: 1 });
+    });
+
+    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const other = await anOrganization(world());
+      const made = [];
+      for (const minute of SHUFFLED_MINUTES) made.push(await anEntry({ organizationId, at: minutes(minute) }));
+      await anEntry({ organizationId: other.id });
+      const expected = newestFirst(made, { at: ({ at }) => at, id: ({ id }) => id });
+      await expectPages(
+        (page) => world().auditLog.list(organizationId, {}, page),
+        expected.map(({ id }) => id),
+        ({ id }) => id,
+      );
+    });
+
+    test("list() shows only what every filter lets through, page by page", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const userId = await aMember(world(), organizationId);
+      const target = newId("srv");
+      const wanted = { organizationId, userId, action: "server.change", target };
+      const made = [];
+      for (const minute of [1, 2, 3]) made.push(await anEntry({ ...wanted, at: minutes(minute) }));
+      const otherUser = await anEntry({ organizationId, action: "server.change", target, at: minutes(4) });
+      const otherAction = await anEntry({ ...wanted, action: "server.changed", at: minutes(5) });
+      const otherTarget = await anEntry({ ...wanted, target: null, at: minutes(6) });
+      const ids = made.map(({ id }) => id).toReversed();
+      const list = async (filter: object) =>
+        (await world().auditLog.list(organizationId, filter, ALL)).items.map(({ id }) => id);
+      expect(await list({ userId })).toEqual([otherTarget.id, otherAction.id, ...ids]);
+      expect(await list({ action: "server.change" })).toEqual([otherTarget.id, otherUser.id, ...ids]);
+      expect(await list({ target })).toEqual([otherAction.id, otherUser.id, ...ids]);
+      const all = { userId, action: "server.change", target };
+      await expectPages(
+        (page) => world().auditLog.list(organizationId, all, page),
+        ids,
+        ({ id }) => id,
+      );
+    });
+
+    test("list() takes wildcards of a filter literally", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      await anEntry({ organizationId, action: "project.create", target: "abc" });
+      for (const filter of [{ action: "project%" }, { action: "project_create" }, { target: "a_c" }, { target: "%" }]) {
+        expect(await world().auditLog.list(organizationId, filter, ALL)).toEqual({ items: [], total: 0 });
+      }
+    });
+
+    test.each(["succeeded", "refused", "failed"] as const)("finish() says that an entry %s", async (outcome) => {
+      const { id: organizationId } = await anOrganization(world());
+      const entry = await anEntry({ organizationId });
+      const untouched = await anEntry({ organizationId, at: minutes(-1) });
+      const target = newId("prj");
+      await world().auditLog.finish(entry.id, { outcome, target });
+      expect((await world().auditLog.list(organizationId, {}, ALL)).items).toEqual([
+        { ...entry, outcome, target },
+        untouched,
+      ]);
+    });
+
+    test("finish() without a target keeps the one that was known", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const entry = await anEntry({ organizationId, target: newId("prj") });
+      await world().auditLog.finish(entry.id, { outcome: "failed", target: null });
+      expect((await world().auditLog.list(organizationId, {}, ALL)).items).toEqual([{ ...entry, outcome: "failed" }]);
+    });
+  });
+}

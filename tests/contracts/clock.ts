@@ -1,0 +1,19 @@
+import { describe, expect, test } from "bun:test";
+import type { Clock } from "../../ports/clock.ts";
+
+/** What every `Clock` adapter promises. */
+export function clockContract(name: string, open: () => Promise<Clock>) {
+  describe(`Clock contract: ${name}`, () => {
+    test("now() is a time", async () => {
+      expect(Number.isInteger((await open()).now().getTime())).toBe(true);
+    });
+
+    test("now() gives a time of its own each time", async () => {
+      const clock = await open();
+      const first = clock.now();
+      const before = first.getTime();
+      first.setFullYear(1970);
+      expect(clock.now().getTime()).toBeGreaterThanOrEqual(before);
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import { Secret } from "../../domain/secret.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { anOrganization, minutes } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+/** What every `CloudLinks` adapter promises. */
+export function cloudLinksContract(
+  name: string,
+  open: () => Promise<WorldOf<"cloudLinks" | "installation" | "organizations">>,
+) {
+  describe(`CloudLinks contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function aLink(token = "cloud-token") {
+      const { id: organizationId } = await anOrganization(world());
+      const link = { organizationId, url: "https://cloud.example.com/base", updatedAt: minutes(1) };
+      await world().cloudLinks.put(link, new Secret(token));
+      return link;
+    }
+
+    test("find() tells a link without its token", async () => {
+      const link = await aLink("swordfish");
+      const found = await world().cloudLinks.find(link.organizationId);
+      expect(found).toEqual(link);
+      expect(Bun.inspect(found)).not.toContain("swordfish");
+    });
+
+    test.each(oddTexts)("token() gives back %j to the letter", async (text) => {
+      const { organizationId } = await aLink(text);
+      const token = await world().cloudLinks.token(organizationId);
+      expect(token).toBeInstanceOf(Secret);
+      expect(token!.reveal()).toBe(text);
+    });
+
+    test("find(), token() and remove() know nothing of an organization without a link", async () => {
+      await aLink();
+      for (const id of [(await anOrganization(world())).id, newId("org")]) {
+        expect(await world().cloudLinks.find(id)).toBeUndefined();
+        expect(await world().cloudLinks.token(id)).toBeUndefined();
+        expect(await world().cloudLinks.remove(id)).toBe(false);
+      }
+    });
+
+    test("put() replaces address and token of that organization alone", async () => {
+      const [link, other] = [await aLink("old"), await aLink("theirs")];
+      const next = { ...link, url: "https://other.example.com", updatedAt: minutes(2) };
+      await world().cloudLinks.put(next, new Secret("new"));
+      expect(await world().cloudLinks.find(link.organizationId)).toEqual(next);
+      expect((await world().cloudLinks.token(link.organizationId))!.reveal()).toBe("new");
+      expect(await world().cloudLinks.find(other.organizationId)).toEqual(other);
+      expect((await world().cloudLinks.token(other.organizationId))!.reveal()).toBe("theirs");
+    });
+
+    test("put() by several at once keeps one whole link", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      await Promise.all(
+        [1, 2, 3, 4].map((number) =>
+          world().cloudLinks.put(
+            { organizationId, url: `https://${number}.example.com`, updatedAt: minutes(number) },
+            new Secret(`token ${number}`),
+          ),
+        ),
+      );
+      const { url } = (await world().cloudLinks.find(organizationId))!;
+      const token = (await world().cloudLinks.token(organizationId))!.reveal();
+      expect(url).toBe(`https://${token.slice("token ".length)}.example.com`);
+    });
+
+    test("remove() ends a link once", async () => {
+      const { organizationId } = await aLink();
+      const outcomes = await Promise.all([1, 2, 3].map(() => world().cloudLinks.remove(organizationId)));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await world().cloudLinks.find(organizationId)).toBeUndefined();
+      expect(await world().cloudLinks.token(organizationId)).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,202 @@
+import { describe, expect, test } from "bun:test";
+import type { DomainName } from "../../domain/domain_name.ts";
+import { newId } from "../../domain/id.ts";
+import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { anOrganization, aProject, domainOf, minutes, START } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const ALL = { page: 1, perPage: 100 };
+const NONE_STALE = { staleBefore: new Date(0) };
+
+/** What every `Domains` adapter promises. */
+export function domainsContract(
+  name: string,
+  open: () => Promise<WorldOf<"domains" | "installation" | "organizations" | "projects">>,
+) {
+  describe(`Domains contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    /** A project of a new organization, as a place for names. */
+    async function aPlace(): Promise<{ readonly organizationId: string; readonly projectId: string }> {
+      const { id: organizationId } = await anOrganization(world());
+      const { id: projectId } = await aProject(world(), { organizationId, createdAt: minutes(-60) });
+      return { organizationId, projectId };
+    }
+
+    async function aClaim(overrides: Partial<DomainName> = {}): Promise<DomainName> {
+      const domain = domainOf({ ...(await aPlace()), ...overrides });
+      expect(await world().domains.claim(domain, NONE_STALE)).toBe(true);
+      return domain;
+    }
+
+    async function stored({ organizationId, id }: DomainName): Promise<DomainName | undefined> {
+      return world().domains.find(organizationId, id);
+    }
+
+    test("find() gives a name back as it was stored", async () => {
+      const claims = [
+        await aClaim({ proof: oddTexts[0]! }),
+        await aClaim({ type: "free", verifiedAt: START }),
+        await aClaim({ hostname: `xn--bcher-kva-${newId("dom").slice(4)}.example` }),
+      ];
+      for (const claim of claims) expect(await stored(claim)).toEqual(claim);
+    });
+
+    test("find(), verified() and remove() do not reach another organization's name", async () => {
+      const claim = await aClaim();
+      const { organizationId: other } = await aPlace();
+      expect(await world().domains.find(other, claim.id)).toBeUndefined();
+      expect(await world().domains.verified(other, claim.id, minutes(1))).toBeUndefined();
+      expect(await world().domains.remove(other, claim.id)).toBe(false);
+      expect(await stored(claim)).toEqual(claim);
+    });
+
+    test("find(), verified() and remove() know nothing of an unknown name", async () => {
+      const { organizationId } = await aPlace();
+      const id = newId("dom");
+      expect(await world().domains.find(organizationId, id)).toBeUndefined();
+      expect(await world().domains.verified(organizationId, id, START)).toBeUndefined();
+      expect(await world().domains.remove(organizationId, id)).toBe(false);
+    });
+
+    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+      const place = await aPlace();
+      const [free] = (await world().domains.list(place.organizationId, {}, ALL)).items;
+      const made = [free!];
+      for (const minute of SHUFFLED_MINUTES) made.push(await aClaim({ ...place, createdAt: minutes(minute) }));
+      await aClaim();
+      const expected = newestFirst(made, { at: ({ createdAt }) => createdAt, id: ({ id }) => id });
+      await expectPages(
+        (page) => world().domains.list(place.organizationId, {}, page),
+        expected.map(({ id }) => id),
+        ({ id }) => id,
+      );
+      expect((await world().domains.list(place.organizationId, {}, ALL)).items).toEqual(expected);
+    });
+
+    test("list() shows of given projects only those of the organization, page by page", async () => {
+      const place = await aPlace();
+      const second = await aProject(world(), { organizationId: place.organizationId, createdAt: minutes(-50) });
+      await aProject(world(), { organizationId: place.organizationId });
+      const foreign = await aClaim();
+      const made = [
+        await aClaim({ ...place, createdAt: minutes(2) }),
+        await aClaim({ ...place, projectId: second.id, createdAt: minutes(1) }),
+      ];
+      const projectIds = [place.projectId, second.id, foreign.projectId, newId("prj")];
+      const { items, total } = await world().domains.list(place.organizationId, { projectIds }, ALL);
+      // Two claims and the free names of both projects.
+      expect(total).toBe(4);
+      expect(items.slice(0, 2)).toEqual(made);
+      await expectPages(
+        (page) => world().domains.list(place.organizationId, { projectIds }, page),
+        items.map(({ id }) => id),
+        ({ id }) => id,
+      );
+      const none = await world().domains.list(place.organizationId, { projectIds: [] }, ALL);
+      expect(none).toEqual({ items: [], total: 0 });
+    });
+
+    test("claim() refuses a name that stands, to anybody", async () => {
+      const held = await aClaim();
+      const rivals = [
+        domainOf({ ...(await aPlace()), hostname: held.hostname }),
+        domainOf({ ...held, id: newId("dom"), createdAt: minutes(5) }),
+      ];
+      for (const rival of rivals) {
+        expect(await world().domains.claim(rival, { staleBefore: START })).toBe(false);
+        expect(await stored(rival)).toBeUndefined();
+      }
+      expect(await stored(held)).toEqual(held);
+    });
+
+    test("claim() displaces another organization's unproven claim made before the time", async () => {
+      const held = await aClaim({ createdAt: minutes(1) });
+      const rival = domainOf({ ...(await aPlace()), hostname: held.hostname, createdAt: minutes(9) });
+      expect(await world().domains.claim(rival, { staleBefore: minutes(1) })).toBe(false);
+      expect(await world().domains.claim(rival, { staleBefore: minutes(2) })).toBe(true);
+      expect(await stored(held)).toBeUndefined();
+      expect(await world().domains.verified(held.organizationId, held.id, minutes(9))).toBeUndefined();
+      expect(await stored(rival)).toEqual(rival);
+    });
+
+    test("claim() does not displace a proven claim, however old", async () => {
+      const held = await aClaim();
+      const proven = await world().domains.verified(held.organizationId, held.id, minutes(1));
+      const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
+      expect(await world().domains.claim(rival, { staleBefore: minutes(1_000_000) })).toBe(false);
+      expect(await stored(held)).toEqual(proven!);
+    });
+
+    test("claim() does not displace an organization's own old claim", async () => {
+      const held = await aClaim();
+      const again = domainOf({ ...held, id: newId("dom"), createdAt: minutes(9) });
+      expect(await world().domains.claim(again, { staleBefore: minutes(8) })).toBe(false);
+      expect(await stored(held)).toEqual(held);
+    });
+
+    test("claim() does not displace a free name, which needs no proof", async () => {
+      for (const verifiedAt of [START, null]) {
+        const held = await aClaim({ type: "free", verifiedAt });
+        const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
+        expect(await world().domains.claim(rival, { staleBefore: minutes(1_000_000) })).toBe(false);
+        expect(await stored(held)).toEqual(held);
+      }
+    });
+
+    test("claim() of one name by several organizations at once succeeds once", async () => {
+      for (let round = 0; round < 3; round++) {
+        const { hostname } = domainOf({ organizationId: "", projectId: "" });
+        const places = [await aPlace(), await aPlace(), await aPlace()];
+        const rivals = places.map((place) => domainOf({ ...place, hostname }));
+        const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival, NONE_STALE)));
+        expect(outcomes.filter(Boolean)).toHaveLength(1);
+        const kept = await Promise.all(rivals.map(stored));
+        expect(kept.map(Boolean)).toEqual(outcomes);
+      }
+    });
+
+    test("claim() of one stale name by several organizations at once succeeds once", async () => {
+      const held = await aClaim({ createdAt: minutes(-9) });
+      const places = [await aPlace(), await aPlace(), await aPlace()];
+      const rivals = places.map((place) => domainOf({ ...place, hostname: held.hostname }));
+      const outcomes = await Promise.all(rivals.map((rival) => world().domains.claim(rival, { staleBefore: START })));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await stored(held)).toBeUndefined();
+      expect((await Promise.all(rivals.map(stored))).map(Boolean)).toEqual(outcomes);
+    });
+
+    test("claim() and verified() of a stale name at once: one of them wins", async () => {
+      for (let round = 0; round < 5; round++) {
+        const held = await aClaim({ createdAt: minutes(-9) });
+        const rival = domainOf({ ...(await aPlace()), hostname: held.hostname });
+        const [claimed, proven] = await Promise.all([
+          world().domains.claim(rival, { staleBefore: START }),
+          world().domains.verified(held.organizationId, held.id, START),
+        ]);
+        const kept = await stored(held);
+        expect(claimed).toBe(kept === undefined);
+        if (kept) expect(kept).toEqual(proven!);
+      }
+    });
+
+    test("verified() records the time", async () => {
+      const claim = await aClaim();
+      const proven = await world().domains.verified(claim.organizationId, claim.id, minutes(3));
+      expect(proven).toEqual({ ...claim, verifiedAt: minutes(3) });
+      expect(await stored(claim)).toEqual(proven!);
+    });
+
+    test("remove() gives a name up once and frees it", async () => {
+      const claim = await aClaim();
+      const { organizationId, id, hostname } = claim;
+      const outcomes = await Promise.all([1, 2, 3].map(() => world().domains.remove(organizationId, id)));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await stored(claim)).toBeUndefined();
+      const next = await aClaim({ hostname });
+      expect(await stored(next)).toEqual(next);
+    });
+  });
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test";
+import type { Installation } from "../../ports/installation.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { firstOwner, founderOf, uniqueFingerprint } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const ALL = { page: 1, perPage: 100 };
+
+/** Gives the founder's token a new fingerprint and tells it. */
+async function newFounderToken(installation: Installation): Promise<string> {
+  const fingerprint = await uniqueFingerprint();
+  expect(await installation.replaceFounderToken(fingerprint)).toBe(true);
+  return fingerprint;
+}
+
+/** What every `Installation` adapter promises. */
+export function installationContract(
+  name: string,
+  open: () => Promise<WorldOf<"installation" | "identities" | "members" | "organizations" | "tokens" | "users">>,
+) {
+  describe(`Installation contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    test("claim() stores the first owner for exactly one of several at once", async () => {
+      const { installation, identities, members, organizations, users } = world();
+      const before = await installation.founder();
+      const owners = await Promise.all(Array.from({ length: 5 }, firstOwner));
+      const outcomes = await Promise.all(owners.map((owner) => installation.claim(owner)));
+      expect(outcomes.filter(Boolean)).toHaveLength(before ? 0 : 1);
+      for (const [index, { organization, user, token, tokenFingerprint }] of owners.entries()) {
+        const identity = await identities.find("token", tokenFingerprint);
+        const listed = await organizations.list([organization.id], ALL);
+        if (outcomes[index]) {
+          expect(await users.find(user.id)).toEqual(user);
+          expect(listed.items).toEqual([organization]);
+          expect(await members.find(organization.id, user.id)).toMatchObject({ role: "owner", grants: [] });
+          expect(identity).toEqual({
+            userId: user.id,
+            founder: true,
+            credential: { kind: "token", id: token.id },
+            expiresAt: null,
+            narrowing: null,
+            boundTo: organization.id,
+            memberships: [{ organizationId: organization.id, role: "owner", grants: [] }],
+          });
+        } else {
+          expect(await users.find(user.id)).toBeUndefined();
+          expect(listed.total).toBe(0);
+          expect(identity).toBeUndefined();
+        }
+      }
+    });
+
+    test("claim() stores nothing once there is a first owner", async () => {
+      const founder = await founderOf(world());
+      const { organization, user, ...rest } = await firstOwner();
+      expect(await world().installation.claim({ organization, user, ...rest })).toBe(false);
+      expect(await world().installation.founder()).toEqual(founder);
+      expect(await world().users.find(user.id)).toBeUndefined();
+    });
+
+    test("founder() is the first owner as the users have it", async () => {
+      const founder = await founderOf(world());
+      expect(founder.founder).toBe(true);
+      expect(await world().users.find(founder.id)).toEqual(founder);
+    });
+
+    test("replaceFounderToken() ends the former token and makes the new one the founder's", async () => {
+      const founder = await founderOf(world());
+      const { installation, identities } = world();
+      const former = await newFounderToken(installation);
+      expect(await identities.find("token", former)).toMatchObject({ userId: founder.id, founder: true });
+      const present = await newFounderToken(installation);
+      expect(await identities.find("token", former)).toBeUndefined();
+      expect(await identities.find("token", present)).toMatchObject({
+        userId: founder.id,
+        founder: true,
+        narrowing: null,
+      });
+    });
+
+    test("replaceFounderToken() with the fingerprint it has changes nothing", async () => {
+      const founder = await founderOf(world());
+      const present = await newFounderToken(world().installation);
+      expect(await world().installation.replaceFounderToken(present)).toBe(false);
+      expect(await world().identities.find("token", present)).toMatchObject({ userId: founder.id });
+    });
+
+    test("replaceFounderToken() by several with one fingerprint at once succeeds once", async () => {
+      await founderOf(world());
+      const present = await uniqueFingerprint();
+      const outcomes = await Promise.all([1, 2, 3].map(() => world().installation.replaceFounderToken(present)));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+    });
+
+    test("replaceFounderToken() lets a founder in again who revoked the token, but not by the revoked one", async () => {
+      const founder = await founderOf(world());
+      const { installation, identities, tokens } = world();
+      const revoked = await newFounderToken(installation);
+      const { boundTo, credential } = (await identities.find("token", revoked))!;
+      await tokens.revoke({ organizationId: boundTo!, userId: founder.id }, credential.id);
+      expect(await installation.replaceFounderToken(revoked)).toBe(false);
+      expect(await identities.find("token", revoked)).toBeUndefined();
+      const present = await newFounderToken(installation);
+      expect(await identities.find("token", present)).toMatchObject({ userId: founder.id });
+      expect(await identities.find("token", revoked)).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,228 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import type { Invitation } from "../../domain/identity.ts";
+import type { Newcomer } from "../../ports/invitations.ts";
+import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import {
+  aMember,
+  anOrganization,
+  founderOf,
+  invitationOf,
+  minutes,
+  uniqueFingerprint,
+  uniqueLabel,
+} from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const ALL = { page: 1, perPage: 100 };
+const DAY = 24 * 60;
+
+function stranger(): Newcomer & { readonly kind: "new" } {
+  return { kind: "new", userId: newId("usr"), name: "New", passwordHash: "hash" };
+}
+
+/** What every `Invitations` adapter promises. */
+export function invitationsContract(
+  name: string,
+  open: () => Promise<WorldOf<"invitations" | "installation" | "members" | "organizations" | "users">>,
+) {
+  describe(`Invitations contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function anInvitation(overrides: Partial<Invitation> = {}) {
+      const organizationId = overrides.organizationId ?? (await anOrganization(world())).id;
+      const invitation = invitationOf({ invitedBy: (await founderOf(world())).id, ...overrides, organizationId });
+      const token = await uniqueFingerprint();
+      await world().invitations.create(invitation, token);
+      return { invitation, token };
+    }
+
+    test("find() and findByToken() give an invitation back", async () => {
+      const grants = oddTexts.map((id) => ({ resource: "githost", id, action: "list" }) as const);
+      const { invitation, token } = await anInvitation({ role: "restricted", grants });
+      expect(await world().invitations.find(invitation.organizationId, invitation.id)).toEqual(invitation);
+      expect(await world().invitations.findByToken(token)).toEqual(invitation);
+    });
+
+    test("find() and findByToken() know nothing of others' or unknown ones", async () => {
+      const { invitation } = await anInvitation();
+      const other = await anOrganization(world());
+      expect(await world().invitations.find(other.id, invitation.id)).toBeUndefined();
+      expect(await world().invitations.find(invitation.organizationId, newId("inv"))).toBeUndefined();
+      expect(await world().invitations.findByToken(await uniqueFingerprint())).toBeUndefined();
+    });
+
+    test("findByToken() finds an expired invitation", async () => {
+      const { invitation, token } = await anInvitation({ expiresAt: new Date("2001-01-01") });
+      expect(await world().invitations.findByToken(token)).toEqual(invitation);
+    });
+
+    test("list() shows one organization's page by page, newest first, equal times by id", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const made = [];
+      for (const minute of SHUFFLED_MINUTES) {
+        made.push((await anInvitation({ organizationId, createdAt: minutes(minute) })).invitation);
+      }
+      await anInvitation();
+      const expected = newestFirst(made, { at: ({ createdAt }) => createdAt, id: ({ id }) => id });
+      await expectPages(
+        (page) => world().invitations.list(organizationId, minutes(6), page),
+        expected.map(({ id }) => id),
+        ({ id }) => id,
+      );
+    });
+
+    test("list() leaves out those that are expired, taken or withdrawn", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const waiting = await anInvitation({ organizationId, expiresAt: minutes(DAY) });
+      await anInvitation({ organizationId, expiresAt: minutes(9) });
+      const taken = await anInvitation({ organizationId, expiresAt: minutes(DAY) });
+      const withdrawn = await anInvitation({ organizationId, expiresAt: minutes(DAY) });
+      await world().invitations.accept(taken.invitation.id, stranger(), minutes(1));
+      await world().invitations.remove(organizationId, withdrawn.invitation.id);
+      const listed = await world().invitations.list(organizationId, minutes(10), ALL);
+      expect(listed).toEqual({ items: [waiting.invitation], total: 1 });
+    });
+
+    test("accept() makes a new person a member with the invited role and grants", async () => {
+      const grants = [{ resource: "project", id: newId("prj"), action: "write" }] as const;
+      const { invitation } = await anInvitation({ role: "restricted", grants });
+      const newcomer = { ...stranger(), name: oddTexts[0]!, passwordHash: "$argon2id$x" };
+      expect(await world().invitations.accept(invitation.id, newcomer, minutes(4))).toBe(true);
+      expect(await world().users.find(newcomer.userId)).toEqual({
+        id: newcomer.userId,
+        email: invitation.email,
+        name: newcomer.name,
+        founder: false,
+        hasPassword: true,
+        createdAt: minutes(4),
+      });
+      expect(await world().users.passwordHash(newcomer.userId)).toBe("$argon2id$x");
+      expect(await world().members.find(invitation.organizationId, newcomer.userId)).toMatchObject({
+        role: "restricted",
+        grants: [...grants],
+        createdAt: minutes(4),
+      });
+    });
+
+    test("accept() makes a known person a member and leaves name and password", async () => {
+      const userId = await aMember(world(), (await anOrganization(world())).id, { name: "Known" });
+      const { email } = (await world().users.find(userId))!;
+      const { invitation } = await anInvitation({ email, role: "admin" });
+      const { organizationId, id } = invitation;
+      expect(await world().invitations.accept(id, { kind: "known", userId }, minutes(4))).toBe(true);
+      expect(await world().members.find(organizationId, userId)).toMatchObject({ role: "admin", name: "Known" });
+      expect(await world().users.passwordHash(userId)).toBe("hash");
+    });
+
+    test("accept() leaves a membership that is there already", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const userId = await aMember(world(), organizationId, { role: "viewer", at: minutes(1) });
+      const before = await world().members.find(organizationId, userId);
+      const { invitation, token } = await anInvitation({ organizationId, email: before!.email, role: "owner" });
+      expect(await world().invitations.accept(invitation.id, { kind: "known", userId }, minutes(4))).toBe(true);
+      expect(await world().members.find(organizationId, userId)).toEqual(before!);
+      expect(await world().invitations.findByToken(token)).toBeUndefined();
+    });
+
+    test("accept() works once; a taken invitation is gone", async () => {
+      const { invitation, token } = await anInvitation();
+      const { id, organizationId } = invitation;
+      expect(await world().invitations.accept(id, stranger(), minutes(1))).toBe(true);
+      const second = await aMember(world(), (await anOrganization(world())).id);
+      expect(await world().invitations.accept(id, { kind: "known", userId: second }, minutes(2))).toBe(false);
+      expect(await world().members.find(organizationId, second)).toBeUndefined();
+      expect(await world().invitations.findByToken(token)).toBeUndefined();
+      expect(await world().invitations.find(organizationId, id)).toBeUndefined();
+      expect(await world().invitations.remove(organizationId, id)).toBe(false);
+    });
+
+    test("accept() finds nothing to take in an unknown invitation", async () => {
+      const newcomer = stranger();
+      expect(await world().invitations.accept(newId("inv"), newcomer, minutes(1))).toBe(false);
+      expect(await world().users.find(newcomer.userId)).toBeUndefined();
+    });
+
+    test("accept() refuses a new person whose address is known, and the invitation stays", async () => {
+      const known = await aMember(world(), (await anOrganization(world())).id);
+      const { email } = (await world().users.find(known))!;
+      const { invitation, token } = await anInvitation({ email });
+      const newcomer = stranger();
+      await expect(world().invitations.accept(invitation.id, newcomer, minutes(1))).rejects.toMatchObject({
+        kind: "conflict",
+        code: "email_taken",
+      });
+      expect(await world().users.find(newcomer.userId)).toBeUndefined();
+      expect(await world().members.find(invitation.organizationId, newcomer.userId)).toBeUndefined();
+      expect(await world().invitations.findByToken(token)).toEqual(invitation);
+    });
+
+    test("accept() of one invitation by several known people at once lets one in", async () => {
+      const people = [];
+      for (let index = 0; index < 4; index++) {
+        people.push(await aMember(world(), (await anOrganization(world())).id));
+      }
+      const { invitation } = await anInvitation();
+      const outcomes = await Promise.all(
+        people.map((userId) => world().invitations.accept(invitation.id, { kind: "known", userId }, minutes(1))),
+      );
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      // The first owner and the one who was let in.
+      expect((await world().members.list(invitation.organizationId, ALL)).total).toBe(2);
+    });
+
+    test("accept() of one invitation by several new people at once lets one in", async () => {
+      const { invitation } = await anInvitation();
+      const newcomers = Array.from({ length: 4 }, stranger);
+      const outcomes = await Promise.allSettled(
+        newcomers.map((newcomer) => world().invitations.accept(invitation.id, newcomer, minutes(1))),
+      );
+      const won = outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value);
+      expect(won).toHaveLength(1);
+      for (const outcome of outcomes) {
+        if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "email_taken" });
+      }
+      const stored = await Promise.all(newcomers.map(({ userId }) => world().users.find(userId)));
+      expect(stored.filter(Boolean)).toHaveLength(1);
+      expect((await world().members.list(invitation.organizationId, ALL)).total).toBe(2);
+    });
+
+    test("accept() of two invitations to one address at once makes one new person", async () => {
+      const email = `twice-${uniqueLabel()}@example.com`;
+      const invited = [await anInvitation({ email }), await anInvitation({ email })];
+      const outcomes = await Promise.allSettled(
+        invited.map(({ invitation }) => world().invitations.accept(invitation.id, stranger(), minutes(1))),
+      );
+      const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+      expect(refused).toHaveLength(1);
+      expect(refused[0]!.reason).toMatchObject({ kind: "conflict", code: "email_taken" });
+    });
+
+    test("accept() and remove() at once: one of them wins", async () => {
+      for (let round = 0; round < 5; round++) {
+        const { invitation } = await anInvitation();
+        const newcomer = stranger();
+        const [accepted, removed] = await Promise.all([
+          world().invitations.accept(invitation.id, newcomer, minutes(1)),
+          world().invitations.remove(invitation.organizationId, invitation.id),
+        ]);
+        expect(accepted).toBe(!removed);
+        expect((await world().users.find(newcomer.userId)) !== undefined).toBe(accepted);
+      }
+    });
+
+    test("remove() withdraws an organization's own invitation once", async () => {
+      const { invitation, token } = await anInvitation();
+      const { id, organizationId } = invitation;
+      const other = await anOrganization(world());
+      expect(await world().invitations.remove(other.id, id)).toBe(false);
+      expect(await world().invitations.findByToken(token)).toEqual(invitation);
+      expect(await world().invitations.remove(organizationId, id)).toBe(true);
+      expect(await world().invitations.findByToken(token)).toBeUndefined();
+      expect(await world().invitations.remove(organizationId, id)).toBe(false);
+      expect(await world().invitations.accept(id, stranger(), minutes(1))).toBe(false);
+    });
+  });
+}

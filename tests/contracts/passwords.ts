@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { Secret } from "../../domain/secret.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+
+/** What every `Passwords` adapter promises, argon2id apart. */
+export function passwordsContract(name: string, open: () => Promise<Passwords>) {
+  describe(`Passwords contract: ${name}`, () => {
+    test("verify() takes the password a hash was made of, and no other", async () => {
+      const passwords = await open();
+      const hash = await passwords.hash(new Secret("correct horse"));
+      expect(await passwords.verify(new Secret("correct horse"), hash)).toBe(true);
+      for (const wrong of ["correct Horse", "correct horse ", "", "correct", hash]) {
+        expect(await passwords.verify(new Secret(wrong), hash)).toBe(false);
+      }
+    });
+
+    test("verify() takes odd and long passwords to their last letter", async () => {
+      const passwords = await open();
+      const password = oddTexts.join("").slice(0, 199);
+      const hash = await passwords.hash(new Secret(`${password}a`));
+      expect(await passwords.verify(new Secret(`${password}a`), hash)).toBe(true);
+      expect(await passwords.verify(new Secret(`${password}b`), hash)).toBe(false);
+    });
+
+    test("hash() differs from call to call and holds no password", async () => {
+      const passwords = await open();
+      const secret = new Secret("swordfish-swordfish");
+      const [first, second] = await Promise.all([passwords.hash(secret), passwords.hash(secret)]);
+      expect(first).not.toBe(second);
+      expect(first).not.toContain("swordfish");
+      expect(await passwords.verify(secret, first)).toBe(true);
+      expect(await passwords.verify(secret, second)).toBe(true);
+    });
+
+    test("verify() takes nothing where there is no hash", async () => {
+      const passwords = await open();
+      for (const password of ["", "undefined", "anything"]) {
+        expect(await passwords.verify(new Secret(password), undefined)).toBe(false);
+      }
+    });
+  });
+}

@@ -1,0 +1,45 @@
+import type { Attempts } from "../../ports/attempts.ts";
+import type { AuditLog } from "../../ports/audit_log.ts";
+import type { CloudLinks } from "../../ports/cloud_links.ts";
+import type { Domains } from "../../ports/domains.ts";
+import type { IdempotentAnswers } from "../../ports/idempotent_answers.ts";
+import type { Identities } from "../../ports/identities.ts";
+import type { Installation } from "../../ports/installation.ts";
+import type { Invitations } from "../../ports/invitations.ts";
+import type { Members } from "../../ports/members.ts";
+import type { Organizations } from "../../ports/organizations.ts";
+import type { Projects } from "../../ports/projects.ts";
+import type { Servers } from "../../ports/servers.ts";
+import type { ServiceHealth } from "../../ports/service_health.ts";
+import type { Sessions } from "../../ports/sessions.ts";
+import type { Tokens } from "../../ports/tokens.ts";
+import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { Users } from "../../ports/users.ts";
+import type { Variables } from "../../ports/variables.ts";
+
+/** All stores over one set of data, which need not be empty. */
+export interface StoreWorld extends Partial<AsyncDisposable> {
+  readonly attempts: Attempts;
+  readonly auditLog: AuditLog;
+  readonly cloudLinks: CloudLinks;
+  readonly domains: Domains;
+  readonly idempotentAnswers: IdempotentAnswers;
+  readonly identities: Identities;
+  readonly installation: Installation;
+  readonly invitations: Invitations;
+  readonly members: Members;
+  readonly organizations: Organizations;
+  readonly projects: Projects;
+  readonly servers: Servers;
+  readonly serviceHealth: ServiceHealth;
+  readonly sessions: Sessions;
+  readonly tokens: Tokens;
+  readonly uploadSessions: UploadSessions;
+  readonly users: Users;
+  readonly variables: Variables;
+  /** The same data seen by another process. */
+  readonly elsewhere: { readonly identities: Identities };
+}
+
+/** The ports a suite uses, with what closes the world they come from. */
+export type WorldOf<Port extends keyof StoreWorld> = Pick<StoreWorld, Port> & Partial<AsyncDisposable>;

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { aMember, anOrganization, aToken, joins, minutes, START } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const ALL = { page: 1, perPage: 100 };
+
+/** What every `Tokens` adapter promises. */
+export function tokensContract(
+  name: string,
+  open: () => Promise<WorldOf<"tokens" | "identities" | "installation" | "invitations" | "organizations">>,
+) {
+  describe(`Tokens contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function anOwner() {
+      const { id: organizationId } = await anOrganization(world());
+      return { organizationId, userId: await aMember(world(), organizationId) };
+    }
+
+    test.each(oddTexts)("list() gives back a token named %j with its narrowing", async (text) => {
+      const owner = await anOwner();
+      const { token } = await aToken(world(), {
+        ...owner,
+        name: text,
+        narrowing: {
+          permissions: ["deployment:read", "project:admin"],
+          grants: [{ resource: "githost", id: text, action: "write" }],
+        },
+        expiresAt: minutes(60),
+      });
+      expect(await world().tokens.list(owner, ALL)).toEqual({ items: [token], total: 1 });
+    });
+
+    test("list() tells no narrowing from an empty one", async () => {
+      const owner = await anOwner();
+      const { token: whole } = await aToken(world(), { ...owner, createdAt: minutes(1) });
+      const { token: nothing } = await aToken(world(), { ...owner, narrowing: { permissions: [], grants: [] } });
+      expect((await world().tokens.list(owner, ALL)).items).toEqual([whole, nothing]);
+    });
+
+    test("list() shows an expired token", async () => {
+      const owner = await anOwner();
+      const { token } = await aToken(world(), { ...owner, expiresAt: new Date("2001-01-01") });
+      expect((await world().tokens.list(owner, ALL)).items).toEqual([token]);
+    });
+
+    test("list() shows one person's in one organization page by page, newest first, equal times by id", async () => {
+      const owner = await anOwner();
+      const other = await anOrganization(world());
+      await joins(world(), owner.userId, { organizationId: other.id, at: START });
+      const colleague = await aMember(world(), owner.organizationId);
+      const made = [];
+      for (const minute of SHUFFLED_MINUTES) {
+        made.push((await aToken(world(), { ...owner, createdAt: minutes(minute) })).token);
+      }
+      await aToken(world(), { organizationId: other.id, userId: owner.userId });
+      await aToken(world(), { organizationId: owner.organizationId, userId: colleague });
+      const expected = newestFirst(made, { at: ({ createdAt }) => createdAt, id: ({ id }) => id });
+      await expectPages(
+        (page) => world().tokens.list(owner, page),
+        expected.map(({ id }) => id),
+        ({ id }) => id,
+      );
+    });
+
+    test("revoke() ends a token at once, and once", async () => {
+      const owner = await anOwner();
+      const { token, fingerprint } = await aToken(world(), owner);
+      const kept = await aToken(world(), owner);
+      expect(await world().identities.find("token", fingerprint)).toBeDefined();
+      expect(await world().tokens.revoke(owner, token.id)).toBe(true);
+      expect(await world().identities.find("token", fingerprint)).toBeUndefined();
+      expect(await world().tokens.list(owner, ALL)).toEqual({ items: [kept.token], total: 1 });
+      expect(await world().tokens.revoke(owner, token.id)).toBe(false);
+    });
+
+    test("revoke() leaves what is not the owner's in that organization", async () => {
+      const owner = await anOwner();
+      const colleague = { ...owner, userId: await aMember(world(), owner.organizationId) };
+      const elsewhere = { ...owner, organizationId: (await anOrganization(world())).id };
+      const { token, fingerprint } = await aToken(world(), owner);
+      expect(await world().tokens.revoke(colleague, token.id)).toBe(false);
+      expect(await world().tokens.revoke(elsewhere, token.id)).toBe(false);
+      expect(await world().tokens.revoke(owner, newId("tok"))).toBe(false);
+      expect(await world().identities.find("token", fingerprint)).toMatchObject({ userId: owner.userId });
+    });
+
+    test("revoke() by several at once succeeds once", async () => {
+      const owner = await anOwner();
+      const { token } = await aToken(world(), owner);
+      const outcomes = await Promise.all([1, 2, 3].map(() => world().tokens.revoke(owner, token.id)));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,180 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import type { UploadSession } from "../../domain/upload.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { anOrganization, founderOf, minutes, START } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const RECEIVED = { bytes: 3 * 2 ** 40, sha256: "ab".repeat(32), files: 200_000 };
+
+/** A lease of five minutes, taken at some minute. */
+function lease(minute: number) {
+  return { at: minutes(minute), leaseMs: 5 * 60_000 };
+}
+
+/** What every `UploadSessions` adapter promises. */
+export function uploadSessionsContract(
+  name: string,
+  open: () => Promise<WorldOf<"uploadSessions" | "installation" | "organizations">>,
+) {
+  describe(`UploadSessions contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function aSession(overrides: Partial<UploadSession> = {}): Promise<UploadSession> {
+      const session: UploadSession = {
+        id: newId("upl"),
+        organizationId: overrides.organizationId ?? (await anOrganization(world())).id,
+        userId: (await founderOf(world())).id,
+        name: null,
+        mode: "local",
+        state: "open",
+        bytes: null,
+        sha256: null,
+        files: null,
+        createdAt: START,
+        expiresAt: minutes(60),
+        ...overrides,
+      };
+      await world().uploadSessions.create(session);
+      return session;
+    }
+
+    async function stored({ organizationId, id }: UploadSession): Promise<UploadSession | undefined> {
+      return world().uploadSessions.find(organizationId, id);
+    }
+
+    test.each([null, ...oddTexts])("find() gives back a session named %j", async (text) => {
+      const session = await aSession({ name: text, mode: "cloud" });
+      expect(await stored(session)).toEqual(session);
+    });
+
+    test("find() knows nothing of another organization's or an unknown session", async () => {
+      const session = await aSession();
+      const other = await anOrganization(world());
+      expect(await world().uploadSessions.find(other.id, session.id)).toBeUndefined();
+      expect(await world().uploadSessions.find(session.organizationId, newId("upl"))).toBeUndefined();
+    });
+
+    test("begin() moves an open session to receiving", async () => {
+      const session = await aSession();
+      expect(await world().uploadSessions.begin(session.id, lease(1))).toBe(true);
+      expect(await stored(session)).toEqual({ ...session, state: "receiving" });
+    });
+
+    test("begin() of one session by several at once succeeds once", async () => {
+      const { id } = await aSession();
+      const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.begin(id, lease(1))));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+    });
+
+    test("begin() refuses a session that is unknown, expired, being received, ready or used", async () => {
+      const { uploadSessions } = world();
+      expect(await uploadSessions.begin(newId("upl"), lease(1))).toBe(false);
+      const expired = await aSession({ expiresAt: minutes(1) });
+      expect(await uploadSessions.begin(expired.id, lease(2))).toBe(false);
+      const receiving = await aSession();
+      await uploadSessions.begin(receiving.id, lease(1));
+      expect(await uploadSessions.begin(receiving.id, lease(5))).toBe(false);
+      await uploadSessions.complete(receiving.id, RECEIVED, minutes(2));
+      expect(await uploadSessions.begin(receiving.id, lease(30))).toBe(false);
+      const used = await aSession({ state: "used" });
+      expect(await uploadSessions.begin(used.id, lease(1))).toBe(false);
+      expect(await stored(expired)).toEqual(expired);
+      expect(await stored(used)).toEqual(used);
+    });
+
+    test("begin() takes over from a receiver whose lease ran out, for one of several", async () => {
+      const session = await aSession();
+      await world().uploadSessions.begin(session.id, lease(0));
+      expect(await world().uploadSessions.begin(session.id, lease(4))).toBe(false);
+      const outcomes = await Promise.all([1, 2, 3].map(() => world().uploadSessions.begin(session.id, lease(6))));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await world().uploadSessions.begin(session.id, lease(10))).toBe(false);
+    });
+
+    test("renew() holds the lease longer", async () => {
+      const { id } = await aSession();
+      await world().uploadSessions.begin(id, lease(0));
+      await world().uploadSessions.renew(id, lease(4));
+      expect(await world().uploadSessions.begin(id, lease(8))).toBe(false);
+      expect(await world().uploadSessions.begin(id, lease(10))).toBe(true);
+    });
+
+    test("renew() does not begin anything", async () => {
+      const session = await aSession();
+      await world().uploadSessions.renew(session.id, lease(0));
+      expect(await stored(session)).toEqual(session);
+      expect(await world().uploadSessions.begin(session.id, lease(1))).toBe(true);
+    });
+
+    test("complete() makes a session ready, with another hour to be used", async () => {
+      const session = await aSession();
+      await world().uploadSessions.begin(session.id, lease(59));
+      await world().uploadSessions.complete(session.id, RECEIVED, minutes(70));
+      expect(await stored(session)).toEqual({
+        ...session,
+        state: "ready",
+        ...RECEIVED,
+        expiresAt: minutes(130),
+      });
+    });
+
+    test("complete() and giveUp() leave a session alone that is not being received", async () => {
+      const sessions = [await aSession(), await aSession({ state: "used" }), await aSession({ state: "ready" })];
+      for (const session of sessions) {
+        // Whether the call says so is not promised; that nothing changes is.
+        await world()
+          .uploadSessions.complete(session.id, RECEIVED, minutes(1))
+          .catch(() => {});
+        await world()
+          .uploadSessions.giveUp(session.id)
+          .catch(() => {});
+        expect(await stored(session)).toEqual(session);
+      }
+    });
+
+    test("giveUp() opens a session for the next try at once", async () => {
+      const session = await aSession();
+      await world().uploadSessions.begin(session.id, lease(1));
+      await world().uploadSessions.giveUp(session.id);
+      expect(await stored(session)).toEqual(session);
+      expect(await world().uploadSessions.begin(session.id, lease(1))).toBe(true);
+    });
+
+    test("sweep() removes expired sessions that are neither used nor being received, and tells which", async () => {
+      const { uploadSessions } = world();
+      const longAgo = new Date("1985-01-01T00:00:00.000Z");
+      const at = (minute: number) => new Date(longAgo.getTime() + minute * 60_000);
+      await uploadSessions.sweep(longAgo);
+      const waiting = await aSession({ expiresAt: at(-1) });
+      const ready = await aSession({ state: "ready", expiresAt: at(-1) });
+      const later = await aSession({ expiresAt: at(1) });
+      const used = await aSession({ state: "used", expiresAt: at(-1) });
+      const receiving = await aSession({ expiresAt: at(-1) });
+      expect(await uploadSessions.begin(receiving.id, { at: at(-2), leaseMs: 5 * 60_000 })).toBe(true);
+      const abandoned = await aSession({ expiresAt: at(-1) });
+      expect(await uploadSessions.begin(abandoned.id, { at: at(-10), leaseMs: 5 * 60_000 })).toBe(true);
+      const swept = await uploadSessions.sweep(longAgo);
+      expect(swept.toSorted()).toEqual([waiting.id, ready.id, abandoned.id].toSorted());
+      for (const session of [waiting, ready, abandoned]) expect(await stored(session)).toBeUndefined();
+      expect(await stored(later)).toEqual(later);
+      expect(await stored(used)).toEqual(used);
+      expect(await stored(receiving)).toEqual({ ...receiving, state: "receiving" });
+      expect(await uploadSessions.sweep(longAgo)).toEqual([]);
+    });
+
+    test("known() tells of sessions in any state, until they are swept", async () => {
+      const { uploadSessions } = world();
+      const longAgo = new Date("1984-01-01T00:00:00.000Z");
+      for (const state of ["open", "receiving", "ready", "used"] as const) {
+        expect(await uploadSessions.known((await aSession({ state })).id)).toBe(true);
+      }
+      const { id } = await aSession({ expiresAt: new Date(longAgo.getTime() - 1) });
+      expect(await uploadSessions.known(id)).toBe(true);
+      await uploadSessions.sweep(longAgo);
+      expect(await uploadSessions.known(id)).toBe(false);
+      expect(await uploadSessions.known(newId("upl"))).toBe(false);
+    });
+  });
+}

@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import { Secret } from "../../domain/secret.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { anOrganization, aProject, minutes, START } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+function plain(key: string, value: string) {
+  return { key, value: new Secret(value), secret: false };
+}
+
+function hidden(key: string, value: string) {
+  return { key, value: new Secret(value), secret: true };
+}
+
+/** What every `Variables` adapter promises. */
+export function variablesContract(
+  name: string,
+  open: () => Promise<WorldOf<"variables" | "installation" | "organizations" | "projects">>,
+) {
+  describe(`Variables contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function aProjectId(): Promise<string> {
+      return (await aProject(world(), { organizationId: (await anOrganization(world())).id })).id;
+    }
+
+    async function revealed(projectId: string): Promise<Record<string, string>> {
+      const values = await world().variables.reveal(projectId);
+      return Object.fromEntries([...values].map(([key, value]) => [key, value.reveal()]));
+    }
+
+    test("list() tells plain values and hides secret ones", async () => {
+      const id = await aProjectId();
+      const upserts = [plain("URL", "https://example.com"), hidden("PASSWORD", "swordfish")];
+      await world().variables.change(id, { upserts, deletes: [], at: minutes(1) });
+      const listed = await world().variables.list(id);
+      expect(listed).toEqual([
+        { key: "PASSWORD", value: null, secret: true, updatedAt: minutes(1) },
+        { key: "URL", value: "https://example.com", secret: false, updatedAt: minutes(1) },
+      ]);
+      expect(JSON.stringify(listed)).not.toContain("swordfish");
+    });
+
+    test("list() and reveal() are empty for a project without variables", async () => {
+      expect(await world().variables.list(await aProjectId())).toEqual([]);
+      expect((await world().variables.reveal(newId("prj"))).size).toBe(0);
+    });
+
+    test("list() sorts by key, capitals first, as programs do", async () => {
+      const id = await aProjectId();
+      const sorted = ["A", "A1", "AB", "A_B", "B", "_X", "a", "a_b", "ab", "b"];
+      const shuffled = ["b", "A_B", "_X", "ab", "A", "a_b", "B", "AB", "a", "A1"];
+      const upserts = shuffled.map((key) => plain(key, key));
+      await world().variables.change(id, { upserts, deletes: [], at: START });
+      expect((await world().variables.list(id)).map(({ key }) => key)).toEqual(sorted);
+    });
+
+    test("reveal() gives every value back to the letter", async () => {
+      const id = await aProjectId();
+      const long = oddTexts.join("").repeat(100);
+      const values = Object.fromEntries([...oddTexts, "", long].map((text, index) => [`KEY_${index}`, text]));
+      const upserts = Object.entries(values).map(([key, value], index) =>
+        index % 2 ? hidden(key, value) : plain(key, value),
+      );
+      await world().variables.change(id, { upserts, deletes: [], at: START });
+      expect(await revealed(id)).toEqual(values);
+      for (const { key, value, secret } of await world().variables.list(id)) {
+        expect(value).toBe(secret ? null : values[key]!);
+      }
+    });
+
+    test("reveal() guards what it gives", async () => {
+      const id = await aProjectId();
+      await world().variables.change(id, { upserts: [plain("A", "swordfish")], deletes: [], at: START });
+      const value = (await world().variables.reveal(id)).get("A");
+      expect(value).toBeInstanceOf(Secret);
+      expect(Bun.inspect(value)).not.toContain("swordfish");
+    });
+
+    test("change() writes, replaces and deletes in one step and leaves the rest", async () => {
+      const id = await aProjectId();
+      const before = [plain("KEEP", "1"), plain("REPLACE", "2"), hidden("DROP", "3")];
+      await world().variables.change(id, { upserts: before, deletes: [], at: minutes(1) });
+      const upserts = [hidden("REPLACE", "two"), plain("NEW", "four")];
+      await world().variables.change(id, { upserts, deletes: ["DROP"], at: minutes(2) });
+      expect(await revealed(id)).toEqual({ KEEP: "1", NEW: "four", REPLACE: "two" });
+      expect(await world().variables.list(id)).toEqual([
+        { key: "KEEP", value: "1", secret: false, updatedAt: minutes(1) },
+        { key: "NEW", value: "four", secret: false, updatedAt: minutes(2) },
+        { key: "REPLACE", value: null, secret: true, updatedAt: minutes(2) },
+      ]);
+    });
+
+    test("change() tells keys in another case apart", async () => {
+      const id = await aProjectId();
+      const upserts = [plain("Path", "1"), plain("PATH", "2"), plain("path", "3")];
+      await world().variables.change(id, { upserts, deletes: [], at: START });
+      await world().variables.change(id, { upserts: [], deletes: ["PATH"], at: START });
+      expect(await revealed(id)).toEqual({ Path: "1", path: "3" });
+    });
+
+    test("change() takes wildcards in a key to delete literally", async () => {
+      const id = await aProjectId();
+      await world().variables.change(id, { upserts: [plain("AXB", "1"), plain("A_B", "2")], deletes: [], at: START });
+      await world().variables.change(id, { upserts: [], deletes: ["A_B", "%"], at: START });
+      expect(await revealed(id)).toEqual({ AXB: "1" });
+    });
+
+    test("change() takes absent keys and empty changes for no error", async () => {
+      const id = await aProjectId();
+      await world().variables.change(id, { upserts: [plain("A", "1")], deletes: [], at: START });
+      await world().variables.change(id, { upserts: [], deletes: ["ABSENT"], at: START });
+      await world().variables.change(id, { upserts: [], deletes: [], at: START });
+      expect(await revealed(id)).toEqual({ A: "1" });
+    });
+
+    test("change() touches one project alone", async () => {
+      const [id, other] = [await aProjectId(), await aProjectId()];
+      await world().variables.change(id, { upserts: [plain("SAME", "mine")], deletes: [], at: START });
+      await world().variables.change(other, { upserts: [plain("SAME", "theirs")], deletes: [], at: START });
+      await world().variables.change(other, { upserts: [], deletes: ["SAME"], at: START });
+      expect(await revealed(id)).toEqual({ SAME: "mine" });
+      expect(await revealed(other)).toEqual({});
+    });
+
+    test("change() by several at once adds up", async () => {
+      const id = await aProjectId();
+      await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          world().variables.change(id, {
+            upserts: [plain(`OWN_${index}`, "x"), plain("SHARED", `${index}`)],
+            deletes: [],
+            at: START,
+          }),
+        ),
+      );
+      const values = await revealed(id);
+      expect(Object.keys(values)).toHaveLength(9);
+      expect(values["SHARED"]).toMatch(/^[0-7]$/);
+    });
+
+    test("change() by two with the same keys in opposite order leaves one whole change", async () => {
+      const id = await aProjectId();
+      const keys = Array.from({ length: 20 }, (_, index) => `KEY_${index}`);
+      for (let round = 0; round < 3; round++) {
+        await Promise.all([
+          world().variables.change(id, { upserts: keys.map((key) => plain(key, "one")), deletes: [], at: START }),
+          world().variables.change(id, {
+            upserts: keys.toReversed().map((key) => plain(key, "two")),
+            deletes: [],
+            at: START,
+          }),
+        ]);
+        expect(new Set(Object.values(await revealed(id))).size).toBe(1);
+      }
+    });
+  });
+}

@@ -1,0 +1,9 @@
+/** Asks again until the answer satisfies, and resolves to it; gives up with the last answer after some seconds. */
+export async function eventually<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean): Promise<T> {
+  const giveUpAt = Date.now() + 10_000;
+  for (;;) {
+    const answer = await ask();
+    if (satisfies(answer) || Date.now() > giveUpAt) return answer;
+    await Bun.sleep(20);
+  }
+}
