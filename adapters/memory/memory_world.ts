@@ -12,10 +12,12 @@ import { MemoryTables } from "./memory_tables.ts";
 import { MemoryOrganizations } from "./organizations.ts";
 import { MemoryPasswords } from "./passwords.ts";
 import { MemoryProjects } from "./projects.ts";
+import { MemoryRemoteHosts } from "./remote_hosts.ts";
 import { MemoryServers } from "./servers.ts";
 import { MemoryServiceHealth } from "./service_health.ts";
 import { MemorySessions } from "./sessions.ts";
 import { MemoryTokens } from "./tokens.ts";
+import { MemoryUploadFiles } from "./upload_files.ts";
 import { MemoryUploadSessions } from "./upload_sessions.ts";
 import { MemoryUsers } from "./users.ts";
 import { MemoryVariables } from "./variables.ts";
@@ -39,10 +41,12 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     organizations: new MemoryOrganizations(tables),
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),
+    remoteHosts: new MemoryRemoteHosts(),
     servers: new MemoryServers(tables),
     serviceHealth: new MemoryServiceHealth(),
     sessions: new MemorySessions(tables),
     tokens: new MemoryTokens(tables),
+    uploadFiles: new MemoryUploadFiles(),
     uploadSessions: new MemoryUploadSessions(tables),
     users: new MemoryUsers(tables),
     variables: new MemoryVariables(tables),
