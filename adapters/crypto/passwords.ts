@@ -1,0 +1,49 @@
+import { Failure, invalid } from "../../domain/failure.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+
+const AT_ONCE = 2;
+const MAX_WAITING = 200;
+const ARGON = { algorithm: "argon2id", memoryCost: 65_536, timeCost: 2 } as const;
+
+/** Made with `ARGON` of a random text that nobody kept. */
+const NOBODYS =
+  "$argon2id$v=19$m=65536,t=2,p=1$3ngRinrk0vxHGsaPN1k1OU+MIlWpeHMofi5Qf4ihtGk$DEIVlafjai1359ad1c2885zpZ9v+mxvdhb1bDURm4pE";
+
+/** Hashes with argon2id, few at a time: each takes 64 MiB, and logins must not take all there is. */
+export class ArgonPasswords implements Passwords {
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  async hash(password: Secret): Promise<string> {
+    if (password.reveal() === "") throw invalid("invalid_password", "Cannot use this password: it is empty");
+    return this.#inTurn(() => Bun.password.hash(password.reveal(), ARGON));
+  }
+
+  async verify(password: Secret, hash: string | undefined): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const matches = await Bun.password.verify(password.reveal(), hash ?? NOBODYS).catch(() => false);
+      return matches && hash !== undefined;
+    });
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= AT_ONCE) await this.#wait();
+    else this.#running++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running--;
+    }
+  }
+
+  #wait(): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) {
+      const sentence = "Cannot check a password now: too many others wait. Try again in a moment";
+      throw new Failure("unavailable", "passwords_busy", sentence, { retryAfter: 5 });
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}

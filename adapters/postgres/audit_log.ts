@@ -1,0 +1,77 @@
+import type { Listing, Page } from "../../domain/page.ts";
+import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/audit_log.ts";
+import type { Database } from "./database.ts";
+import { readPage } from "./read_page.ts";
+
+interface AuditRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly user_id: string;
+  readonly credential_kind: AuditEntry["credential"]["kind"];
+  readonly credential_id: string;
+  readonly action: string;
+  readonly target: string | null;
+  readonly at: Date;
+  readonly caller_address: string;
+  readonly request_id: string;
+  readonly outcome: AuditOutcome;
+}
+
+/** Keeps the audit log in PostgreSQL. */
+export class PostgresAuditLog implements AuditLog {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async record(entry: AuditEntry): Promise<void> {
+    const { id, organizationId, userId, credential, action, target, at, from, requestId, outcome } = entry;
+    await this.#database.run(
+      (sql) => sql`
+        insert into audit_log (id, organization_id, user_id, credential_kind, credential_id, action, target, at,
+          caller_address, request_id, outcome)
+        values (${id}, ${organizationId}, ${userId}, ${credential.kind}, ${credential.id}, ${action}, ${target}, ${at},
+          ${from}, ${requestId}, ${outcome})`,
+    );
+  }
+
+  async finish(id: string, { outcome, target }: Pick<AuditEntry, "outcome" | "target">): Promise<void> {
+    await this.#database.run(
+      (sql) => sql`update audit_log set outcome = ${outcome}, target = coalesce(${target}, target) where id = ${id}`,
+    );
+  }
+
+  async list(organizationId: string, filter: AuditFilter, page: Page): Promise<Listing<AuditEntry>> {
+    const { userId, action, target } = filter;
+    return readPage(
+      this.#database,
+      page,
+      (sql) => ({
+        columns: sql`id, organization_id, user_id, credential_kind, credential_id, action, target, at, caller_address,
+          request_id, outcome`,
+        from: sql`audit_log where organization_id = ${organizationId}
+          ${userId === undefined ? sql`` : sql`and user_id = ${userId}`}
+          ${action === undefined ? sql`` : sql`and action = ${action}`}
+          ${target === undefined ? sql`` : sql`and target = ${target}`}`,
+        order: sql`at desc, id desc`,
+      }),
+      toEntry,
+    );
+  }
+}
+
+function toEntry(row: AuditRow): AuditEntry {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    userId: row.user_id,
+    credential: { kind: row.credential_kind, id: row.credential_id },
+    action: row.action,
+    target: row.target,
+    at: row.at,
+    from: row.caller_address,
+    requestId: row.request_id,
+    outcome: row.outcome,
+  };
+}

@@ -1,0 +1,50 @@
+import type { Secret } from "../../domain/secret.ts";
+import type { CloudLink, CloudLinks } from "../../ports/cloud_links.ts";
+import type { Vault } from "../../ports/vault.ts";
+import type { Database } from "./database.ts";
+import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
+
+/** Keeps links to the hosted cloud in PostgreSQL, the token sealed. */
+export class PostgresCloudLinks implements CloudLinks {
+  readonly #database: Database;
+  readonly #vault: Vault;
+
+  constructor(database: Database, vault: Vault) {
+    this.#database = database;
+    this.#vault = vault;
+  }
+
+  async find(organizationId: string): Promise<CloudLink | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<{ url: string; updated_at: Date }[]>`
+        select url, updated_at from cloud_links where organization_id = ${organizationId}`,
+    );
+    return row && { organizationId, url: row.url, updatedAt: row.updated_at };
+  }
+
+  async token(organizationId: string): Promise<Secret | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<{ sealed_token: string }[]>`
+        select sealed_token from cloud_links where organization_id = ${organizationId}`,
+    );
+    return row && this.#vault.open(row.sealed_token, sealedPlace(SEALED_COLUMNS.cloudToken, organizationId));
+  }
+
+  async put({ organizationId, url, updatedAt }: CloudLink, token: Secret): Promise<void> {
+    const sealed = await this.#vault.seal(token, sealedPlace(SEALED_COLUMNS.cloudToken, organizationId));
+    await this.#database.run(
+      (sql) => sql`
+        insert into cloud_links (organization_id, url, sealed_token, updated_at)
+        values (${organizationId}, ${url}, ${sealed}, ${updatedAt})
+        on conflict (organization_id) do update set
+          url = excluded.url, sealed_token = excluded.sealed_token, updated_at = excluded.updated_at`,
+    );
+  }
+
+  async remove(organizationId: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      (sql) => sql`delete from cloud_links where organization_id = ${organizationId}`,
+    );
+    return count > 0;
+  }
+}

@@ -1,0 +1,140 @@
+import postgres from "postgres";
+import { invalid } from "../../domain/failure.ts";
+import { codeOf, databaseFailure, violatedConstraint } from "./database_failure.ts";
+
+/** A pool of connections that makes statements of template literals. */
+export type Sql = postgres.Sql<Record<string, unknown>>;
+
+/** What to answer instead of failing when a constraint of this name is violated. */
+export type Refusals<T> = Readonly<Record<string, () => T>>;
+
+export interface DatabaseOptions {
+  /** Connections at most. */
+  readonly max?: number;
+  /** Told every statement that is sent; for tests. */
+  readonly onStatement?: (text: string) => void;
+  /** How long a statement may take before its connection counts as dead. */
+  readonly limitMs?: number;
+}
+
+/** The one way to PostgreSQL: statements fail within seconds while it is away, and work again once it is back. */
+export interface Database {
+  /** The pool of the moment; a broken one is replaced, so do not keep it. */
+  readonly sql: Sql;
+  /** Runs one statement; its errors arrive as failures, violated constraints as `refusals` answer them. */
+  run<T>(work: (sql: Sql) => PromiseLike<T>, refusals?: Refusals<T>): Promise<T>;
+  /** Ends every connection, within two seconds. */
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 10;
+const LIMIT_MS = 8_000;
+const CHECK_MS = 500;
+const BROKEN = new Set(["CONNECTION_CLOSED", "CONNECT_TIMEOUT", "ECONNRESET", "EPIPE", "ERR_SOCKET_CLOSED"]);
+
+/** Opens the way to the database; nothing connects before the first statement. */
+export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  return new PooledDatabase(url, options);
+}
+
+class PooledDatabase implements Database {
+  readonly #open: () => Sql;
+  readonly #limitMs: number;
+  readonly #running = new Set<{ readonly pool: Sql; readonly since: number }>();
+  readonly #watch: ReturnType<typeof setInterval>;
+  #pool: Sql;
+
+  constructor(url: string, options: DatabaseOptions) {
+    this.#limitMs = options.limitMs ?? LIMIT_MS;
+    this.#open = () => openPool(url, options, this.#limitMs);
+    this.#pool = this.#open();
+    this.#watch = setInterval(() => this.#replaceStalled(), Math.min(CHECK_MS, this.#limitMs));
+    this.#watch.unref();
+  }
+
+  get sql(): Sql {
+    return this.#pool;
+  }
+
+  async run<T>(work: (sql: Sql) => PromiseLike<T>, refusals?: Refusals<T>): Promise<T> {
+    const pool = this.#pool;
+    const call = { pool, since: performance.now() };
+    this.#running.add(call);
+    try {
+      return await work(pool);
+    } catch (error) {
+      if (BROKEN.has(codeOf(error) ?? "")) this.#replace(pool, this.#limitMs);
+      const refusal = refusals?.[violatedConstraint(error) ?? ""];
+      if (refusal) return refusal();
+      throw databaseFailure(error);
+    } finally {
+      this.#running.delete(call);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    await this.#pool.end({ timeout: 2 });
+  }
+
+  /**
+   * A broken pool is replaced as a whole: postgres.js can leave a connection that closed at a bad moment unable to send
+   * ever again, and it never gives up on one that goes silent, or whose peer accepts and hangs up.
+   */
+  #replace(pool: Sql, graceMs: number): void {
+    if (pool !== this.#pool) return;
+    this.#pool = this.#open();
+    void pool.end({ timeout: graceMs / 1_000 }).catch(() => {});
+  }
+
+  #replaceStalled(): void {
+    const late = performance.now() - this.#limitMs;
+    for (const { pool, since } of this.#running) {
+      if (since > late) return;
+      this.#replace(pool, 0);
+    }
+  }
+}
+
+function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseOptions, limitMs: number): Sql {
+  try {
+    return postgres(url, {
+      ...POSTGRES_OPTIONS,
+      max,
+      debug: onStatement ? (_connection, text) => onStatement(text) : false,
+      connection: {
+        application_name: "slipway",
+        DateStyle: "ISO",
+        default_transaction_isolation: "read committed",
+        // The server gives up first, so that a statement over the limit means a dead connection.
+        statement_timeout: Math.round(limitMs * 0.9),
+      },
+    }) as unknown as Sql;
+  } catch (cause) {
+    throw invalid(
+      "invalid_database_url",
+      "Cannot use DATABASE_URL: give an address like postgres://user:password@host:5432/name",
+      { cause },
+    );
+  }
+}
+
+/** What every connection of this service shares; postgres.js asks for array types otherwise, and waits ever longer before it connects again. */
+export const POSTGRES_OPTIONS = {
+  connect_timeout: 5,
+  fetch_types: false,
+  backoff: () => 0,
+  max_lifetime: null,
+  keep_alive: 10,
+  onnotice: () => {},
+  types: {
+    bigint: { to: 20, from: [20], parse: Number, serialize: String },
+    textArray: { to: 1009, from: [1009], parse: (text: string) => text, serialize: arrayText },
+  },
+};
+
+/** Writes texts as PostgreSQL reads an array. */
+function arrayText(items: readonly (string | null)[]): string {
+  const quoted = items.map((item) => (item === null ? "null" : `"${item.replaceAll(/["\\]/g, "\\$&")}"`));
+  return `{${quoted.join(",")}}`;
+}

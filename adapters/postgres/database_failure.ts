@@ -1,0 +1,81 @@
+import { conflict, Failure, invalid } from "../../domain/failure.ts";
+
+/** Why the database cannot be used, by the code of the error; classes of SQLSTATE are named by their first two characters. */
+const AWAY: Readonly<Record<string, string>> = {
+  CONNECTION_CLOSED: "the connection broke",
+  CONNECTION_DESTROYED: "it does not answer",
+  CONNECTION_ENDED: "the service is stopping",
+  CONNECT_TIMEOUT: "it does not answer",
+  EAI_AGAIN: "the name of its host cannot be looked up",
+  ECONNREFUSED: "nothing listens at its address",
+  ECONNRESET: "the connection broke",
+  EHOSTUNREACH: "its host cannot be reached",
+  ENETUNREACH: "its host cannot be reached",
+  ENOENT: "nothing listens at its address",
+  ENOTFOUND: "the name of its host is not known",
+  EPIPE: "the connection broke",
+  ETIMEDOUT: "it does not answer",
+  ERR_SOCKET_CLOSED: "the connection broke",
+  SASL_SIGNATURE_MISMATCH: "it does not prove to be the right one",
+  "08": "the connection broke",
+  "25006": "it only allows reading",
+  "28": "it refuses the user or the password of DATABASE_URL",
+  "3D000": "it has no database of the name in DATABASE_URL",
+  "53": "it has no room or no free connection",
+  "57P": "it is starting or stopping",
+  "58": "its disk fails",
+};
+
+/** Statements that were given up because the database took too long over them. */
+const BUSY = new Set(["40001", "40P01", "55P03", "57014"]);
+
+/** Turns an error of postgres.js into the failure it means to the caller; an error that means a bug stays what it is. */
+export function databaseFailure(error: unknown): unknown {
+  const code = codeOf(error);
+  if (error instanceof Failure || code === undefined) return error;
+  if (BUSY.has(code)) {
+    return new Failure("unavailable", "database_busy", "Cannot do this now: the database is too busy. Try again", {
+      cause: error,
+    });
+  }
+  const reason =
+    AWAY[code] ?? (/^[0-9A-Z]{5}$/.test(code) ? (AWAY[code.slice(0, 3)] ?? AWAY[code.slice(0, 2)]) : undefined);
+  if (reason !== undefined) {
+    return new Failure("unavailable", "database_away", `Cannot reach the database: ${reason}`, { cause: error });
+  }
+  return refusedValue(code, error) ?? error;
+}
+
+/** The constraint that an error of PostgreSQL says was violated. */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (!codeOf(error)?.startsWith("23")) return undefined;
+  const name = (error as { readonly constraint_name?: unknown }).constraint_name;
+  return typeof name === "string" ? name : undefined;
+}
+
+/** The code of an error, as Node and PostgreSQL name them. */
+export function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
+
+function refusedValue(code: string, cause: unknown): Failure | undefined {
+  switch (code) {
+    // No UTF-8, a NUL character, or half of a surrogate pair in JSON.
+    case "22021":
+    case "22P02":
+    case "22P05":
+      return invalid("invalid_text", "Cannot store this text: it holds a character that no text can hold", { cause });
+    case "22007":
+    case "22008":
+      return invalid("invalid_time", "Cannot store this time: it is out of range", { cause });
+    case "22003":
+      return invalid("invalid_number", "Cannot store this number: it is out of range", { cause });
+    case "54000":
+      return invalid("text_too_long", "Cannot store this text: it is too long", { cause });
+    case "23503":
+      return conflict("changed_meanwhile", "Cannot do this: what it belongs to was removed meanwhile", { cause });
+    default:
+      return undefined;
+  }
+}

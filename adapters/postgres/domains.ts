@@ -1,0 +1,101 @@
+import type { DomainName } from "../../domain/domain_name.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Domains } from "../../ports/domains.ts";
+import type { Database, Sql } from "./database.ts";
+import { readPage } from "./read_page.ts";
+
+interface DomainRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly project_id: string;
+  readonly hostname: string;
+  readonly type: DomainName["type"];
+  readonly proof: string;
+  readonly verified_at: Date | null;
+  readonly created_at: Date;
+}
+
+/** Keeps host names in PostgreSQL. */
+export class PostgresDomains implements Domains {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async list(
+    organizationId: string,
+    { projectIds }: { readonly projectIds?: readonly string[] },
+    page: Page,
+  ): Promise<Listing<DomainName>> {
+    return readPage(
+      this.#database,
+      page,
+      (sql) => ({
+        columns: columns(sql),
+        from: sql`domains where organization_id = ${organizationId}
+          ${projectIds ? sql`and project_id = any (${projectIds}::text[])` : sql``}`,
+        order: sql`created_at desc, id desc`,
+      }),
+      toDomain,
+    );
+  }
+
+  async find(organizationId: string, id: string): Promise<DomainName | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<DomainRow[]>`
+        select ${columns(sql)} from domains where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return row && toDomain(row);
+  }
+
+  async claim(domain: DomainName, { staleBefore }: { readonly staleBefore: Date }): Promise<boolean> {
+    const { id, organizationId, projectId, hostname, type, proof, verifiedAt, createdAt } = domain;
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        insert into domains as held (id, organization_id, project_id, hostname, type, proof, verified_at, created_at)
+        values (${id}, ${organizationId}, ${projectId}, ${hostname}, ${type}, ${proof}, ${verifiedAt}, ${createdAt})
+        on conflict (hostname) do update set
+          id = excluded.id, organization_id = excluded.organization_id, project_id = excluded.project_id,
+          type = excluded.type, proof = excluded.proof, verified_at = excluded.verified_at,
+          created_at = excluded.created_at
+        where held.type = 'custom' and held.verified_at is null and held.created_at < ${staleBefore}
+          and held.organization_id <> excluded.organization_id`,
+    );
+    return count > 0;
+  }
+
+  async verified(organizationId: string, id: string, at: Date): Promise<DomainName | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<DomainRow[]>`
+        update domains set verified_at = ${at} where id = ${id} and organization_id = ${organizationId}
+        returning ${columns(sql)}`,
+    );
+    return row && toDomain(row);
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      (sql) => sql`delete from domains where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return count > 0;
+  }
+}
+
+function columns(sql: Sql) {
+  return sql`id, organization_id, project_id, hostname, type, proof, verified_at, created_at`;
+}
+
+function toDomain(row: DomainRow): DomainName {
+  const { id, organization_id, project_id, hostname, type, proof, verified_at, created_at } = row;
+  return {
+    id,
+    organizationId: organization_id,
+    projectId: project_id,
+    hostname,
+    type,
+    proof,
+    verifiedAt: verified_at,
+    createdAt: created_at,
+  };
+}

@@ -1,0 +1,104 @@
+import type { Claim, IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
+import { boundedKey } from "./bounded_key.ts";
+import type { Database } from "./database.ts";
+
+interface Lease {
+  readonly at: Date;
+  readonly leaseMs: number;
+}
+
+interface AnswerRow {
+  readonly route: string;
+  readonly body: string | null;
+  readonly status: number | null;
+  readonly answer: string | null;
+}
+
+const KEPT_MS = 24 * 3_600_000;
+
+/** Remembers answers in PostgreSQL. */
+export class PostgresIdempotentAnswers implements IdempotentAnswers {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async claim(request: IdempotentRequest, lease: Lease): Promise<Claim> {
+    const claimId = crypto.randomUUID();
+    const bounded = { ...request, key: await boundedKey(request.key), caller: await boundedKey(request.caller) };
+    for (;;) {
+      if (await this.#take(claimId, bounded, lease)) return { state: "mine", claimId };
+      const row = await this.#find(bounded);
+      // It was released between the two statements, and can be taken now.
+      if (!row) continue;
+      if (differs(row, request)) return { state: "other_request" };
+      if (row.status === null) return { state: "running" };
+      return { state: "answered", body: row.body ?? "", answer: { status: row.status, body: row.answer ?? "" } };
+    }
+  }
+
+  async renew(claimId: string, { at, leaseMs }: Lease): Promise<void> {
+    const leaseUntil = new Date(at.getTime() + leaseMs);
+    await this.#database.run(
+      (sql) => sql`
+        update idempotent_answers set at = ${at}, lease_until = ${leaseUntil}
+        where claim_id = ${claimId} and status is null`,
+    );
+  }
+
+  async keep(claimId: string, body: string, answer: KeptAnswer): Promise<void> {
+    await this.#database.run(
+      (sql) => sql`
+        update idempotent_answers set body = ${body}, status = ${answer.status}, answer = ${answer.body}
+        where claim_id = ${claimId} and status is null`,
+    );
+  }
+
+  async release(claimId: string): Promise<void> {
+    await this.#database.run(
+      (sql) => sql`delete from idempotent_answers where claim_id = ${claimId} and status is null`,
+    );
+  }
+
+  async sweep(before: Date): Promise<number> {
+    const [row] = await this.#database.run(
+      (sql) => sql<{ count: number }[]>`
+        with old as (
+          delete from idempotent_answers
+          where at < ${before} and (status is not null or lease_until < ${before})
+          returning status
+        )
+        select count(status) as count from old`,
+    );
+    return row?.count ?? 0;
+  }
+
+  async #take(claimId: string, request: IdempotentRequest, { at, leaseMs }: Lease): Promise<boolean> {
+    const { caller, key, route, body } = request;
+    const leaseUntil = new Date(at.getTime() + leaseMs);
+    const forgottenBefore = new Date(at.getTime() - KEPT_MS);
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        insert into idempotent_answers as known (caller, key, claim_id, route, body, at, lease_until)
+        values (${caller}, ${key}, ${claimId}, ${route}, ${body}, ${at}, ${leaseUntil})
+        on conflict (caller, key) do update set
+          claim_id = excluded.claim_id, route = excluded.route, body = excluded.body, at = excluded.at,
+          lease_until = excluded.lease_until, status = null, answer = null
+        where case when known.status is null then known.lease_until <= ${at} else known.at < ${forgottenBefore} end`,
+    );
+    return count > 0;
+  }
+
+  async #find({ caller, key }: IdempotentRequest): Promise<AnswerRow | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<AnswerRow[]>`
+        select route, body, status, answer from idempotent_answers where caller = ${caller} and key = ${key}`,
+    );
+    return row;
+  }
+}
+
+function differs(known: AnswerRow, { route, body }: IdempotentRequest): boolean {
+  return known.route !== route || (known.body !== null && body !== null && known.body !== body);
+}

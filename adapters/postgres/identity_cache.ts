@@ -1,0 +1,82 @@
+import type { Identity } from "../../domain/identity.ts";
+import type { PostgresSignals } from "./signals.ts";
+
+const MAX_ENTRIES = 10_000;
+const EVERYBODY = "*";
+
+/**
+ * Identities by the fingerprint of their credential, kept only while the process is told of every change: an entry goes
+ * at once when its credential or person changes, and all go when a message may have been missed.
+ */
+export class IdentityCache {
+  readonly #signals: PostgresSignals;
+  readonly #max: number;
+  /** Oldest use first. */
+  readonly #entries = { token: new Map<string, Identity>(), session: new Map<string, Identity>() };
+  /** The fingerprints that depend on a credential or a person, by its id. */
+  readonly #dependents = new Map<string, Set<string>>();
+  /** Counts what was dropped, so that a read that began before is not kept. */
+  #generation = 0;
+
+  constructor(signals: PostgresSignals, max = MAX_ENTRIES) {
+    this.#signals = signals;
+    this.#max = max;
+    signals.subscribe("slipway_identity", (id) => (id === EVERYBODY ? this.#empty() : this.#drop(id)));
+    signals.onReset(() => this.#empty());
+  }
+
+  get(kind: "token" | "session", fingerprint: string): Identity | undefined {
+    const entries = this.#entries[kind];
+    const identity = entries.get(fingerprint);
+    if (!identity || !this.#signals.live) return undefined;
+    entries.delete(fingerprint);
+    entries.set(fingerprint, identity);
+    return identity;
+  }
+
+  /** Call before reading the database; what it returns keeps the result, unless something changed meanwhile. */
+  beginRead(): (fingerprint: string, identity: Identity) => void {
+    const generation = this.#generation;
+    return (fingerprint, identity) => {
+      if (generation === this.#generation && this.#signals.live) this.#put(fingerprint, identity);
+    };
+  }
+
+  #put(fingerprint: string, identity: Identity): void {
+    const entries = this.#entries[identity.credential.kind];
+    const [oldest] = entries.size < this.#max ? [] : entries;
+    if (oldest) this.#remove(...oldest);
+    entries.set(fingerprint, identity);
+    for (const id of [identity.credential.id, identity.userId]) {
+      const dependents = this.#dependents.get(id);
+      if (dependents) dependents.add(fingerprint);
+      else this.#dependents.set(id, new Set([fingerprint]));
+    }
+  }
+
+  #drop(id: string): void {
+    this.#generation++;
+    for (const fingerprint of this.#dependents.get(id) ?? []) {
+      for (const entries of Object.values(this.#entries)) {
+        const identity = entries.get(fingerprint);
+        if (identity) this.#remove(fingerprint, identity);
+      }
+    }
+  }
+
+  #remove(fingerprint: string, { credential, userId }: Identity): void {
+    this.#entries[credential.kind].delete(fingerprint);
+    for (const id of [credential.id, userId]) {
+      const dependents = this.#dependents.get(id);
+      dependents?.delete(fingerprint);
+      if (dependents?.size === 0) this.#dependents.delete(id);
+    }
+  }
+
+  #empty(): void {
+    this.#generation++;
+    this.#entries.token.clear();
+    this.#entries.session.clear();
+    this.#dependents.clear();
+  }
+}

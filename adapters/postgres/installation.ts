@@ -1,0 +1,69 @@
+import { conflict } from "../../domain/failure.ts";
+import type { User } from "../../domain/identity.ts";
+import type { FirstOwner, Installation } from "../../ports/installation.ts";
+import type { Database } from "./database.ts";
+import { jsonValue } from "./json_value.ts";
+import type { PostgresSignals } from "./signals.ts";
+import { toUser, type UserRow } from "./users.ts";
+
+/** Keeps the first owner in PostgreSQL. */
+export class PostgresInstallation implements Installation {
+  readonly #database: Database;
+  readonly #signals: PostgresSignals;
+
+  constructor(database: Database, signals: PostgresSignals) {
+    this.#database = database;
+    this.#signals = signals;
+  }
+
+  async claim({ organization, user, token, tokenFingerprint }: FirstOwner): Promise<boolean> {
+    const [claimed] = await this.#database.run(
+      (sql) => sql`
+        with founder as (
+          insert into users (id, email, name, founder, created_at)
+          values (${user.id}, ${user.email}, ${user.name}, true, ${user.createdAt})
+          on conflict do nothing returning id
+        ), place as (
+          insert into organizations (id, name, slug, created_at)
+          select ${organization.id}, ${organization.name}, ${organization.slug}, ${organization.createdAt}::timestamptz
+          from founder returning id, created_at
+        ), owner as (
+          insert into members (organization_id, user_id, role, created_at)
+          select place.id, founder.id, 'owner', place.created_at from founder, place
+        ), credential as (
+          insert into tokens (id, organization_id, user_id, name, narrowing, fingerprint, founder_token, created_at,
+            expires_at)
+          select ${token.id}, place.id, founder.id, ${token.name}, ${jsonValue(sql, token.narrowing)}::jsonb,
+            ${tokenFingerprint}, true, ${token.createdAt}::timestamptz, ${token.expiresAt}::timestamptz
+          from founder, place
+        )
+        select id from founder`,
+    );
+    await this.#signals.settled();
+    return claimed !== undefined;
+  }
+
+  async founder(): Promise<User | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<UserRow[]>`
+        select id, email, name, founder, password_hash is not null as has_password, created_at
+        from users where founder`,
+    );
+    return row && toUser(row);
+  }
+
+  async replaceFounderToken(tokenFingerprint: string): Promise<boolean> {
+    const { count } = await this.#database.run<{ readonly count: number }>(
+      (sql) => sql`
+        update tokens set fingerprint = ${tokenFingerprint}, revoked_at = null
+        where founder_token and fingerprint <> ${tokenFingerprint}`,
+      { tokens_fingerprint: tokenTaken },
+    );
+    await this.#signals.settled();
+    return count > 0;
+  }
+}
+
+function tokenTaken(): never {
+  throw conflict("token_taken", "Cannot use SLIPWAY_ADMIN_TOKEN: it is, or was, another token. Choose a new one");
+}

@@ -1,0 +1,19 @@
+import identity from "./0001_identity.sql" with { type: "text" };
+import identitySignals from "./0002_identity_signals.sql" with { type: "text" };
+import requests from "./0003_requests.sql" with { type: "text" };
+import projects from "./0004_projects.sql" with { type: "text" };
+
+/** One step of the schema; its text never changes once released. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Every step of the schema, in order. */
+export const ALL_MIGRATIONS: readonly Migration[] = [
+  { version: 1, name: "identity", text: identity },
+  { version: 2, name: "identity_signals", text: identitySignals },
+  { version: 3, name: "requests", text: requests },
+  { version: 4, name: "projects", text: projects },
+];

@@ -1,0 +1,87 @@
+import type { Vault } from "../../ports/vault.ts";
+import { PostgresAttempts } from "./attempts.ts";
+import { PostgresAuditLog } from "./audit_log.ts";
+import { PostgresCloudLinks } from "./cloud_links.ts";
+import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
+import { PostgresDomains } from "./domains.ts";
+import { PostgresIdempotentAnswers } from "./idempotent_answers.ts";
+import { PostgresIdentities } from "./identities.ts";
+import { PostgresInstallation } from "./installation.ts";
+import { PostgresInvitations } from "./invitations.ts";
+import { PostgresMembers } from "./members.ts";
+import { PostgresOrganizations } from "./organizations.ts";
+import { PostgresProjects } from "./projects.ts";
+import { PostgresSealedRows } from "./sealed_rows.ts";
+import { PostgresServers } from "./servers.ts";
+import { PostgresServiceHealth } from "./service_health.ts";
+import { PostgresSessions } from "./sessions.ts";
+import { PostgresSignals } from "./signals.ts";
+import { PostgresTokens } from "./tokens.ts";
+import { PostgresUploadSessions } from "./upload_sessions.ts";
+import { PostgresUsers } from "./users.ts";
+import { PostgresVariables } from "./variables.ts";
+import { assertKeys } from "./vault_keys.ts";
+
+/** The channel on which a process says that it added a secret key. */
+export const KEYS_CHANNEL = "slipway_keys";
+
+export interface PostgresWorldOptions extends DatabaseOptions {
+  /** Address of a database that `migrate` brought up to date. */
+  readonly url: string;
+  /** Seals the secrets; told to reload when another process added a key. */
+  readonly vault: Vault & { reload?(): Promise<void> };
+  /** How often uses of credentials are written. */
+  readonly usesMs?: number;
+}
+
+/** Every store, in PostgreSQL; disposing writes what waits and closes all connections, within seconds even without a database. */
+export type PostgresWorld = ReturnType<typeof storesOf> & AsyncDisposable;
+
+/** Opens every store over one database; rejects with code `wrong_secret_key` when its secrets cannot be read with this vault. */
+export async function postgresWorld(options: PostgresWorldOptions): Promise<PostgresWorld> {
+  const { url, vault } = options;
+  const database = openDatabase(url, options);
+  const signals = new PostgresSignals(url, database);
+  const reload = () => void vault.reload?.().catch(() => {});
+  signals.subscribe(KEYS_CHANNEL, reload);
+  signals.onReset(reload);
+  const world = storesOf(database, signals, options);
+  const close = async () => {
+    await world.identities.close();
+    signals.close();
+    await database.close();
+  };
+  try {
+    await assertKeys(database, vault);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { ...world, [Symbol.asyncDispose]: close };
+}
+
+function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs }: PostgresWorldOptions) {
+  return {
+    attempts: new PostgresAttempts(database),
+    auditLog: new PostgresAuditLog(database),
+    cloudLinks: new PostgresCloudLinks(database, vault),
+    database,
+    domains: new PostgresDomains(database),
+    idempotentAnswers: new PostgresIdempotentAnswers(database),
+    identities: new PostgresIdentities(database, signals, usesMs),
+    installation: new PostgresInstallation(database, signals),
+    invitations: new PostgresInvitations(database, signals),
+    members: new PostgresMembers(database, signals),
+    organizations: new PostgresOrganizations(database, signals),
+    projects: new PostgresProjects(database),
+    sealedRows: new PostgresSealedRows(database, vault),
+    servers: new PostgresServers(database, vault),
+    serviceHealth: new PostgresServiceHealth(database),
+    sessions: new PostgresSessions(database, signals),
+    signals,
+    tokens: new PostgresTokens(database, signals),
+    uploadSessions: new PostgresUploadSessions(database),
+    users: new PostgresUsers(database),
+    variables: new PostgresVariables(database, vault),
+  };
+}

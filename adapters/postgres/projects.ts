@@ -1,0 +1,156 @@
+import type { DomainName } from "../../domain/domain_name.ts";
+import { conflict } from "../../domain/failure.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Project, ProjectLocation, ProjectSettings } from "../../domain/project.ts";
+import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects.ts";
+import type { Database, Sql } from "./database.ts";
+import { jsonValue } from "./json_value.ts";
+import { readPage } from "./read_page.ts";
+
+interface ProjectRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly hostname: string;
+  readonly settings: ProjectSettings;
+  readonly location: ProjectLocation;
+  readonly server_id: string | null;
+  readonly active_deployment_id: string | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+type Revised = ProjectRow & { readonly revision: number };
+type Creation = "created" | "slug_taken" | "hostname_taken";
+
+/** Keeps projects in PostgreSQL. */
+export class PostgresProjects implements Projects {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async list(organizationId: string, { ids, search }: ProjectFilter, page: Page): Promise<Listing<Project>> {
+    return readPage(
+      this.#database,
+      page,
+      (sql) => ({
+        columns: columns(sql),
+        from: sql`projects where organization_id = ${organizationId}
+          ${ids ? sql`and id = any (${ids}::text[])` : sql``}
+          ${search ? sql`and strpos(search_text, ${search.toLowerCase()}) > 0` : sql``}`,
+        order: sql`created_at desc, id desc`,
+      }),
+      toProject,
+    );
+  }
+
+  async find(organizationId: string, id: string): Promise<Project | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<ProjectRow[]>`
+        select ${columns(sql)} from projects where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return row && toProject(row);
+  }
+
+  async findBySlug(organizationId: string, slug: string): Promise<Project | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<ProjectRow[]>`
+        select ${columns(sql)} from projects where organization_id = ${organizationId} and slug = ${slug}`,
+    );
+    return row && toProject(row);
+  }
+
+  async create(project: Project, freeName: DomainName): Promise<Creation> {
+    const { id, organizationId, name, slug, hostname, settings, location, serverId, activeDeploymentId } = project;
+    return this.#database.run<Creation>(
+      async (sql) => {
+        await sql`
+          with created as (
+            insert into projects (id, organization_id, name, slug, hostname, settings, location, server_id,
+              active_deployment_id, created_at, updated_at, search_text)
+            values (${id}, ${organizationId}, ${name}, ${slug}, ${hostname}, ${jsonValue(sql, settings)}, ${location},
+              ${serverId}, ${activeDeploymentId}, ${project.createdAt}, ${project.updatedAt}, ${searchText(name, slug)})
+          )
+          insert into domains (id, organization_id, project_id, hostname, type, proof, verified_at, created_at)
+          values (${freeName.id}, ${freeName.organizationId}, ${id}, ${freeName.hostname}, ${freeName.type},
+            ${freeName.proof}, ${freeName.verifiedAt}, ${freeName.createdAt})`;
+        return "created";
+      },
+      {
+        projects_slug: () => "slug_taken",
+        projects_hostname: () => "hostname_taken",
+        domains_hostname: () => "hostname_taken",
+      },
+    );
+  }
+
+  async change(
+    organizationId: string,
+    id: string,
+    how: { readonly change: (project: Project) => ProjectChange; readonly at: Date },
+  ): Promise<Project | undefined> {
+    // Nobody waits holding a lock: a change that was worked out on a former state is worked out again.
+    for (;;) {
+      const [row] = await this.#database.run(
+        (sql) => sql<Revised[]>`
+          select ${columns(sql)}, revision from projects where id = ${id} and organization_id = ${organizationId}`,
+      );
+      if (!row) return undefined;
+      const changed = await this.#write(row, how.change(toProject(row)), how.at);
+      if (changed) return toProject(changed);
+    }
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      (sql) => sql`delete from projects where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return count > 0;
+  }
+
+  async #write(row: Revised, change: ProjectChange, at: Date): Promise<ProjectRow | undefined> {
+    const { name = row.name, slug = row.slug, settings = row.settings } = change;
+    const [changed] = await this.#database.run<readonly ProjectRow[]>(
+      (sql) => sql<ProjectRow[]>`
+        update projects
+        set name = ${name}, slug = ${slug}, settings = ${jsonValue(sql, settings)}, updated_at = ${at},
+          search_text = ${searchText(name, slug)}, revision = revision + 1
+        where id = ${row.id} and revision = ${row.revision}
+        returning ${columns(sql)}`,
+      { projects_slug: slugTaken },
+    );
+    return changed;
+  }
+}
+
+function columns(sql: Sql) {
+  return sql`id, organization_id, name, slug, hostname, settings, location, server_id, active_deployment_id, created_at,
+    updated_at`;
+}
+
+function toProject(row: ProjectRow): Project {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    slug: row.slug,
+    hostname: row.hostname,
+    settings: row.settings,
+    location: row.location,
+    serverId: row.server_id,
+    activeDeploymentId: row.active_deployment_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function searchText(name: string, slug: string): string {
+  return `${name}\n${slug}`.toLowerCase();
+}
+
+function slugTaken(): never {
+  throw conflict("slug_taken", "Cannot change this project: another one has this slug; choose another");
+}

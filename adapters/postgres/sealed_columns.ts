@@ -1,0 +1,22 @@
+import type { SealedPlace } from "../../ports/vault.ts";
+
+/** A column that holds sealed text, and the columns that name its row. */
+export interface SealedColumn {
+  readonly table: string;
+  readonly keys: readonly [string, ...string[]];
+  readonly column: string;
+}
+
+/** Every column with secrets; what is not named here is neither sealed by a store nor sealed anew. */
+export const SEALED_COLUMNS = {
+  variable: { table: "variables", keys: ["project_id", "key"], column: "sealed_value" },
+  serverPassword: { table: "servers", keys: ["id"], column: "sealed_password" },
+  serverPrivateKey: { table: "servers", keys: ["id"], column: "sealed_private_key" },
+  serverKeyPassphrase: { table: "servers", keys: ["id"], column: "sealed_key_passphrase" },
+  cloudToken: { table: "cloud_links", keys: ["organization_id"], column: "sealed_token" },
+} as const satisfies Record<string, SealedColumn>;
+
+/** Where the secret of one row belongs; `keys` are the values of the columns that name it. */
+export function sealedPlace({ table, column }: SealedColumn, ...keys: readonly string[]): SealedPlace {
+  return { table, row: keys.join("/"), field: column };
+}

@@ -1,0 +1,22 @@
+import type { ServiceHealth } from "../../ports/service_health.ts";
+import type { Database } from "./database.ts";
+import { within } from "./within.ts";
+
+const MOMENT_MS = 1_000;
+
+/** Asks the database itself. */
+export class PostgresServiceHealth implements ServiceHealth {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async databaseAnswers(): Promise<boolean> {
+    const answer = this.#database.run((sql) => sql`select 1`);
+    return within(MOMENT_MS, answer).then(
+      () => true,
+      () => false,
+    );
+  }
+}

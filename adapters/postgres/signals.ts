@@ -1,0 +1,169 @@
+import { invalid } from "../../domain/failure.ts";
+import type { Database } from "./database.ts";
+import { listenLink, type ListenLink } from "./listen_link.ts";
+import { within } from "./within.ts";
+
+type Handler = (payload: string) => void;
+
+const BEAT_MS = 2_000;
+const BEAT_LIMIT_MS = 2_000;
+const SETTLE_LIMIT_MS = 1_000;
+const CONNECT_LIMIT_MS = 5_000;
+const FIRST_RETRY_MS = 50;
+const LAST_RETRY_MS = 2_000;
+const MAX_PAYLOAD_BYTES = 7_900;
+
+/**
+ * Messages between the processes that share a database. While `live`, everything published arrives; when that cannot be
+ * promised any more, and again when it can, the reset handlers are told, since messages may have been missed.
+ */
+export class PostgresSignals {
+  readonly #url: string;
+  readonly #database: Database;
+  readonly #handlers = new Map<string, Set<Handler>>();
+  readonly #resets = new Set<() => void>();
+  #link: ListenLink | undefined;
+  #up: PromiseWithResolvers<void> = Promise.withResolvers();
+  #isUp = false;
+  #heardAt = 0;
+  #retryMs = FIRST_RETRY_MS;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
+
+  constructor(url: string, database: Database) {
+    this.#url = url;
+    this.#database = database;
+    this.#connect();
+  }
+
+  /** Whether every message published from now on is sure to arrive, or its loss to be noticed within seconds. */
+  get live(): boolean {
+    // A process that was stopped for long finds its last heartbeat too old, and trusts nothing before the next one.
+    return this.#isUp && performance.now() - this.#heardAt < BEAT_MS + BEAT_LIMIT_MS + 1_000;
+  }
+
+  /** Resolves once live. */
+  whenLive(): Promise<void> {
+    return this.#up.promise;
+  }
+
+  /** Calls the handler with each message on a channel; returns how to stop. */
+  subscribe(channel: string, handler: Handler): () => void {
+    const known = this.#handlers.get(channel);
+    if (known) known.add(handler);
+    else {
+      this.#handlers.set(channel, new Set([handler]));
+      if (this.#link && this.#isUp) void this.#listenAnew(this.#link);
+    }
+    return () => this.#handlers.get(channel)?.delete(handler);
+  }
+
+  /** Calls the handler whenever messages may have been missed. */
+  onReset(handler: () => void): () => void {
+    this.#resets.add(handler);
+    return () => this.#resets.delete(handler);
+  }
+
+  /** Sends a message of at most 7,900 bytes to every process, this one included. */
+  async publish(channel: string, payload: string): Promise<void> {
+    if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
+      throw invalid("message_too_long", "Cannot publish this message: it is too long. Send a reference to it instead");
+    }
+    await this.#database.run((sql) => sql`select pg_notify(${channel}, ${payload})`);
+  }
+
+  /** Resolves once this process handled every message that was published before the call, or its reset handlers ran. */
+  async settled(): Promise<void> {
+    const link = this.#link;
+    if (!link || !this.#isUp) return;
+    try {
+      await within(SETTLE_LIMIT_MS, link.echo());
+    } catch {
+      this.#reset();
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#link?.close();
+  }
+
+  #connect(): void {
+    const link = listenLink(this.#url, {
+      onNotify: (channel, payload) => {
+        for (const handler of this.#handlers.get(channel) ?? []) handler(payload);
+      },
+      onLost: () => this.#lost(link),
+    });
+    this.#link = link;
+    void this.#bringUp(link);
+  }
+
+  async #bringUp(link: ListenLink): Promise<void> {
+    try {
+      await within(CONNECT_LIMIT_MS, this.#listen(link));
+    } catch {
+      link.close();
+      return;
+    }
+    if (this.#link !== link) return;
+    this.#isUp = true;
+    this.#heardAt = performance.now();
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#reset();
+    this.#up.resolve();
+    this.#beatLater(link);
+  }
+
+  #beatLater(link: ListenLink): void {
+    this.#timer = setTimeout(async () => {
+      const sentAt = performance.now();
+      try {
+        await within(BEAT_LIMIT_MS, link.echo());
+      } catch {
+        link.close();
+        return;
+      }
+      this.#heardAt = sentAt;
+      if (this.#link === link) this.#beatLater(link);
+    }, BEAT_MS);
+    this.#timer.unref();
+  }
+
+  /** Listens to every channel, also to those that are subscribed to meanwhile. */
+  async #listen(link: ListenLink): Promise<void> {
+    for (let listened = -1; listened !== this.#handlers.size;) {
+      listened = this.#handlers.size;
+      await link.listen(this.#handlers.keys());
+    }
+  }
+
+  async #listenAnew(link: ListenLink): Promise<void> {
+    try {
+      await within(CONNECT_LIMIT_MS, this.#listen(link));
+      this.#reset();
+    } catch {
+      link.close();
+    }
+  }
+
+  #lost(link: ListenLink): void {
+    if (this.#link !== link) return;
+    this.#link = undefined;
+    clearTimeout(this.#timer);
+    if (this.#isUp) {
+      this.#isUp = false;
+      this.#up = Promise.withResolvers();
+      this.#reset();
+    }
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => this.#connect(), this.#retryMs * (0.5 + Math.random() / 2));
+    this.#timer.unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+  }
+
+  #reset(): void {
+    for (const handler of this.#resets) handler();
+  }
+}

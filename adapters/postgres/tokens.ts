@@ -1,0 +1,84 @@
+import type { AccessToken } from "../../domain/identity.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Narrowing } from "../../domain/permission.ts";
+import type { Tokens } from "../../ports/tokens.ts";
+import type { Database } from "./database.ts";
+import { jsonValue } from "./json_value.ts";
+import { readPage } from "./read_page.ts";
+import type { PostgresSignals } from "./signals.ts";
+
+interface Owner {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+interface TokenRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly narrowing: Narrowing | null;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
+/** Keeps the fingerprints of access tokens in PostgreSQL. */
+export class PostgresTokens implements Tokens {
+  readonly #database: Database;
+  readonly #signals: PostgresSignals;
+
+  constructor(database: Database, signals: PostgresSignals) {
+    this.#database = database;
+    this.#signals = signals;
+  }
+
+  async create(token: AccessToken, tokenFingerprint: string): Promise<void> {
+    const { id, organizationId, userId, name, narrowing, createdAt, expiresAt, lastUsedAt } = token;
+    await this.#database.run(
+      (sql) => sql`
+        insert into tokens
+          (id, organization_id, user_id, name, narrowing, fingerprint, created_at, expires_at, last_used_at)
+        values (${id}, ${organizationId}, ${userId}, ${name}, ${jsonValue(sql, narrowing)}, ${tokenFingerprint},
+          ${createdAt}, ${expiresAt}, ${lastUsedAt})`,
+    );
+  }
+
+  async list({ organizationId, userId }: Owner, page: Page): Promise<Listing<AccessToken>> {
+    return readPage(
+      this.#database,
+      page,
+      (sql) => ({
+        columns: sql`id, organization_id, user_id, name, narrowing, created_at, expires_at, last_used_at`,
+        from: sql`tokens
+          where organization_id = ${organizationId} and user_id = ${userId} and revoked_at is null`,
+        order: sql`created_at desc, id desc`,
+      }),
+      toToken,
+    );
+  }
+
+  async revoke({ organizationId, userId }: Owner, id: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        update tokens set revoked_at = now()
+        where id = ${id} and organization_id = ${organizationId} and user_id = ${userId} and revoked_at is null`,
+    );
+    await this.#signals.settled();
+    return count > 0;
+  }
+}
+
+function toToken(row: TokenRow): AccessToken {
+  const { id, organization_id, user_id, name, narrowing, created_at, expires_at, last_used_at } = row;
+  return {
+    id,
+    organizationId: organization_id,
+    userId: user_id,
+    name,
+    narrowing,
+    createdAt: created_at,
+    expiresAt: expires_at,
+    lastUsedAt: last_used_at,
+  };
+}

@@ -1,0 +1,110 @@
+import { UPLOAD_MS, type UploadSession, type UploadState } from "../../domain/upload.ts";
+import type { ReceivedUpload } from "../../ports/upload_files.ts";
+import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { Database } from "./database.ts";
+
+interface Lease {
+  readonly at: Date;
+  readonly leaseMs: number;
+}
+
+interface UploadRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly user_id: string;
+  readonly name: string | null;
+  readonly mode: UploadSession["mode"];
+  readonly state: UploadState;
+  readonly bytes: number | null;
+  readonly sha256: string | null;
+  readonly files: number | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+/** Keeps upload sessions in PostgreSQL. */
+export class PostgresUploadSessions implements UploadSessions {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async create(session: UploadSession): Promise<void> {
+    const { id, organizationId, userId, name, mode, state, bytes, sha256, files, createdAt, expiresAt } = session;
+    await this.#database.run(
+      (sql) => sql`
+        insert into upload_sessions
+          (id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at)
+        values (${id}, ${organizationId}, ${userId}, ${name}, ${mode}, ${state}, ${bytes}, ${sha256}, ${files},
+          ${createdAt}, ${expiresAt})`,
+    );
+  }
+
+  async find(organizationId: string, id: string): Promise<UploadSession | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<UploadRow[]>`
+        select id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at
+        from upload_sessions where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return row && toUploadSession(row);
+  }
+
+  async begin(id: string, { at, leaseMs }: Lease): Promise<boolean> {
+    const leaseUntil = new Date(at.getTime() + leaseMs);
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        update upload_sessions set state = 'receiving', lease_until = ${leaseUntil}
+        where id = ${id} and expires_at > ${at} and (state = 'open'
+          or (state = 'receiving' and (lease_until is null or lease_until <= ${at})))`,
+    );
+    return count > 0;
+  }
+
+  async renew(id: string, { at, leaseMs }: Lease): Promise<void> {
+    const leaseUntil = new Date(at.getTime() + leaseMs);
+    await this.#database.run(
+      (sql) => sql`
+        update upload_sessions set lease_until = ${leaseUntil} where id = ${id} and state = 'receiving'`,
+    );
+  }
+
+  async complete(id: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<void> {
+    const expiresAt = new Date(at.getTime() + UPLOAD_MS);
+    await this.#database.run(
+      (sql) => sql`
+        update upload_sessions
+        set state = 'ready', bytes = ${bytes}, sha256 = ${sha256}, files = ${files}, lease_until = null,
+          expires_at = ${expiresAt}
+        where id = ${id} and state = 'receiving'`,
+    );
+  }
+
+  async giveUp(id: string): Promise<void> {
+    await this.#database.run(
+      (sql) => sql`
+        update upload_sessions set state = 'open', lease_until = null where id = ${id} and state = 'receiving'`,
+    );
+  }
+
+  async sweep(before: Date): Promise<readonly string[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<{ id: string }[]>`
+        delete from upload_sessions
+        where expires_at < ${before} and state <> 'used'
+          and (state <> 'receiving' or lease_until is null or lease_until < ${before})
+        returning id`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async known(id: string): Promise<boolean> {
+    const rows = await this.#database.run((sql) => sql`select 1 from upload_sessions where id = ${id}`);
+    return rows.length > 0;
+  }
+}
+
+function toUploadSession(row: UploadRow): UploadSession {
+  const { organization_id, user_id, created_at, expires_at, ...rest } = row;
+  return { ...rest, organizationId: organization_id, userId: user_id, createdAt: created_at, expiresAt: expires_at };
+}

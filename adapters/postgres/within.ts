@@ -1,0 +1,10 @@
+/** Waits for a promise, but rejects when it takes longer than told. */
+export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => limit.reject(new Error("no answer in time")), ms);
+  try {
+    return await Promise.race([promise, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
