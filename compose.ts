@@ -46,7 +46,7 @@ import type { Config } from "./config.ts";
 import { createApp } from "./http/app.ts";
 import { Metrics } from "./http/metrics.ts";
 import manifest from "./package.json" with { type: "json" };
-import type { World } from "./world.ts";
+import type { World } from "./ports/world.ts";
 
 export const VERSION = manifest.version;
 
@@ -146,7 +146,7 @@ function machineUseCases(ports: Ports) {
 export function compose(world: World, settings: AppSettings) {
   const cases = useCases(world, settings);
   const { log } = world;
-  const handle = createApp(cases, {
+  const { handle, routes } = createApp(cases, {
     identify: cases.identifyCaller,
     answerOnce: cases.answerOnce,
     audit: cases.auditTrail,
@@ -163,7 +163,7 @@ export function compose(world: World, settings: AppSettings) {
       databaseAnswers: () => world.serviceHealth.databaseAnswers(),
     },
   });
-  return { handle, useCases: cases };
+  return { handle, routes, useCases: cases };
 }
 
 async function chooseRuntime({ containerEngine }: World, { runtime }: AppSettings): Promise<"docker" | "process"> {

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { access } from "./access.ts";
+import { access, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { authRoutes, type AuthUseCases } from "./auth/routes.ts";
 import { cloudRoutes, type CloudUseCases } from "./cloud/routes.ts";
 import { docsPage } from "./docs_page.ts";
@@ -33,8 +33,14 @@ export interface HttpOptions extends GateOptions {
   readonly facts: Omit<SystemFacts, "openapi" | "docs" | "metrics">;
 }
 
+/** The application: what answers a request, and what it declares. */
+export interface HttpApp {
+  readonly handle: Gate;
+  readonly routes: readonly DeclaredRoute[];
+}
+
 /** The routes as Elysia holds them, without the gate. */
-export function routes(useCases: HttpUseCases, options: HttpOptions, documents: Pick<SystemFacts, "openapi" | "docs">) {
+function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<SystemFacts, "openapi" | "docs">) {
   const guarded = access();
   const { facts, metrics, publicUrl } = options;
   return new Elysia({ normalize: false })
@@ -55,11 +61,11 @@ export function routes(useCases: HttpUseCases, options: HttpOptions, documents: 
 }
 
 /** Builds the HTTP application as one function from request to answer; it does not listen. */
-export function createApp(useCases: HttpUseCases, options: HttpOptions): Gate {
+export function createApp(useCases: HttpUseCases, options: HttpOptions): HttpApp {
   const info = { version: options.facts.version, url: options.publicUrl };
   const document = once(() => openapi(app, info));
-  const app = routes(useCases, options, { openapi: document, docs: () => docsPage(document()) });
-  return gate(app, options);
+  const app = elysia(useCases, options, { openapi: document, docs: () => docsPage(document()) });
+  return { handle: gate(app, options), routes: declaredRoutes(app) };
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,0 +1,10 @@
+import type { Log, LogLevel } from "../../ports/log.ts";
+
+/** Keeps what was written, as the lines that would be printed. */
+export class MemoryLog implements Log {
+  readonly lines: { readonly level: LogLevel; readonly text: string }[] = [];
+
+  write(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    this.lines.push({ level, text: JSON.stringify({ message, ...fields }) });
+  }
+}

@@ -1,0 +1,30 @@
+import type { SealedRows } from "../../ports/sealed_rows.ts";
+import type { Vault } from "../../ports/vault.ts";
+
+const BATCH = 200;
+
+/** How far a rotation has come. */
+export interface RotationProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** Seals every stored secret with the current key, in batches; it may be stopped and started again at any point. */
+export function rotateKey({ sealedRows, vault }: { readonly sealedRows: SealedRows; readonly vault: Vault }) {
+  return async function (onProgress: (progress: RotationProgress) => void): Promise<number> {
+    let done = 0;
+    for (;;) {
+      const left = await outdated(sealedRows, vault.keyId());
+      if (left === 0) return done;
+      const resealed = await sealedRows.reseal(BATCH);
+      done += resealed;
+      onProgress({ done, total: Math.max(done, done + left - resealed) });
+    }
+  };
+}
+
+/** How many stored secrets another key than the current one seals. */
+export async function outdated(sealedRows: SealedRows, currentKeyId: string): Promise<number> {
+  const counts = await sealedRows.countByKey();
+  return counts.entries().reduce((sum, [keyId, count]) => (keyId === currentKeyId ? sum : sum + count), 0);
+}

@@ -1,0 +1,103 @@
+import { parseArgs } from "node:util";
+import { ConsoleLog } from "./adapters/console/log.ts";
+import { addKey } from "./adapters/crypto/key_file.ts";
+import { outdated, rotateKey } from "./application/upkeep/rotate_key.ts";
+import { useCases, VERSION } from "./compose.ts";
+import { BadSetting, type Config, readConfig } from "./config.ts";
+import { Failure, invalid } from "./domain/failure.ts";
+import { normalEmail } from "./domain/identity.ts";
+import { openWorld } from "./open_world.ts";
+
+const HELP = `slipway ${VERSION}
+
+  bin/slipway init --email you@example.com [--name "Your Name"]
+      Makes the first owner, before the first start, and prints the token once.
+  bin/slipway rotate-key
+      Seals every stored secret with a new key, while the server runs.
+  bin/slipway version
+
+Settings come from the environment, as for bin/up.
+`;
+
+const say = (text: string) => void process.stdout.write(`${text}\n`);
+
+async function opened(config: Config) {
+  const log = new ConsoleLog({ level: "warn", format: "text", print: (text) => void process.stderr.write(text) });
+  return openWorld(config, log, "guest");
+}
+
+/** Makes the first owner of an installation that has none. */
+async function init(config: Config, argv: readonly string[]): Promise<void> {
+  const options = { email: { type: "string" }, name: { type: "string" } } as const;
+  const { values } = parseArgs({ args: [...argv], options });
+  const email = normalEmail(values.email ?? "");
+  if (!email) throw invalid("bad_usage", "Cannot make the first owner: give an address with --email you@example.com");
+  await using world = await opened(config);
+  const cases = useCases(world, { ...config, publicUrl: "http://localhost" });
+  const { first, shownToken } = await cases.claimInstallation(config.adminToken?.reveal());
+  if (!first)
+    throw invalid(
+      "already_owned",
+      "Cannot make the first owner: this installation has one. A new token: start with SLIPWAY_ADMIN_TOKEN set",
+    );
+  const founder = await world.installation.founder();
+  await world.users.change(founder!.id, { email, ...(values.name?.trim() && { name: values.name.trim() }) });
+  say(`The first owner is ${email}.`);
+  if (shownToken) say(`  Token  ${shownToken}\n         It is shown only now: keep it.`);
+  say("Next: bin/up");
+}
+
+/** Seals everything with a new key; started again after a stop, it goes on where it was. */
+async function rotate(config: Config): Promise<void> {
+  await using world = await opened(config);
+  const { sealedRows, vault } = world;
+  const unfinished = await outdated(sealedRows, vault.keyId());
+  if (unfinished > 0) {
+    say(`Going on: ${unfinished} secrets are still sealed with a former key.`);
+  } else if (config.secretKey) {
+    say("Nothing to do: everything is sealed with SLIPWAY_SECRET_KEY.");
+    say(
+      "To rotate, set SLIPWAY_SECRET_KEY to a new key and SLIPWAY_SECRET_KEY_PREVIOUS to this one, restart every server, then run this again.",
+    );
+    return;
+  } else {
+    const keyId = await addKey(config.dataFolder);
+    await vault.reload();
+    await world.announceKeys();
+    say(`Made the key ${keyId}; the former one stays in secret.key to read with.`);
+  }
+  const count = await rotateKey({ sealedRows, vault })(({ done, total }) => say(`  ${done} of ${total} secrets`));
+  say(
+    count === 0 ? "Done: nothing was stored yet." : `Done: ${count} secrets are sealed with the key ${vault.keyId()}.`,
+  );
+}
+
+const COMMANDS: Readonly<Record<string, (config: Config, argv: readonly string[]) => Promise<void>>> = {
+  init,
+  "rotate-key": rotate,
+};
+
+/** Runs one command and tells the exit code. */
+async function main([name = "help", ...argv]: readonly string[]): Promise<number> {
+  if (name === "version" || name === "--version") {
+    say(VERSION);
+    return 0;
+  }
+  const command = COMMANDS[name];
+  if (!command) {
+    say(HELP);
+    return name === "help" || name === "--help" ? 0 : 2;
+  }
+  try {
+    await command(readConfig(process.env, process.cwd()), argv);
+    return 0;
+  } catch (error) {
+    const expected =
+      error instanceof Failure || error instanceof BadSetting || (error instanceof TypeError && "code" in error);
+    if (!expected) throw error;
+    process.stderr.write(`slipway: ${error.message}\n`);
+    return 1;
+  }
+}
+
+process.exit(await main(process.argv.slice(2)));

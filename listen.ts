@@ -1,0 +1,57 @@
+import type { Gate } from "./http/gate.ts";
+import { problem } from "./http/problems.ts";
+
+/** How to listen. */
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxBodyBytes: number;
+}
+
+/** A listening server whose answers come from `serve` once it was called; until then it answers 503. */
+export interface Listener {
+  readonly port: number;
+  serve(handle: Gate): void;
+  /** Stops accepting, lets running requests end for `graceMs`, then closes every connection. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const IDLE_SECONDS = 60;
+
+/** Takes the address at once, so that a second server on it fails before it touches any data. */
+export function listen({ host, port, maxBodyBytes }: ListenOptions): Listener {
+  let handle: Gate = async () =>
+    problem(503, { error: "Cannot answer yet: the server is starting", code: "starting" }, { "retry-after": "1" });
+  let running = 0;
+  let idle = () => {};
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: maxBodyBytes,
+    async fetch(request, bun) {
+      running++;
+      try {
+        return await handle(request, bun.requestIP(request)?.address ?? "unknown");
+      } finally {
+        running--;
+        if (running === 0) idle();
+      }
+    },
+    error: () => problem(500, { error: "Cannot complete the request", code: "internal" }),
+  });
+  return {
+    port: server.port ?? port,
+    serve(gate) {
+      handle = gate;
+    },
+    async stop(graceMs) {
+      void server.stop();
+      if (running > 0) {
+        const drained = new Promise<void>((resolve) => (idle = resolve));
+        await Promise.race([drained, Bun.sleep(graceMs)]);
+      }
+      await server.stop(true);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { ConsoleLog } from "./adapters/console/log.ts";
+import { compose, VERSION } from "./compose.ts";
+import { BadSetting, type Config, readConfig } from "./config.ts";
+import { Failure } from "./domain/failure.ts";
+import { type Listener, listen } from "./listen.ts";
+import { openWorld } from "./open_world.ts";
+import { welcome } from "./welcome.ts";
+
+const DRAIN_MS = 10_000;
+const UPKEEP_MS = 60_000;
+
+/** Starts everything, serves until asked to stop, and stops everything in order. */
+async function run(config: Config): Promise<void> {
+  const stopping = stopSignal();
+  using log = new ConsoleLog({
+    level: config.logLevel,
+    format: config.logFormat ?? (process.stderr.isTTY ? "text" : "json"),
+    print: (text) => void process.stderr.write(text),
+  });
+  const listener = takeAddress(config);
+  await using world = await openWorld(config, log);
+  const publicUrl =
+    config.publicUrl ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${listener.port}`;
+  const { handle, useCases } = compose(world, { ...config, publicUrl });
+  const { shownToken } = await useCases.claimInstallation(config.adminToken?.reveal());
+  const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
+  listener.serve(handle);
+  process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder: config.dataFolder, shownToken }));
+  const first = tidy();
+  await stopping;
+  log.write("info", "Stopping: no new requests, running ones may finish");
+  clearInterval(upkeep);
+  await listener.stop(DRAIN_MS);
+  await first;
+
+  async function tidy(): Promise<void> {
+    try {
+      await useCases.sweep();
+      await useCases.sweepUploads();
+    } catch (error) {
+      log.write("warn", "Upkeep failed and will be tried again", {
+        error: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+}
+
+function takeAddress({ host, port, uploadMaxBytes }: Config): Listener {
+  try {
+    return listen({ host, port, maxBodyBytes: uploadMaxBytes + 1 });
+  } catch (cause) {
+    const code = (cause as { code?: string }).code;
+    const why =
+      code === "EADDRINUSE"
+        ? "another program uses it. Stop that one or set PORT"
+        : `${code ?? cause}. Set HOST and PORT`;
+    throw new Failure("unavailable", "address_unusable", `Cannot listen on ${host}:${port}: ${why}`, { cause });
+  }
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });
+}
+
+try {
+  await run(readConfig(process.env, process.cwd()));
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof Failure || error instanceof BadSetting)) throw error;
+  process.stderr.write(`slipway: ${error.message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,90 @@
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgonPasswords } from "./adapters/crypto/passwords.ts";
+import { CryptoVault } from "./adapters/crypto/vault.ts";
+import { DnsNameRecords } from "./adapters/dns/name_records.ts";
+import { DockerContainerEngine } from "./adapters/docker/container_engine.ts";
+import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
+import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
+import { LocalHostFolders } from "./adapters/local/host_folders.ts";
+import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
+import { migrate } from "./adapters/postgres/migrate.ts";
+import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
+import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
+import type { Config } from "./config.ts";
+import { Failure } from "./domain/failure.ts";
+import { isPublicAddress } from "./domain/network_address.ts";
+import type { Log } from "./ports/log.ts";
+import type { NameRecords } from "./ports/name_records.ts";
+
+/** How a process uses the installation: as its server, or beside a server that may be running. */
+export type Standing = "server" | "guest";
+
+/** Opens every real adapter; disposing closes them, the embedded database last. */
+export async function openWorld(config: Config, log: Log, standing: Standing = "server") {
+  await using opened = new AsyncDisposableStack();
+  await ownFolder(config.dataFolder);
+  const url = await databaseUrl({ config, log, standing }, opened);
+  await migrate(url);
+  const vault = await CryptoVault.load(keysOf(config));
+  const stores = opened.use(await postgresWorld({ url, vault }));
+  const nameRecords = new DnsNameRecords({});
+  const lifetime = opened.move();
+  return {
+    ...stores,
+    clock: { now: () => new Date() },
+    containerEngine: new DockerContainerEngine(config.dockerHost),
+    hostFolders: new LocalHostFolders(),
+    log,
+    nameRecords,
+    passwords: new ArgonPasswords(),
+    remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
+    uploadFiles: new LocalUploadFiles(join(config.dataFolder, "uploads")),
+    vault,
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+async function databaseUrl(
+  { config, log, standing }: { readonly config: Config; readonly log: Log; readonly standing: Standing },
+  opened: AsyncDisposableStack,
+): Promise<string> {
+  if (config.databaseUrl) return config.databaseUrl.reveal();
+  const running = standing === "guest" ? await runningEmbeddedPostgres(config.dataFolder) : undefined;
+  if (running) return running;
+  const onExit = (reason: string) => log.write("warn", "The embedded database ended and is started again", { reason });
+  return opened.use(await startEmbeddedPostgres({ folder: config.dataFolder, onExit })).url;
+}
+
+function keysOf({ dataFolder, secretKey, previousSecretKeys }: Config) {
+  return { folder: dataFolder, current: secretKey?.reveal(), previous: previousSecretKeys.map((key) => key.reveal()) };
+}
+
+async function ownFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+  } catch (cause) {
+    const { code = "unknown" } = cause as { code?: string };
+    throw new Failure(
+      "unavailable",
+      "data_folder_unusable",
+      `Cannot use the data folder ${folder}: ${code}. Set SLIPWAY_DATA to a folder of your own`,
+      { cause },
+    );
+  }
+}
+
+/** Gives the address that is connected to, once it is known to be public; a name that changes its mind in between gains nothing. */
+function publicAddress(nameRecords: NameRecords): (host: string) => Promise<string> {
+  return async function (host) {
+    const addresses = await nameRecords.addresses(host);
+    const [first] = addresses;
+    if (first === undefined)
+      throw new Failure("remote_failed", "unreachable", "Cannot connect: the host name does not resolve");
+    if (!addresses.every(isPublicAddress)) {
+      throw new Failure("remote_failed", "unreachable", "Cannot connect: only public addresses can be used here");
+    }
+    return first;
+  };
+}

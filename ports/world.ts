@@ -1,0 +1,56 @@
+import type { Attempts } from "./attempts.ts";
+import type { AuditLog } from "./audit_log.ts";
+import type { Clock } from "./clock.ts";
+import type { CloudLinks } from "./cloud_links.ts";
+import type { ContainerEngine } from "./container_engine.ts";
+import type { Domains } from "./domains.ts";
+import type { HostFolders } from "./host_folders.ts";
+import type { IdempotentAnswers } from "./idempotent_answers.ts";
+import type { Identities } from "./identities.ts";
+import type { Installation } from "./installation.ts";
+import type { Invitations } from "./invitations.ts";
+import type { Log } from "./log.ts";
+import type { Members } from "./members.ts";
+import type { NameRecords } from "./name_records.ts";
+import type { Organizations } from "./organizations.ts";
+import type { Passwords } from "./passwords.ts";
+import type { Projects } from "./projects.ts";
+import type { RemoteHosts } from "./remote_hosts.ts";
+import type { Servers } from "./servers.ts";
+import type { ServiceHealth } from "./service_health.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Tokens } from "./tokens.ts";
+import type { UploadFiles } from "./upload_files.ts";
+import type { UploadSessions } from "./upload_sessions.ts";
+import type { Users } from "./users.ts";
+import type { Variables } from "./variables.ts";
+
+/** Every port the application stands on. */
+export interface World {
+  readonly attempts: Attempts;
+  readonly auditLog: AuditLog;
+  readonly clock: Clock;
+  readonly cloudLinks: CloudLinks;
+  readonly containerEngine: ContainerEngine;
+  readonly domains: Domains;
+  readonly hostFolders: HostFolders;
+  readonly idempotentAnswers: IdempotentAnswers;
+  readonly identities: Identities;
+  readonly installation: Installation;
+  readonly invitations: Invitations;
+  readonly log: Log;
+  readonly members: Members;
+  readonly nameRecords: NameRecords;
+  readonly organizations: Organizations;
+  readonly passwords: Passwords;
+  readonly projects: Projects;
+  readonly remoteHosts: RemoteHosts;
+  readonly servers: Servers;
+  readonly serviceHealth: ServiceHealth;
+  readonly sessions: Sessions;
+  readonly tokens: Tokens;
+  readonly uploadFiles: UploadFiles;
+  readonly uploadSessions: UploadSessions;
+  readonly users: Users;
+  readonly variables: Variables;
+}

@@ -1,0 +1,24 @@
+/** What a person reads once the server is up. */
+export interface Welcome {
+  readonly version: string;
+  readonly publicUrl: string;
+  readonly dataFolder: string;
+  /** The first owner's token, where it was just made up. */
+  readonly shownToken: string | undefined;
+}
+
+/** Says where things are, the first token once, and what to type next. */
+export function welcome({ version, publicUrl, dataFolder, shownToken }: Welcome): string {
+  const lines = [
+    `Slipway ${version} is up. Stop it with Ctrl-C.`,
+    `  API    ${publicUrl}/api`,
+    `  Docs   ${publicUrl}/api/docs`,
+    `  Data   ${dataFolder}`,
+  ];
+  if (shownToken !== undefined) {
+    lines.push(`  Token  ${shownToken}`, "         This is the first owner's token. It is shown only now: keep it.");
+  }
+  const token = shownToken ?? "$SLIPWAY_TOKEN";
+  lines.push("Next, in another terminal:", `  curl -H "Authorization: Bearer ${token}" ${publicUrl}/api/auth/me`, "");
+  return lines.join("\n");
+}
