@@ -1,0 +1,115 @@
+import { chmod, type FileHandle, mkdir, open, symlink, unlink, writeFile } from "node:fs/promises";
+import type { UnpackStep } from "../../domain/archive/unpack.ts";
+
+/** Files up to this size are held in memory for one write; larger ones are written as they arrive. */
+const SMALL_BYTES = 128 * 1024;
+const PARALLEL_WRITES = 8;
+const FOLDER_MODE = 0o755;
+
+interface OpenFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly size: number;
+  written: number;
+  /** Set for a large file. */
+  readonly handle?: FileHandle;
+  /** Set for a small one. */
+  readonly content?: Uint8Array;
+}
+
+/** Carries out the steps of unpacking in one empty folder of which it is the only writer. */
+export class FolderWriter {
+  readonly #root: string;
+  /** Writes under way, in a ring: a new one takes the place of the oldest. */
+  readonly #writes: Promise<void>[] = Array.from({ length: PARALLEL_WRITES }, async () => {});
+  #oldest = 0;
+  // The mask would take bits away from what is asked for; asking again sets them.
+  readonly #masked = (process.umask() & FOLDER_MODE) !== 0;
+  #file: OpenFile | undefined;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Carries out one step, or fails with what went wrong in an earlier one. */
+  async take(step: UnpackStep): Promise<void> {
+    switch (step.type) {
+      case "folder":
+        await mkdir(this.#at(step.path), FOLDER_MODE);
+        if (this.#masked) await chmod(this.#at(step.path), FOLDER_MODE);
+        return;
+      case "file":
+        return this.#begin(step);
+      case "bytes":
+        return this.#append(step.bytes);
+      case "link":
+        await this.#settled();
+        return symlink(step.target, this.#at(step.path));
+      case "end":
+        return this.#settled();
+    }
+  }
+
+  /** Ends what is under way, whatever became of it; afterwards nothing is written any more. */
+  async close(): Promise<void> {
+    await Promise.all(this.#writes);
+    await this.#file?.handle?.close();
+    this.#file = undefined;
+  }
+
+  #at(path: string): string {
+    return `${this.#root}/${path}`;
+  }
+
+  async #begin(step: Extract<UnpackStep, { type: "file" }>): Promise<void> {
+    const path = this.#at(step.path);
+    const mode = step.executable ? 0o755 : 0o644;
+    if (step.replaces) {
+      await this.#settled();
+      await unlink(path);
+    }
+    const file = { path, mode, size: step.size, written: 0 };
+    if (step.size <= SMALL_BYTES) this.#file = { ...file, content: new Uint8Array(step.size) };
+    else this.#file = { ...file, handle: await open(path, "wx", mode) };
+    if (step.size === 0) await this.#complete(this.#file);
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    const file = this.#file!;
+    file.content?.set(bytes, file.written);
+    if (file.handle !== undefined) await writeAll(file.handle, bytes);
+    file.written += bytes.length;
+    if (file.written === file.size) await this.#complete(file);
+  }
+
+  async #complete(file: OpenFile): Promise<void> {
+    this.#file = undefined;
+    await this.#writes[this.#oldest];
+    if (this.#failure !== undefined) throw this.#failure.error;
+    this.#writes[this.#oldest] = this.#store(file);
+    this.#oldest = (this.#oldest + 1) % PARALLEL_WRITES;
+  }
+
+  async #store({ path, mode, handle, content }: OpenFile): Promise<void> {
+    try {
+      if (handle !== undefined) await handle.close();
+      else await writeFile(path, content!, { flag: "wx", mode });
+      if (this.#masked) await chmod(path, mode);
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#writes);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, at, bytes.length - at);
+    at += bytesWritten;
+  }
+}

@@ -1,0 +1,172 @@
+import { createHash, randomUUID } from "node:crypto";
+import { constants, type Dirent } from "node:fs";
+import { chmod, lstat, mkdir, open, readdir, realpath, rename, rm, rmdir } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { unpack } from "../../domain/archive/unpack.ts";
+import { invalidField } from "../../domain/failure.ts";
+import type { ReceivedUpload, TreeEntry, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import { FolderWriter } from "./folder_writer.ts";
+import { storageFailure } from "./storage_failure.ts";
+
+const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
+const SWAP_ATTEMPTS = 16;
+const STATS_AT_ONCE = 64;
+
+/**
+ * Keeps each upload in `<folder>/<id>/tree`, unpacked in a `.part` folder beside it and moved there when complete. Nothing
+ * is forced to the disk: after a power failure an upload of the last seconds may have to be sent again.
+ */
+export class LocalUploadFiles implements UploadFiles {
+  readonly #folder: string;
+
+  /** `folder` is absolute; it is created when needed. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async receive(
+    id: string,
+    archive: ReadableStream<Uint8Array>,
+    { limits, signal }: { readonly limits: UploadLimits; readonly signal?: AbortSignal },
+  ): Promise<ReceivedUpload> {
+    const home = this.#home(id);
+    if (home === undefined) throw invalidField("id", "it is not the id of an upload");
+    const part = join(home, `${randomUUID()}.part`);
+    const writer = new FolderWriter(part);
+    try {
+      await makeFolders(part);
+      const hash = createHash("sha256");
+      let received: ReceivedUpload | undefined;
+      for await (const step of unpack(archive, { limits, signal, onBytes: (bytes) => hash.update(bytes) })) {
+        await writer.take(step);
+        if (step.type === "end") received = { bytes: step.bytes, files: step.files, sha256: hash.digest("hex") };
+      }
+      signal?.throwIfAborted();
+      await replace(join(home, "tree"), part);
+      return received!;
+    } catch (error) {
+      await writer.close();
+      await remove(part);
+      await rmdir(home).catch(() => {});
+      if (!archive.locked) await archive.cancel(error).catch(() => {});
+      throw signal?.aborted ? signal.reason : storageFailure(error);
+    }
+  }
+
+  async *list(id: string): AsyncGenerator<TreeEntry> {
+    const home = this.#home(id);
+    if (home === undefined) return;
+    const tree = join(home, "tree");
+    const waiting = await contentOf(tree, "");
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if ("entry" in next) yield next.entry;
+      else for (const item of await contentOf(tree, next.path)) waiting.push(item);
+    }
+  }
+
+  async read(id: string, path: string, { maxBytes }: { readonly maxBytes: number }): Promise<Uint8Array | undefined> {
+    const home = this.#home(id);
+    if (home === undefined || !isInside(path)) return undefined;
+    return absentAsUndefined(async () => {
+      const tree = await realpath(join(home, "tree"));
+      const real = await realpath(join(tree, path));
+      if (!real.startsWith(tree + sep)) return undefined;
+      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+      await using file = await open(real, flags);
+      const { size } = await file.stat().then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
+      return size <= maxBytes ? new Uint8Array(await file.readFile()) : undefined;
+    });
+  }
+
+  async discard(id: string): Promise<void> {
+    const home = this.#home(id);
+    if (home !== undefined) await remove(home);
+  }
+
+  async *stored(): AsyncGenerator<{ readonly id: string; readonly changedAt: Date }> {
+    for (const entry of await entriesOf(this.#folder)) {
+      const home = this.#home(entry.name);
+      if (home === undefined || !entry.isDirectory()) continue;
+      const found = await absentAsUndefined(() => lstat(home));
+      if (found !== undefined) yield { id: entry.name, changedAt: found.mtime };
+    }
+  }
+
+  /** The folder of an id, or `undefined` for a word that can be no id and so is never stored. */
+  #home(id: string): string | undefined {
+    return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
+  }
+}
+
+/** An entry to yield, or a folder (`path` ends with `/`) whose content comes at this place. */
+type Waiting = { readonly path: string; readonly entry: TreeEntry } | { readonly path: string };
+
+/** What a folder holds, last first. A folder in it comes as `name` and as `name/`: so the whole is sorted by path. */
+async function contentOf(tree: string, folder: string): Promise<Waiting[]> {
+  const waiting: Waiting[] = [];
+  const entries = await entriesOf(join(tree, folder));
+  for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
+    const some = entries.slice(start, start + STATS_AT_ONCE);
+    const found = await Promise.all(some.map((entry) => treeEntry(tree, folder + entry.name, entry)));
+    for (const entry of found) {
+      if (entry === undefined) continue;
+      waiting.push({ path: entry.path, entry });
+      if (entry.type === "folder") waiting.push({ path: `${entry.path}/` });
+    }
+  }
+  return waiting.sort((a, b) => (a.path < b.path ? 1 : -1));
+}
+
+async function treeEntry(tree: string, path: string, entry: Dirent): Promise<TreeEntry | undefined> {
+  if (entry.isDirectory()) return { path, type: "folder", size: 0 };
+  if (entry.isSymbolicLink()) return { path, type: "link", size: 0 };
+  const found = await absentAsUndefined(() => lstat(join(tree, path)));
+  return found?.isFile() ? { path, type: "file", size: found.size } : undefined;
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return (await absentAsUndefined(() => readdir(folder, { withFileTypes: true }))) ?? [];
+}
+
+function isInside(path: string): boolean {
+  return path !== "" && !path.startsWith("/") && !path.includes("\0") && !path.split("/").includes("..");
+}
+
+/** A failed upload that removes its empty home may do so between the two folders made here: then once more. */
+async function makeFolders(part: string): Promise<void> {
+  const make = () => mkdir(part, { recursive: true });
+  await make().catch(make);
+  await chmod(part, 0o755);
+}
+
+/** Puts `part` in the place of `tree`; of two at the same time the later one stays. */
+async function replace(tree: string, part: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const former = `${part}.former`;
+    const replaces = await absentAsUndefined(() => rename(tree, former).then(() => true));
+    try {
+      await rename(part, tree);
+      if (replaces) await remove(former);
+      return;
+    } catch (error) {
+      if (replaces) await rename(former, tree).catch(() => remove(former));
+      const taken = ["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "");
+      if (!taken || attempt === SWAP_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Removes a folder even while another upload still writes into it. */
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+}
+
+async function absentAsUndefined<T>(action: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return undefined;
+    throw storageFailure(error);
+  }
+}

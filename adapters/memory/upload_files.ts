@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto";
+import { unpack } from "../../domain/archive/unpack.ts";
+import type { ReceivedUpload, TreeEntry, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+
+type Node =
+  | { readonly type: "folder" }
+  | { readonly type: "file"; readonly content: Uint8Array }
+  | { readonly type: "link"; readonly target: string };
+
+interface Upload {
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly changedAt: Date;
+}
+
+const MAX_LINKS = 40;
+
+/** Keeps uploads in a `Map`. */
+export class MemoryUploadFiles implements UploadFiles {
+  readonly #uploads = new Map<string, Upload>();
+
+  async receive(
+    id: string,
+    archive: ReadableStream<Uint8Array>,
+    { limits, signal }: { readonly limits: UploadLimits; readonly signal?: AbortSignal },
+  ): Promise<ReceivedUpload> {
+    const hash = createHash("sha256");
+    const nodes = new Map<string, Node>();
+    let file = { content: new Uint8Array(), filled: 0 };
+    let received: ReceivedUpload | undefined;
+    for await (const step of unpack(archive, { limits, signal, onBytes: (bytes) => hash.update(bytes) })) {
+      switch (step.type) {
+        case "folder":
+          nodes.set(step.path, { type: "folder" });
+          break;
+        case "file":
+          file = { content: new Uint8Array(step.size), filled: 0 };
+          nodes.set(step.path, { type: "file", content: file.content });
+          break;
+        case "bytes":
+          file.content.set(step.bytes, file.filled);
+          file.filled += step.bytes.length;
+          break;
+        case "link":
+          nodes.set(step.path, { type: "link", target: step.target });
+          break;
+        case "end":
+          received = { bytes: step.bytes, files: step.files, sha256: hash.digest("hex") };
+      }
+    }
+    signal?.throwIfAborted();
+    this.#uploads.set(id, { nodes, changedAt: new Date() });
+    return received!;
+  }
+
+  async *list(id: string): AsyncGenerator<TreeEntry> {
+    const entries = [...(this.#uploads.get(id)?.nodes ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+    for (const [path, node] of entries) {
+      yield { path, type: node.type, size: node.type === "file" ? node.content.length : 0 };
+    }
+  }
+
+  async read(id: string, path: string, { maxBytes }: { readonly maxBytes: number }): Promise<Uint8Array | undefined> {
+    const nodes = this.#uploads.get(id)?.nodes;
+    if (nodes === undefined || path.startsWith("/") || path.split("/").includes("..")) return undefined;
+    const node = follow(nodes, path);
+    return node?.type === "file" && node.content.length <= maxBytes ? node.content.slice() : undefined;
+  }
+
+  async discard(id: string): Promise<void> {
+    this.#uploads.delete(id);
+  }
+
+  async *stored(): AsyncGenerator<{ readonly id: string; readonly changedAt: Date }> {
+    for (const [id, { changedAt }] of this.#uploads) yield { id, changedAt };
+  }
+}
+
+/** What a path leads to, links on the way followed. */
+function follow(nodes: ReadonlyMap<string, Node>, path: string): Node | undefined {
+  const waiting = path.split("/");
+  let at: string[] = [];
+  let node: Node | undefined;
+  for (let links = 0; waiting.length > 0 && links <= MAX_LINKS;) {
+    const part = waiting.shift()!;
+    if (part === "" || part === ".") continue;
+    const next = part === ".." ? at.slice(0, -1) : [...at, part];
+    node = next.length === 0 ? { type: "folder" } : nodes.get(next.join("/"));
+    if (node === undefined) return undefined;
+    if (node.type !== "link") {
+      at = next;
+      continue;
+    }
+    links++;
+    waiting.unshift(...node.target.split("/"));
+    node = undefined;
+  }
+  return node;
+}

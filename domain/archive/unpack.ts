@@ -1,0 +1,79 @@
+import { Failure } from "../failure.ts";
+import { type ArchiveLimits, checkUnpackedBytes } from "./archive_limits.ts";
+import { ArchiveTree } from "./archive_tree.ts";
+import { Intake } from "./intake.ts";
+import { refusal } from "./refusal.ts";
+import { type TarEntry, TarReader } from "./tar_reader.ts";
+
+/** The next thing to do to bring an archive into an empty folder; every path is relative and safe there. */
+export type UnpackStep =
+  | { readonly type: "folder"; readonly path: string }
+  /** Exactly `size` bytes follow as `bytes` steps. A file that `replaces` has to be removed before. */
+  | {
+      readonly type: "file";
+      readonly path: string;
+      readonly size: number;
+      readonly executable: boolean;
+      readonly replaces: boolean;
+    }
+  | { readonly type: "bytes"; readonly bytes: Uint8Array }
+  /** Links come when every file is written, so that no file can be written through one. */
+  | { readonly type: "link"; readonly path: string; readonly target: string }
+  /** The whole archive was read and found good. */
+  | { readonly type: "end"; readonly bytes: number; readonly files: number };
+
+/** What unpacking has to respect. */
+export interface UnpackOptions {
+  readonly limits: ArchiveLimits;
+  readonly signal?: AbortSignal | undefined;
+  /** Sees the compressed bytes as they arrive. */
+  readonly onBytes?: (bytes: Uint8Array) => void;
+}
+
+/**
+ * Turns a gzipped tar into steps as it arrives, in constant memory. Fails with a `Failure` at the first thing that is
+ * refused, with the signal's reason when aborted, and cancels the stream whenever it is left early.
+ */
+export async function* unpack(
+  archive: ReadableStream<Uint8Array>,
+  { limits, signal, onBytes }: UnpackOptions,
+): AsyncGenerator<UnpackStep> {
+  const intake = new Intake(archive, limits, onBytes);
+  const tree = new ArchiveTree(limits.maxEntries);
+  const reader = new TarReader();
+  let unpacked = 0;
+  for await (const chunk of gunzipped(intake, signal)) {
+    unpacked += chunk.length;
+    checkUnpackedBytes(unpacked, limits);
+    for (const event of reader.read(chunk)) {
+      if (event.type === "bytes") yield event;
+      else yield* stepsFor(event, tree, limits);
+    }
+  }
+  reader.finish();
+  if (tree.files === 0)
+    throw refusal("archive_without_files", "the archive holds no files; there is nothing to deploy");
+  for (const link of tree.links()) yield { type: "link", ...link };
+  yield { type: "end", bytes: intake.bytes, files: tree.files };
+}
+
+function* stepsFor(entry: TarEntry, tree: ArchiveTree, limits: ArchiveLimits): Generator<UnpackStep> {
+  // Checked before the first byte of it: a bomb that announces itself is not unpacked up to the limit first.
+  checkUnpackedBytes(entry.size, limits);
+  const { newFolders, path, replaces } = tree.accept(entry);
+  for (const folder of newFolders) yield { type: "folder", path: folder };
+  if (entry.kind !== "file") return;
+  yield { type: "file", path, size: entry.size, executable: entry.executable, replaces };
+}
+
+async function* gunzipped(intake: Intake, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const stream = intake.stream().pipeThrough(new DecompressionStream("gzip"), signal === undefined ? {} : { signal });
+  try {
+    yield* stream;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (intake.failure !== undefined) throw intake.failure;
+    if (error instanceof Failure) throw error;
+    throw refusal("archive_broken", "its gzip data is damaged or cut short; pack and send it again", error);
+  }
+}

@@ -1,0 +1,383 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { Failure } from "../../domain/failure.ts";
+import type { UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import { hostileArchives } from "../support/hostile_archives.ts";
+import { file, folder, link, pax, streamOf, tar, type TarFixture, tarGz } from "../support/tar_archive.ts";
+
+/** An adapter to try, with what has to be put away afterwards. */
+export interface UploadFilesFixture extends AsyncDisposable {
+  readonly files: UploadFiles;
+}
+
+const limits: UploadLimits = { maxBytes: 1_000_000, maxUnpackedBytes: 20_000_000, maxEntries: 1_000 };
+const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString());
+
+/** The failure that a call ends with. */
+async function failureOf(action: Promise<unknown>): Promise<Failure> {
+  const error: unknown = await action.then(
+    () => new Error("it succeeded"),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Failure)) throw error;
+  return error;
+}
+
+/** What every `UploadFiles` adapter promises. */
+export function uploadFilesContract(name: string, open: () => Promise<UploadFilesFixture>) {
+  describe(`UploadFiles contract: ${name}`, () => {
+    let fixture: UploadFilesFixture;
+    let files: UploadFiles;
+    let count = 0;
+    const newId = () => `upl_contract${String(++count).padStart(12, "0")}`;
+    const receive = (id: string, bytes: Uint8Array, options: Partial<UploadLimits> & { piece?: number } = {}) =>
+      files.receive(id, streamOf(bytes, options.piece), { limits: { ...limits, ...options } });
+    const receiveEntries = async (...entries: TarFixture[]) => {
+      const id = newId();
+      await receive(id, tarGz(entries));
+      return id;
+    };
+    const tree = async (id: string) =>
+      (await Array.fromAsync(files.list(id))).map(({ path, type, size }) => `${type} ${path} ${size}`);
+    const content = async (id: string, path: string) => text(await files.read(id, path, { maxBytes: 1_000_000 }));
+    const ids = async () => (await Array.fromAsync(files.stored())).map(({ id }) => id);
+
+    beforeAll(async () => {
+      fixture = await open();
+      files = fixture.files;
+    });
+    afterAll(async () => {
+      await fixture[Symbol.asyncDispose]();
+    });
+
+    test("receive() tells the size, the hash and the number of files", async () => {
+      const bytes = tarGz([folder("src"), file("src/a"), file("b"), link("c", "b")]);
+      expect(await receive(newId(), bytes)).toEqual({
+        bytes: bytes.length,
+        sha256: createHash("sha256").update(bytes).digest("hex"),
+        files: 2,
+      });
+    });
+
+    for (const piece of [1, 7, 511, 513, 1_000_000]) {
+      test(`receive() takes an archive in pieces of ${piece} bytes`, async () => {
+        const id = newId();
+        await receive(id, tarGz([file("a", "1".repeat(1_000)), pax({ path: "b/c" }), file("x", "2"), folder("d")]), {
+          piece,
+        });
+        expect(await tree(id)).toEqual(["file a 1000", "folder b 0", "file b/c 1", "folder d 0"]);
+        expect(await content(id, "a")).toBe("1".repeat(1_000));
+        expect(await content(id, "b/c")).toBe("2");
+      });
+    }
+
+    test("receive() keeps the content of small, empty and large files", async () => {
+      const large = Buffer.alloc(5_000_000, "0123456789abcdefghij\n");
+      const id = await receiveEntries(file("empty", ""), file("large", large), file("block", "x".repeat(512)));
+      expect(await tree(id)).toEqual(["file block 512", "file empty 0", "file large 5000000"]);
+      expect(await content(id, "empty")).toBe("");
+      expect(await content(id, "block")).toBe("x".repeat(512));
+      const read = await files.read(id, "large", { maxBytes: large.length });
+      expect(Buffer.from(read!).equals(large)).toBe(true);
+    });
+
+    test("receive() cleans names of leading, doubled and single dots", async () => {
+      const id = await receiveEntries(folder("./"), file("./a"), file("b//c"), file("d/./e"), file("..f"), file("g.."));
+      expect(await tree(id)).toEqual([
+        "file ..f 7",
+        "file a 7",
+        "folder b 0",
+        "file b/c 7",
+        "folder d 0",
+        "file d/e 7",
+        "file g.. 7",
+      ]);
+    });
+
+    test("receive() takes long and unusual names", async () => {
+      const long = `${"ordner/".repeat(40)}${"n".repeat(255)}`;
+      const names = [
+        long,
+        "mit leer zeichen",
+        "ünïcödé-日本語-🚀",
+        "\uFEFFbom",
+        "-rf",
+        "$(id)",
+        "Icon\r",
+        "a:b",
+        "._a",
+        "con",
+      ];
+      const id = await receiveEntries(...names.flatMap((path) => [pax({ path }), file("short", path)]));
+      for (const path of names) expect(await content(id, path)).toBe(path);
+      expect((await tree(id)).filter((entry) => entry.startsWith("file"))).toHaveLength(names.length);
+    });
+
+    test("receive() takes the long names of GNU and the prefix of POSIX, and no prefix from GNU", async () => {
+      const long = `gnu/${"l".repeat(150)}`;
+      const target = `${"./".repeat(60)}gnu`;
+      const withPrefix = Buffer.from(tar([file("name", "posix")]));
+      withPrefix.write("the/prefix", 345);
+      withPrefix.write("        ", 148);
+      const sum = withPrefix.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+      withPrefix.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+      const id = newId();
+      const gnu = tar([
+        { name: "././@LongLink", type: "L", content: `${long}\0`, format: "gnu" },
+        { ...file("short", "gnu"), format: "gnu" },
+        { name: "././@LongLink", type: "K", content: `${target}\0`, format: "gnu" },
+        { ...link("link", "short"), format: "gnu" },
+        { name: "old/", format: "v7" },
+      ]);
+      await receive(id, gzipSync(Buffer.concat([withPrefix.subarray(0, 1024), gnu])));
+      expect(await content(id, long)).toBe("gnu");
+      expect(await content(id, `link/${"l".repeat(150)}`)).toBe("gnu");
+      expect(await content(id, "the/prefix/name")).toBe("posix");
+      expect(await tree(id)).toContain("folder old 0");
+    });
+
+    test("receive() passes over global headers and unknown pax records", async () => {
+      const id = await receiveEntries(
+        pax({ comment: "0123456789abcdef" }, "g"),
+        pax({ "SCHILY.xattr.user.a": "b=c\nd", "LIBARCHIVE.creationtime": "1", mtime: "1.5", path: "named" }),
+        file("short", "x"),
+        pax({}),
+        file("plain", "y"),
+      );
+      expect(await tree(id)).toEqual(["file named 1", "file plain 1"]);
+    });
+
+    test("receive() takes gzip of several members and a tar padded with zeros", async () => {
+      const bytes = Buffer.concat([tar([file("a", "1"), file("b", "2")]), Buffer.alloc(20_000)]);
+      const id = newId();
+      await receive(id, Buffer.concat([gzipSync(bytes.subarray(0, 700)), gzipSync(bytes.subarray(700))]), {
+        piece: 13,
+      });
+      expect(await tree(id)).toEqual(["file a 1", "file b 1"]);
+    });
+
+    test("receive() lets a later file or link replace an earlier one of its name", async () => {
+      const id = await receiveEntries(
+        file("a", "a long first content"),
+        link("l", "missing"),
+        file("b", "b"),
+        { ...file("./a", "new"), mode: 0o755 },
+        link("l", "a"),
+      );
+      expect(await tree(id)).toEqual(["file a 3", "file b 1", "link l 0"]);
+      expect(await content(id, "a")).toBe("new");
+      expect(await content(id, "l")).toBe("new");
+    });
+
+    test("receive() keeps links that stay inside, dangling ones too", async () => {
+      const id = await receiveEntries(
+        link("a/b/up", "../../c"),
+        link("dangling", "not/there"),
+        link("here", "."),
+        link("through", "a/b/up/../c/file"),
+        link("round", "here/here/a/../c/file"),
+        file("c/file", "found"),
+      );
+      expect(await content(id, "a/b/up/file")).toBe("found");
+      expect(await content(id, "through")).toBe("found");
+      expect(await content(id, "round")).toBe("found");
+      expect(await content(id, "here/here/c/file")).toBe("found");
+      expect(await content(id, "dangling")).toBeUndefined();
+      expect(await tree(id)).toContain("link dangling 0");
+    });
+
+    for (const { what, code, bytes } of hostileArchives) {
+      test(`receive() refuses ${what}`, async () => {
+        const id = newId();
+        const failure = await failureOf(receive(id, bytes));
+        expect([failure.kind, failure.code]).toEqual(["invalid", code]);
+        expect(failure.message).toStartWith("Cannot accept the upload: ");
+        expect(failure.message).not.toMatch(/\p{Cc}/u);
+        expect(await tree(id)).toEqual([]);
+        expect(await ids()).not.toContain(id);
+      });
+    }
+
+    test("receive() keeps what an earlier call stored when a later one is refused", async () => {
+      const id = await receiveEntries(file("kept", "kept"));
+      expect((await failureOf(receive(id, tarGz([file("new"), file("../evil")])))).code).toBe("archive_name_refused");
+      expect(await tree(id)).toEqual(["file kept 4"]);
+    });
+
+    test("receive() replaces what an earlier call stored", async () => {
+      const id = await receiveEntries(file("old"), file("both", "1"));
+      await receive(id, tarGz([file("both", "22")]));
+      expect(await tree(id)).toEqual(["file both 2"]);
+    });
+
+    test("receive() of one id many times at once leaves one whole upload", async () => {
+      const id = newId();
+      const versions = [...Array(6).keys()].map(String);
+      await Promise.all(
+        versions.map((version) => receive(id, tarGz([file("a", version), file(`only-${version}`, version)]))),
+      );
+      const version = (await content(id, "a"))!;
+      expect(await tree(id)).toEqual(["file a 1", `file only-${version} 1`]);
+    });
+
+    test("receive() takes an upload of exactly maxBytes and refuses one byte more", async () => {
+      const bytes = tarGz([file("a")]);
+      await receive(newId(), bytes, { maxBytes: bytes.length });
+      const id = newId();
+      const failure = await failureOf(receive(id, bytes, { maxBytes: bytes.length - 1, piece: 10 }));
+      expect([failure.kind, failure.code]).toEqual(["too_large", "upload_too_large"]);
+      expect(failure.message).toContain(`${bytes.length - 1} bytes`);
+      expect(await ids()).not.toContain(id);
+    });
+
+    test("receive() takes an archive that unpacks to exactly maxUnpackedBytes and refuses one byte more", async () => {
+      const bytes = tarGz([file("a", "x".repeat(512))]);
+      await receive(newId(), bytes, { maxUnpackedBytes: 2_048 });
+      const failure = await failureOf(receive(newId(), bytes, { maxUnpackedBytes: 2_047 }));
+      expect([failure.kind, failure.code]).toEqual(["too_large", "upload_unpacks_too_large"]);
+      expect(failure.message).toContain("2047 bytes");
+    });
+
+    test("receive() refuses a file that announces more than maxUnpackedBytes before reading it", async () => {
+      const failure = await failureOf(receive(newId(), tarGz([{ ...file("a"), size: 20_000_001 }])));
+      expect([failure.kind, failure.code]).toEqual(["too_large", "upload_unpacks_too_large"]);
+    });
+
+    test("receive() takes maxEntries entries and refuses one more", async () => {
+      const many = [...Array(10).keys()].map((index) => file(`f${index}`));
+      await receive(newId(), tarGz(many), { maxEntries: 10 });
+      const failure = await failureOf(receive(newId(), tarGz([...many, file("one more")]), { maxEntries: 10 }));
+      expect([failure.kind, failure.code]).toEqual(["too_large", "upload_too_many_entries"]);
+      expect(failure.message).toContain("limit of 10 ");
+    });
+
+    test("receive() counts implied folders and repeated entries", async () => {
+      for (const entries of [[file("a/b/c/d/e/f")], [...Array(6).keys()].map(() => file("same"))]) {
+        const failure = await failureOf(receive(newId(), tarGz(entries), { maxEntries: 5 }));
+        expect(failure.code).toBe("upload_too_many_entries");
+        await receive(newId(), tarGz(entries), { maxEntries: 6 });
+      }
+    });
+
+    test("receive() refuses link targets of more than 16 MiB together", async () => {
+      const linkpath = "x/".repeat(2_000);
+      const many = [...Array(4_300).keys()].flatMap((index) => [pax({ linkpath }), link(`l${index}`, "x")]);
+      const failure = await failureOf(
+        receive(newId(), tarGz([file("a"), ...many]), { maxEntries: 10_000, maxUnpackedBytes: 100_000_000 }),
+      );
+      expect([failure.kind, failure.code]).toEqual(["too_large", "upload_links_too_large"]);
+    });
+
+    test("receive() says that an upload broke off", async () => {
+      const bytes = tarGz([file("a", crypto.getRandomValues(new Uint8Array(60_000)))]);
+      const id = newId();
+      let pulls = 0;
+      const broken = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (pulls++ === 0) controller.enqueue(bytes.slice(0, 30_000));
+          else controller.error(new DOMException("The connection was closed.", "AbortError"));
+        },
+      });
+      const failure = await failureOf(files.receive(id, broken, { limits }));
+      expect([failure.kind, failure.code]).toEqual(["invalid", "upload_interrupted"]);
+      expect(await ids()).not.toContain(id);
+    });
+
+    test("receive() ends with the signal's reason when aborted, also while nothing arrives", async () => {
+      const id = newId();
+      const abort = new AbortController();
+      const cancelled = Promise.withResolvers<unknown>();
+      const bytes = tarGz([file("a", crypto.getRandomValues(new Uint8Array(60_000)))]);
+      let pulls = 0;
+      const stalled = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            if (pulls++ === 0) return controller.enqueue(bytes.slice(0, 30_000));
+            setTimeout(() => abort.abort(new Error("the caller went away")), 5);
+            return new Promise(() => {});
+          },
+          cancel: (reason) => cancelled.resolve(reason),
+        },
+        { highWaterMark: 0 },
+      );
+      const receiving = files.receive(id, stalled, { limits, signal: abort.signal });
+      await expect(receiving).rejects.toThrow("the caller went away");
+      await cancelled.promise;
+      expect(await ids()).not.toContain(id);
+    });
+
+    test("receive() with a signal that is aborted already stores nothing", async () => {
+      const id = newId();
+      const signal = AbortSignal.abort(new Error("too late"));
+      await expect(files.receive(id, streamOf(tarGz([file("a")])), { limits, signal })).rejects.toThrow("too late");
+      expect(await ids()).not.toContain(id);
+    });
+
+    test("receive() cancels the rest of an upload that it refuses", async () => {
+      const cancelled = Promise.withResolvers<unknown>();
+      const bytes = tarGz([file("../evil"), file("rest", crypto.getRandomValues(new Uint8Array(200_000)))]);
+      const endless = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(bytes),
+        cancel: (reason) => cancelled.resolve(reason),
+      });
+      expect((await failureOf(files.receive(newId(), endless, { limits }))).code).toBe("archive_name_refused");
+      await cancelled.promise;
+    });
+
+    test("list() is sorted by path and yields nothing for an unknown id", async () => {
+      const names = ["a/b", "a-b", "a0", "a.b/c", "B", "a/B", "ä", "a b/x", "a/b2/c"];
+      const listed = await Array.fromAsync(files.list(await receiveEntries(...names.map((path) => file(path)))));
+      const paths = listed.map(({ path }) => path);
+      expect(paths).toEqual(paths.toSorted());
+      expect(listed.filter(({ type }) => type === "file").map(({ path }) => path)).toEqual(names.toSorted());
+      expect(await tree("upl_unknown0000000000000")).toEqual([]);
+    });
+
+    test("read() gives nothing for folders, absent files, larger files and unknown ids", async () => {
+      const id = await receiveEntries(file("d/f", "12345"), link("l", "d"));
+      expect(await content(id, "d")).toBeUndefined();
+      expect(await content(id, "l")).toBeUndefined();
+      expect(await content(id, "d/f/g")).toBeUndefined();
+      expect(await content(id, "")).toBeUndefined();
+      expect(await content(id, ".")).toBeUndefined();
+      expect(await content("upl_unknown0000000000000", "d/f")).toBeUndefined();
+      expect(text(await files.read(id, "d/f", { maxBytes: 5 }))).toBe("12345");
+      expect(await files.read(id, "d/f", { maxBytes: 4 })).toBeUndefined();
+    });
+
+    test("read() never leaves the folder", async () => {
+      const id = await receiveEntries(file("d/f"));
+      const other = await receiveEntries(file("secret"));
+      for (const path of [
+        "../tree/d/f",
+        `../../${other}/tree/secret`,
+        "d/../d/f",
+        "/etc/passwd",
+        "d/f\0",
+        "a".repeat(5_000),
+      ]) {
+        expect(await content(id, path)).toBeUndefined();
+      }
+    });
+
+    test("discard() removes one upload and does not mind an unknown id", async () => {
+      const [id, other] = [await receiveEntries(file("a")), await receiveEntries(file("b"))];
+      await files.discard(id);
+      await files.discard(id);
+      expect(await tree(id)).toEqual([]);
+      expect(await tree(other)).toEqual(["file b 7"]);
+      expect(await ids()).toContain(other);
+      expect(await ids()).not.toContain(id);
+    });
+
+    test("stored() tells when an id changed", async () => {
+      const before = Date.now();
+      const id = await receiveEntries(file("a"));
+      const found = (await Array.fromAsync(files.stored())).find((upload) => upload.id === id);
+      // File systems keep time in steps of a few milliseconds.
+      expect(found!.changedAt.getTime()).toBeGreaterThanOrEqual(before - 50);
+      expect(found!.changedAt.getTime()).toBeLessThanOrEqual(Date.now() + 50);
+    });
+  });
+}
