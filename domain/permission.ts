@@ -143,7 +143,9 @@ export function covers(principal: Principal, role: Role, grants: readonly Grant[
 
 /** Tells whether the principal may itself do what a grant would allow. */
 export function coversGrant(principal: Principal, { resource, id, action }: Grant): boolean {
-  return allows(principal, `${resource}:${action}`, id === "*" ? undefined : { id });
+  if (!allows(principal, `${resource}:${action}`, id === "*" ? undefined : { id })) return false;
+  // A grant on a project also opens its deployments, those to come included.
+  return resource !== "project" || allows(principal, `deployment:${action}`, anyDeploymentOf(id));
 }
 
 /** The refusal of a known caller in its own organization. */
@@ -166,6 +168,10 @@ export function unauthenticated(
 export function isPermission(text: string): text is Permission {
   const [resource, action, ...rest] = text.split(":");
   return rest.length === 0 && RESOURCES.includes(resource as Resource) && ACTIONS.includes(action as Action);
+}
+
+function anyDeploymentOf(projectId: string): Target | undefined {
+  return projectId === "*" ? undefined : { id: "", projectId };
 }
 
 function split(permission: Permission): { resource: Resource; rank: number } {
