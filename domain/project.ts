@@ -106,11 +106,11 @@ export function checkSettings(settings: ProjectSettings): void {
   }
   for (const field of ["rootDirectory", "outputDirectory"] as const) {
     const path = settings[field];
-    if (path !== undefined && !isInnerPath(path))
+    if (path !== undefined && (!isInnerPath(path) || path.startsWith("-")))
       throw invalidField(field, 'give a path inside the project, without ".."');
   }
-  if (settings.healthPath !== undefined && !/^\/[\x21-\x7e]*$/.test(settings.healthPath)) {
-    throw invalidField("healthPath", 'give a path that begins with "/"');
+  if (settings.healthPath !== undefined && !isHealthPath(settings.healthPath)) {
+    throw invalidField("healthPath", 'give a path that begins with one "/"');
   }
   if (settings.autoDeploy && sourceOf(settings) !== "githost") {
     throw invalidField("autoDeploy", "link a repository of the git host first");
@@ -127,8 +127,13 @@ export function isBranchName(text: string): boolean {
   if (text.length === 0 || text.length > 244 || text.startsWith("-") || text.startsWith("/") || text.endsWith("/"))
     return false;
   // oxlint-disable-next-line no-control-regex
-  if (/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$/.test(text) || text === "@") return false;
+  if (/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$/.test(text) || text === "@" || text === "HEAD") return false;
   return text.split("/").every((part) => !part.startsWith(".") && !part.endsWith(".lock"));
+}
+
+function isHealthPath(text: string): boolean {
+  // "//host" and "/\host" would lead to another host.
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(text);
 }
 
 /** Tells whether a text is a git address this service would clone from. */
@@ -136,9 +141,10 @@ export function isGitUrl(text: string): boolean {
   // oxlint-disable-next-line no-control-regex
   if (text.length > 2_000 || /[\x00-\x20\x7f]/.test(text)) return false;
   if (/^[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:][^:]*$/.test(text)) return true;
-  if (!URL.canParse(text)) return false;
+  // Git reads "https:host", a backslash and an escaped "-" otherwise than URL does.
+  if (!/^(?:https|ssh):\/\/[^/?#%\\]+(?:[/?#][^\\]*)?$/.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
-  if (url.hostname.startsWith("-") || url.username.startsWith("-")) return false;
+  if (url.hostname === "" || url.hostname.startsWith("-") || url.username.startsWith("-")) return false;
   if (url.protocol === "https:") return url.username === "" && url.password === "";
   return url.protocol === "ssh:" && url.password === "";
 }
