@@ -20,7 +20,7 @@ const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 /** Brings a host name to its one stored form, or `undefined` when it is none that a certificate could name. */
 export function normalHostname(text: string): string | undefined {
   const candidate = text.trim().replace(/\.$/, "").toLowerCase();
-  if (!/^[\p{L}\p{N}.-]+$/u.test(candidate) || !URL.canParse(`http://${candidate}/`)) return undefined;
+  if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(candidate) || !URL.canParse(`http://${candidate}/`)) return undefined;
   const hostname = new URL(`http://${candidate}/`).hostname;
   const labels = hostname.split(".");
   if (hostname.length > 253 || labels.length < 2 || /^\d+$/.test(labels.at(-1) ?? "")) return undefined;
