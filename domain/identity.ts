@@ -92,6 +92,6 @@ const EMAIL = /^[^\s@\p{Cc}<>,;:"()[\]\\]{1,64}@[^\s@\p{Cc}<>,;:"()[\]\\]{1,255}
 
 /** Brings an e-mail address to the form it is compared in, or `undefined` when it is none. */
 export function normalEmail(text: string): string | undefined {
-  const email = text.trim().toLowerCase();
+  const email = text.trim().toLowerCase().normalize("NFC");
   return EMAIL.test(email) ? email : undefined;
 }
