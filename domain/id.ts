@@ -6,14 +6,14 @@ const ID = /^[a-z]{3}_[0-9a-z]{20,40}$/;
 
 /** Makes an id of 26 characters: ten that order by time, sixteen random ones (80 bits). */
 export function newId(prefix: IdPrefix, at: Date = new Date()): string {
-  let time = at.getTime();
-  const ordered = new Array<string>(10);
-  for (let index = 9; index >= 0; index--) {
-    ordered[index] = ALPHABET[time % 32]!;
+  let time = Math.max(0, at.getTime());
+  let ordered = "";
+  for (let index = 0; index < 10; index++) {
+    ordered = `${ALPHABET[time % 32]}${ordered}`;
     time = Math.floor(time / 32);
   }
   const random = crypto.getRandomValues(new Uint8Array(16));
-  return `${prefix}_${ordered.join("")}${Array.from(random, (byte) => ALPHABET[byte % 32]).join("")}`;
+  return `${prefix}_${ordered}${Array.from(random, (byte) => ALPHABET[byte % 32]).join("")}`;
 }
 
 /** Tells whether a text has the form of an id of this kind; ids of other forms cannot name anything. */

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { isId, newId } from "../../domain/id.ts";
+
+describe("newId()", () => {
+  test("makes a prefix and 26 characters that no reader mistakes", () => {
+    for (const prefix of ["prj", "usr", "tok"] as const) {
+      expect(newId(prefix)).toMatch(new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`));
+    }
+  });
+
+  test("makes no id twice, also at one time", () => {
+    const at = new Date();
+    const ids = new Set(Array.from({ length: 10_000 }, () => newId("dep", at)));
+    expect(ids.size).toBe(10_000);
+  });
+
+  test("orders ids by time", () => {
+    const time = fc.date({ min: new Date(0), max: new Date("9999-12-31"), noInvalidDate: true });
+    fc.assert(
+      fc.property(time, time, (first, second) => {
+        if (first >= second) return;
+        expect(newId("aud", first) < newId("aud", second)).toBe(true);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("makes an id for a time before 1970 too", () => {
+    expect(isId("aud", newId("aud", new Date("1960-01-01")))).toBe(true);
+  });
+});
+
+describe("isId()", () => {
+  test("takes what newId() makes, of that kind alone", () => {
+    expect(isId("prj", newId("prj"))).toBe(true);
+    expect(isId("usr", newId("prj"))).toBe(false);
+  });
+
+  test.each([
+    "",
+    "prj",
+    "prj_",
+    "prj_short",
+    `prj_${"a".repeat(19)}`,
+    `prj_${"a".repeat(41)}`,
+    `prj_${"A".repeat(26)}`,
+    `prj_${"a".repeat(25)}\n`,
+    `prj_${"a".repeat(26)}\0`,
+    `prj_${"a".repeat(20)}' OR 1=1`,
+    `prj_../${"a".repeat(20)}`,
+    ` prj_${"a".repeat(26)}`,
+    `PRJ_${"a".repeat(26)}`,
+  ])("refuses %j", (text) => {
+    expect(isId("prj", text)).toBe(false);
+  });
+
+  test.each([20, 40])("takes %d characters", (length) => {
+    expect(isId("prj", `prj_${"0".repeat(length)}`)).toBe(true);
+  });
+});
