@@ -1,0 +1,55 @@
+import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
+import postgres from "postgres";
+import { start, stop } from "./process.ts";
+import type { Result } from "./run.ts";
+import { median, tempFolder } from "./temp_folder.ts";
+
+const ROUNDS = 5;
+
+/** From the start on an initialised data folder to the first 200, against starting the same embedded PostgreSQL alone. */
+export async function boot(): Promise<Result> {
+  await using folder = await tempFolder();
+  await bootSlipway(folder.path);
+  const alone: number[] = [];
+  const whole: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    alone.push(await bootPostgres(folder.path));
+    whole.push(await bootSlipway(folder.path));
+  }
+  const [slow, quick] = [median(whole), median(alone)];
+  return {
+    ratio: slow / quick,
+    details: `slipway ${Math.round(slow)} ms, PostgreSQL alone ${Math.round(quick)} ms, at most 10`,
+  };
+}
+
+async function bootPostgres(folder: string): Promise<number> {
+  const started = performance.now();
+  await using database = await startEmbeddedPostgres({ folder });
+  const sql = postgres(database.url, { max: 1 });
+  await sql`select 1`;
+  const ms = performance.now() - started;
+  await sql.end();
+  return ms;
+}
+
+async function bootSlipway(folder: string): Promise<number> {
+  const port = await freePort();
+  const started = performance.now();
+  const slipway = start("main.ts", [], { PORT: String(port), SLIPWAY_DATA: folder }, "ignore");
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
+    if (answer?.status === 200) break;
+    await Bun.sleep(2);
+  }
+  const ms = performance.now() - started;
+  await stop(slipway);
+  return ms;
+}
+
+async function freePort(): Promise<number> {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = server;
+  await server.stop(true);
+  return port!;
+}

@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+
+export type Program = Subprocess<"ignore", "pipe", "inherit" | "ignore">;
+
+export const ROOT = join(import.meta.dir, "..");
+
+/** Starts one of this repository's programs with Bun. */
+export function start(
+  script: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stderr: "inherit" | "ignore" = "inherit",
+): Program {
+  const { PATH = "", HOME = "" } = process.env;
+  return Bun.spawn([process.execPath, join(ROOT, script), ...args], {
+    cwd: ROOT,
+    env: { PATH, HOME, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr,
+  });
+}
+
+/** Reads what a program prints until a pattern matches. */
+export async function printed(program: Program, pattern: RegExp): Promise<RegExpExecArray> {
+  const decoder = new TextDecoder();
+  let text = "";
+  const reader = program.stdout.getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    text += decoder.decode(value, { stream: true });
+    const match = pattern.exec(text);
+    if (match) {
+      reader.releaseLock();
+      return match;
+    }
+    if (done) throw new Error(`the program ended before it printed ${pattern}: ${text}`);
+  }
+}
+
+/** Asks a program to stop and waits until it has. */
+export async function stop(program: Program): Promise<void> {
+  program.kill("SIGTERM");
+  await program.exited;
+}

@@ -1,0 +1,29 @@
+import { boot } from "./boot.ts";
+import { idleMemory } from "./idle_memory.ts";
+import { apiGet, apiList } from "./api.ts";
+
+/** A benchmark prints one line: its name, the ratio to the bare work of the same run, and details. */
+export interface Result {
+  readonly ratio: number;
+  readonly details: string;
+}
+
+const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
+  "api-list": apiList,
+  "api-get": apiGet,
+  boot,
+  "idle-memory": idleMemory,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !(name in BENCHMARKS));
+if (unknown !== undefined) {
+  console.error(`There is no benchmark "${unknown}"; there are ${Object.keys(BENCHMARKS).join(", ")}`);
+  process.exit(2);
+}
+
+for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const { ratio, details } = await benchmark();
+  console.log(`${name} ${ratio.toFixed(2)} ${details}`);
+}
