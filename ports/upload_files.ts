@@ -2,8 +2,9 @@
 export interface UploadLimits {
   /** Compressed bytes as they arrive. */
   readonly maxBytes: number;
-  /** Bytes of all unpacked files together. */
+  /** Bytes after decompression, the archive's own headers and padding included. */
   readonly maxUnpackedBytes: number;
+  /** Files, folders and links, with the folders that their names imply. */
   readonly maxEntries: number;
 }
 
@@ -28,8 +29,9 @@ export interface TreeEntry {
 export interface UploadFiles {
   /**
    * Unpacks a gzipped tar as it arrives, in constant memory. Resolves only when the whole archive was read, checked and
-   * written. Rejects with a `Failure` (`invalid` for a hostile or broken archive, `too_large` beyond a limit) and then
-   * keeps nothing of it; what an earlier successful call stored under `id` is replaced only by a success.
+   * written. Rejects with a `Failure` (`invalid` for a hostile or broken archive, `too_large` beyond a limit), when
+   * aborted with the signal's reason, and then keeps nothing of it; what an earlier successful call stored under `id` is
+   * replaced only by a success.
    */
   receive(
     id: string,
