@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SshRemoteHosts } from "../../adapters/ssh/remote_hosts.ts";
+import { Secret } from "../../domain/secret.ts";
+import { remoteHostsContract } from "../contracts/remote_hosts.ts";
+import { faultyListener } from "../support/faulty_listener.ts";
+import { hostileArguments } from "../support/hostile_arguments.ts";
+import { keyPair, type SshdContainer, startSshd } from "../support/sshd_container.ts";
+
+remoteHostsContract("OpenSSH", async () => {
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await startSshd());
+  const [silent, dripping, closing, absent] = [
+    stack.use(faultyListener("silent")),
+    stack.use(faultyListener("dripping")),
+    stack.use(faultyListener("closing")),
+    faultyListener("closing"),
+  ];
+  absent[Symbol.dispose]();
+  const kept = stack.move();
+  return {
+    hosts: new SshRemoteHosts(),
+    byPassword: server.alice,
+    byKey: server.bob,
+    byProtectedKey: server.protectedBob,
+    strangerKey: new Secret(keyPair().private),
+    absent: { ...server.alice, host: "127.0.0.1", port: absent.port },
+    silent: { ...server.alice, host: "127.0.0.1", port: silent.port },
+    dripping: { ...server.alice, host: "127.0.0.1", port: dripping.port },
+    closing: { ...server.alice, host: "127.0.0.1", port: closing.port },
+    changeHostKey: async () => void (await server.exec(["change-host-keys"])),
+    breakSessions: async () => void (await server.exec(["break-sessions"])),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+});
+
+describe("SshRemoteHosts on OpenSSH", () => {
+  const hosts = new SshRemoteHosts();
+  let server: SshdContainer;
+  beforeAll(async () => {
+    server = await startSshd();
+  }, 300_000);
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  test("connect() answers the server's question for the password", async () => {
+    await using session = await hosts.connect(server.carol);
+    expect(await session.run(["whoami"])).toMatchObject({ stdout: "carol\n" });
+    const wrong = hosts.connect({ ...server.carol, password: new Secret("wrong password") });
+    await expect(wrong).rejects.toMatchObject({ code: "auth_failed" });
+  });
+
+  test("connect() gives key and password where both are needed", async () => {
+    await using session = await hosts.connect(server.frank);
+    expect(await session.run(["whoami"])).toMatchObject({ stdout: "frank\n" });
+    const half = hosts.connect({ ...server.frank, password: undefined });
+    await expect(half).rejects.toMatchObject({ code: "auth_failed" });
+  });
+
+  test("connect() says what the server would take when it takes none of the credentials", async () => {
+    const refused = hosts.connect({ ...server.bob, privateKey: undefined, password: new Secret("any password") });
+    await expect(refused).rejects.toMatchObject({
+      code: "auth_failed",
+      message: expect.stringContaining("it does not take a password from this user (it offers: publickey)"),
+    });
+  });
+
+  test.each(["ed25519", "ecdsa", "rsa"])(
+    "connect() finds the expected host key when it is the %s one",
+    async (kind) => {
+      const line = await server.exec(["ssh-keygen", "-lf", `/etc/ssh/ssh_host_${kind}_key.pub`]);
+      const hostKey = line.split(" ")[1] ?? "";
+      await using session = await hosts.connect({ ...server.bob, hostKey });
+      expect(session.hostKey).toBe(hostKey);
+    },
+  );
+
+  test.each(["dora", "erin"] as const)("run() hands over exact arguments through the shell of %s", async (user) => {
+    await using session = await hosts.connect(server[user]);
+    const { stdout } = await session.run(["show-arguments", ...hostileArguments]);
+    expect(stdout.split("\0").slice(0, -1)).toEqual([...hostileArguments]);
+  });
+
+  test("run() gives 128 and its number for a program that a signal ended", async () => {
+    await using session = await hosts.connect(server.bob);
+    expect(await session.run(["sh", "-c", "kill -KILL $$"])).toMatchObject({ exitCode: 137 });
+  });
+
+  test("run() gives a program an empty input", async () => {
+    await using session = await hosts.connect(server.bob);
+    expect(await session.run(["cat"])).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  });
+
+  test("run() stops the program when its signal ends it", async () => {
+    await using session = await hosts.connect(server.bob);
+    const stopped = session.run(["sleep", "7654"], { signal: AbortSignal.timeout(200) });
+    await expect(stopped).rejects.toMatchObject({ code: "timeout" });
+    let left = "?";
+    for (let tries = 0; left !== "" && tries < 50; tries++) {
+      left = (await session.run(["pgrep", "-f", "^sleep 7654"])).stdout;
+    }
+    expect(left).toBe("");
+  });
+});

@@ -1,0 +1,27 @@
+/** A TCP listener on loopback that never does what its callers hope for. */
+export interface FaultyListener extends Disposable {
+  readonly port: number;
+}
+
+/** How a faulty listener treats a connection: says nothing, sends a byte now and then, closes it, or floods it. */
+export type Fault = "silent" | "dripping" | "closing" | "flooding";
+
+/** Listens on a free port until disposed; connections end with it. */
+export function faultyListener(fault: Fault, drip = "S"): FaultyListener {
+  const listener = Bun.listen<{ timer?: Timer }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        socket.data = {};
+        if (fault === "closing") socket.end();
+        if (fault === "dripping") socket.data.timer = setInterval(() => socket.write(drip), 20);
+        if (fault === "flooding") socket.data.timer = setInterval(() => socket.write(`${drip.repeat(1000)}\r\n`), 1);
+      },
+      data() {},
+      close: (socket) => clearInterval(socket.data.timer),
+      error() {},
+    },
+  });
+  return { port: listener.port, [Symbol.dispose]: () => listener.stop(true) };
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { utils } from "ssh2";
+import { GenericContainer, Wait } from "testcontainers";
+import { Secret } from "../../domain/secret.ts";
+import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+
+/** A real OpenSSH server in a container, with users that each log in another way. */
+export interface SshdContainer extends AsyncDisposable {
+  /** By password. */
+  readonly alice: RemoteTarget;
+  /** By key. */
+  readonly bob: RemoteTarget;
+  /** By key with a passphrase; the same account as bob. */
+  readonly protectedBob: RemoteTarget;
+  /** By a password that the server asks for. */
+  readonly carol: RemoteTarget;
+  /** By key; the login shell is dash. */
+  readonly dora: RemoteTarget;
+  /** By key; the login shell is fish. */
+  readonly erin: RemoteTarget;
+  /** By key and password together. */
+  readonly frank: RemoteTarget;
+  /** Runs a program inside and gives what it printed. */
+  exec(argv: string[]): Promise<string>;
+}
+
+/** A fresh key pair in the OpenSSH format. */
+export function keyPair(passphrase?: string): { readonly public: string; readonly private: string } {
+  return utils.generateKeyPairSync("ed25519", passphrase ? { passphrase, cipher: "aes256-ctr", rounds: 4 } : {});
+}
+
+/** Builds the image when it is not there yet, and starts a server from it; disposing removes the container. */
+export async function startSshd(): Promise<SshdContainer> {
+  process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true";
+  const [plain, locked] = [keyPair(), keyPair("open sesame")];
+  const password = randomBytes(12).toString("base64url");
+  const context = new URL("../images/sshd", import.meta.url).pathname;
+  const image = await GenericContainer.fromDockerfile(context).build("slipway-test-sshd:latest", {
+    deleteOnExit: false,
+  });
+  const container = await image
+    .withLabels({ "slipway.test": "1" })
+    .withEnvironment({ PASSWORD: password, AUTHORIZED_KEYS: `${plain.public}\n${locked.public}` })
+    .withExposedPorts(22)
+    .withWaitStrategy(Wait.forLogMessage(/Server listening on/))
+    .start();
+  const at = { host: container.getHost(), port: container.getMappedPort(22) };
+  const privateKey = new Secret(plain.private);
+  return {
+    alice: { ...at, user: "alice", password: new Secret(password) },
+    bob: { ...at, user: "bob", privateKey },
+    protectedBob: {
+      ...at,
+      user: "bob",
+      privateKey: new Secret(locked.private),
+      keyPassphrase: new Secret("open sesame"),
+    },
+    carol: { ...at, user: "carol", password: new Secret(password) },
+    dora: { ...at, user: "dora", privateKey },
+    erin: { ...at, user: "erin", privateKey },
+    frank: { ...at, user: "frank", privateKey, password: new Secret(password) },
+    async exec(argv) {
+      const { output, exitCode } = await container.exec(argv);
+      if (exitCode !== 0) throw new Error(`${argv[0]} ended with ${exitCode}: ${output}`);
+      return output;
+    },
+    async [Symbol.asyncDispose]() {
+      await container.stop({ remove: true, removeVolumes: true });
+    },
+  };
+}
