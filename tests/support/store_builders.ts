@@ -36,19 +36,19 @@ export async function firstOwner() {
   const label = uniqueLabel();
   const organization = organizationOf({ slug: `first-${label}` });
   const user = {
-    id: newId("usr", START),
+    id: newId("usr", minutes(0)),
     email: `first-${label}@example.com`,
     name: "First owner",
     founder: true,
     hasPassword: false,
-    createdAt: START,
+    createdAt: minutes(0),
   };
   const token = tokenOf({ organizationId: organization.id, userId: user.id });
   return { organization, user, token, tokenFingerprint: await uniqueFingerprint() };
 }
 
 export function organizationOf(overrides: Partial<Organization> = {}): Organization {
-  const createdAt = overrides.createdAt ?? START;
+  const createdAt = overrides.createdAt ?? minutes(0);
   return { id: newId("org", createdAt), name: "Acme", slug: `acme-${uniqueLabel()}`, createdAt, ...overrides };
 }
 
@@ -65,7 +65,7 @@ export async function anOrganization(
 export function invitationOf(
   overrides: Partial<Invitation> & Pick<Invitation, "organizationId" | "invitedBy">,
 ): Invitation {
-  const createdAt = overrides.createdAt ?? START;
+  const createdAt = overrides.createdAt ?? minutes(0);
   return {
     id: newId("inv", createdAt),
     email: `${uniqueLabel()}@example.com`,
@@ -83,7 +83,7 @@ export async function aMember(
   organizationId: string,
   overrides: Partial<Invitation> & { readonly userId?: string; readonly at?: Date; readonly name?: string } = {},
 ): Promise<string> {
-  const { userId = newId("usr", START), at = START, name = "Somebody", ...rest } = overrides;
+  const { userId = newId("usr", minutes(0)), at = minutes(0), name = "Somebody", ...rest } = overrides;
   const invitation = invitationOf({ organizationId, invitedBy: (await founderOf(world)).id, ...rest });
   await world.invitations.create(invitation, await uniqueFingerprint());
   await world.invitations.accept(invitation.id, { kind: "new", userId, name, passwordHash: "hash" }, at);
@@ -103,7 +103,7 @@ export async function joins(
 }
 
 export function tokenOf(overrides: Partial<AccessToken> & Pick<AccessToken, "organizationId" | "userId">): AccessToken {
-  const createdAt = overrides.createdAt ?? START;
+  const createdAt = overrides.createdAt ?? minutes(0);
   return {
     id: newId("tok", createdAt),
     name: "Continuous integration",
@@ -127,7 +127,7 @@ export async function aToken(
 }
 
 export function projectOf(overrides: Partial<Project> & Pick<Project, "organizationId">): Project {
-  const createdAt = overrides.createdAt ?? START;
+  const createdAt = overrides.createdAt ?? minutes(0);
   const label = uniqueLabel();
   return {
     id: newId("prj", createdAt),
@@ -147,7 +147,7 @@ export function projectOf(overrides: Partial<Project> & Pick<Project, "organizat
 export function domainOf(
   overrides: Partial<DomainName> & Pick<DomainName, "organizationId" | "projectId">,
 ): DomainName {
-  const createdAt = overrides.createdAt ?? START;
+  const createdAt = overrides.createdAt ?? minutes(0);
   return {
     id: newId("dom", createdAt),
     hostname: `www-${uniqueLabel()}.example.org`,
