@@ -9,6 +9,7 @@ import { MemoryInstallation } from "./installation.ts";
 import { MemoryInvitations } from "./invitations.ts";
 import { MemoryMembers } from "./members.ts";
 import { MemoryTables } from "./memory_tables.ts";
+import { MemoryNameRecords } from "./name_records.ts";
 import { MemoryOrganizations } from "./organizations.ts";
 import { MemoryPasswords } from "./passwords.ts";
 import { MemoryProjects } from "./projects.ts";
@@ -38,6 +39,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     installation: new MemoryInstallation(tables),
     invitations: new MemoryInvitations(tables),
     members: new MemoryMembers(tables),
+    nameRecords: new MemoryNameRecords(),
     organizations: new MemoryOrganizations(tables),
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),

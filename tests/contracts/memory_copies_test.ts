@@ -40,9 +40,14 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
     const given = await firstOwner();
     await world.installation.claim(given);
     const { tokenFingerprint } = given;
+    const { id } = given.organization;
     return {
       given,
-      reads: [() => world.installation.founder(), () => world.identities.find("token", tokenFingerprint)],
+      reads: [
+        () => world.installation.founder(),
+        () => world.identities.find("token", tokenFingerprint),
+        () => world.organizations.list([id], PAGE),
+      ],
     };
   },
   async members(world) {
