@@ -1,0 +1,41 @@
+import type { ContainerEngine } from "../../ports/container_engine.ts";
+
+const DEFAULT_TIMEOUT_MS = 2000;
+
+/** A Docker Engine at a `DOCKER_HOST` address: `unix://` with a path, `tcp://`, `http://` or `https://`. */
+export class DockerContainerEngine implements ContainerEngine {
+  readonly #dockerHost: string;
+
+  constructor(dockerHost: string) {
+    this.#dockerHost = dockerHost;
+  }
+
+  answers(): Promise<boolean> {
+    return engineAnswers(this.#dockerHost);
+  }
+}
+
+/** Whether a Docker Engine answers there within `timeoutMs` (2 s unless told); never rejects. */
+export async function engineAnswers(
+  dockerHost: string,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): Promise<boolean> {
+  try {
+    const [url, options] = pingAddress(dockerHost);
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { ...options, signal, redirect: "manual" });
+    const engine = response.headers.get("api-version");
+    await response.body?.cancel();
+    // Any web server may answer 200 to anything; an engine names the version of its interface.
+    return response.ok && engine !== null;
+  } catch {
+    return false;
+  }
+}
+
+function pingAddress(dockerHost: string): [URL, { unix?: string }] {
+  if (dockerHost.startsWith("unix://")) {
+    return [new URL("http://localhost/_ping"), { unix: dockerHost.slice("unix://".length) }];
+  }
+  return [new URL("/_ping", dockerHost.replace(/^tcp:\/\//, "http://")), {}];
+}

@@ -1,0 +1,19 @@
+import { describe, expect, test } from "bun:test";
+import type { ContainerEngine } from "../../ports/container_engine.ts";
+
+/** An engine that runs, and one that does not. */
+export interface EnginesForContract {
+  readonly running: ContainerEngine;
+  readonly stopped: ContainerEngine;
+}
+
+/** What every `ContainerEngine` adapter promises. */
+export function containerEngineContract(name: string, open: () => Promise<EnginesForContract>) {
+  describe(`ContainerEngine contract: ${name}`, () => {
+    test("answers() tells a running engine from a stopped one", async () => {
+      const { running, stopped } = await open();
+      expect(await running.answers()).toBe(true);
+      expect(await stopped.answers()).toBe(false);
+    });
+  });
+}

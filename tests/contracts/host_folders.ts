@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { HostFolders } from "../../ports/host_folders.ts";
+
+/**
+ * A place with the folders `plain/inner` and `plain/with space`, the links `link` to `plain`, `chain` to `link`, `loop` to itself and
+ * `broken` to nowhere, all by absolute targets.
+ */
+export interface FoldersForContract extends AsyncDisposable {
+  readonly folders: HostFolders;
+  /** The real path of the place. */
+  readonly root: string;
+}
+
+/** What every `HostFolders` adapter promises. */
+export function hostFoldersContract(name: string, open: () => Promise<FoldersForContract>) {
+  describe(`HostFolders contract: ${name}`, () => {
+    let place: FoldersForContract;
+    beforeAll(async () => {
+      place = await open();
+    });
+    afterAll(async () => {
+      await place?.[Symbol.asyncDispose]();
+    });
+
+    test.each([
+      ["plain", "plain"],
+      ["plain/inner", "plain/inner"],
+      ["plain/with space", "plain/with space"],
+      ["plain/", "plain"],
+      ["plain//inner/.", "plain/inner"],
+      ["plain/inner/..", "plain"],
+      ["link", "plain"],
+      ["link/inner", "plain/inner"],
+      ["chain/inner", "plain/inner"],
+      ["link/../plain", "plain"],
+    ])("resolve() gives the real path of %s", async (path, real) => {
+      expect(await place.folders.resolve(`${place.root}/${path}`)).toBe(`${place.root}/${real}`);
+    });
+
+    test("resolve() gives the top of the machine", async () => {
+      expect(await place.folders.resolve("/")).toBe("/");
+    });
+
+    test.each(["missing", "plain/missing", "plain/missing/..", "loop", "broken", "plain/\0", "a".repeat(256)])(
+      "resolve() finds no folder at %j",
+      async (path) => {
+        expect(await place.folders.resolve(`${place.root}/${path}`)).toBeUndefined();
+      },
+    );
+
+    test.each(["", ".", "plain", "~", "file:///"])(
+      "resolve() does not take %j for a folder of the machine",
+      async (path) => {
+        expect(await place.folders.resolve(path)).toBeUndefined();
+      },
+    );
+  });
+}
