@@ -4,20 +4,25 @@ import type { Passwords } from "../../ports/passwords.ts";
 
 const AT_ONCE = 2;
 const MAX_WAITING = 200;
-const ARGON = { algorithm: "argon2id", memoryCost: 65_536, timeCost: 2 } as const;
+const COST = { memoryCost: 65_536, timeCost: 2 };
 
-/** Made with `ARGON` of a random text that nobody kept. */
+/** Made with `COST` of a random text that nobody kept. */
 const NOBODYS =
   "$argon2id$v=19$m=65536,t=2,p=1$3ngRinrk0vxHGsaPN1k1OU+MIlWpeHMofi5Qf4ihtGk$DEIVlafjai1359ad1c2885zpZ9v+mxvdhb1bDURm4pE";
 
 /** Hashes with argon2id, few at a time: each takes 64 MiB, and logins must not take all there is. */
 export class ArgonPasswords implements Passwords {
+  readonly #cost: { readonly memoryCost: number; readonly timeCost: number };
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
+  constructor(cost = COST) {
+    this.#cost = cost;
+  }
+
   async hash(password: Secret): Promise<string> {
     if (password.reveal() === "") throw invalid("invalid_password", "Cannot use this password: it is empty");
-    return this.#inTurn(() => Bun.password.hash(password.reveal(), ARGON));
+    return this.#inTurn(() => Bun.password.hash(password.reveal(), { algorithm: "argon2id", ...this.#cost }));
   }
 
   async verify(password: Secret, hash: string | undefined): Promise<boolean> {

@@ -86,7 +86,10 @@ function boundTo({ table, row, field }: SealedPlace, keyId: string): Uint8Array<
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.fromBase64(text, { alphabet: "base64url" });
+  const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
+  // Base64 has several spellings of the same bytes; only the one that was written counts.
+  if (bytes.toBase64(BASE64URL) !== text) throw new Error("not as it was written");
+  return bytes;
 }
 
 function printable(id: string): string {

@@ -4,5 +4,5 @@ const MAX_LENGTH = 200;
 
 /** Gives a text that callers choose a length that an index can hold: a long one is replaced by its fingerprint. */
 export async function boundedKey(text: string): Promise<string> {
-  return text.length <= MAX_LENGTH ? text : `sha256:${await fingerprint(text)}`;
+  return text.length <= MAX_LENGTH ? text : `sha256:${fingerprint(text)}`;
 }

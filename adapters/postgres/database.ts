@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { invalid } from "../../domain/failure.ts";
+import { connectionOptions } from "./connection_options.ts";
 import { codeOf, databaseFailure, violatedConstraint } from "./database_failure.ts";
 
 /** A pool of connections that makes statements of template literals. */
@@ -99,7 +100,7 @@ class PooledDatabase implements Database {
 function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseOptions, limitMs: number): Sql {
   try {
     return postgres(url, {
-      ...POSTGRES_OPTIONS,
+      ...connectionOptions(),
       max,
       debug: onStatement ? (_connection, text) => onStatement(text) : false,
       connection: {
@@ -117,24 +118,4 @@ function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseO
       { cause },
     );
   }
-}
-
-/** What every connection of this service shares; postgres.js asks for array types otherwise, and waits ever longer before it connects again. */
-export const POSTGRES_OPTIONS = {
-  connect_timeout: 5,
-  fetch_types: false,
-  backoff: () => 0,
-  max_lifetime: null,
-  keep_alive: 10,
-  onnotice: () => {},
-  types: {
-    bigint: { to: 20, from: [20], parse: Number, serialize: String },
-    textArray: { to: 1009, from: [1009], parse: (text: string) => text, serialize: arrayText },
-  },
-};
-
-/** Writes texts as PostgreSQL reads an array. */
-function arrayText(items: readonly (string | null)[]): string {
-  const quoted = items.map((item) => (item === null ? "null" : `"${item.replaceAll(/["\\]/g, "\\$&")}"`));
-  return `{${quoted.join(",")}}`;
 }

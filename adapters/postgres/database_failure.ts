@@ -26,6 +26,9 @@ const AWAY: Readonly<Record<string, string>> = {
   "58": "its disk fails",
 };
 
+/** Codes of certificates that prove nothing. */
+const UNTRUSTED = /CERT|LEAF_SIGNATURE|^ERR_(?:TLS|SSL)/;
+
 /** Statements that were given up because the database took too long over them. */
 const BUSY = new Set(["40001", "40P01", "55P03", "57014"]);
 
@@ -38,12 +41,19 @@ export function databaseFailure(error: unknown): unknown {
       cause: error,
     });
   }
-  const reason =
-    AWAY[code] ?? (/^[0-9A-Z]{5}$/.test(code) ? (AWAY[code.slice(0, 3)] ?? AWAY[code.slice(0, 2)]) : undefined);
+  const reason = whyAway(code, error);
   if (reason !== undefined) {
     return new Failure("unavailable", "database_away", `Cannot reach the database: ${reason}`, { cause: error });
   }
   return refusedValue(code, error) ?? error;
+}
+
+function whyAway(code: string, error: unknown): string | undefined {
+  const known = AWAY[code];
+  if (known !== undefined) return known;
+  if (/^[0-9A-Z]{5}$/.test(code)) return AWAY[code.slice(0, 3)] ?? AWAY[code.slice(0, 2)];
+  if (UNTRUSTED.test(code)) return "its certificate is not trusted";
+  return (error as { readonly syscall?: unknown }).syscall === undefined ? undefined : "its host cannot be reached";
 }
 
 /** The constraint that an error of PostgreSQL says was violated. */

@@ -9,7 +9,7 @@ const EVERYBODY = "*";
  * at once when its credential or person changes, and all go when a message may have been missed.
  */
 export class IdentityCache {
-  readonly #signals: PostgresSignals;
+  readonly #signals: Pick<PostgresSignals, "live">;
   readonly #max: number;
   /** Oldest use first. */
   readonly #entries = { token: new Map<string, Identity>(), session: new Map<string, Identity>() };
@@ -18,7 +18,7 @@ export class IdentityCache {
   /** Counts what was dropped, so that a read that began before is not kept. */
   #generation = 0;
 
-  constructor(signals: PostgresSignals, max = MAX_ENTRIES) {
+  constructor(signals: Pick<PostgresSignals, "live" | "onReset" | "subscribe">, max = MAX_ENTRIES) {
     this.#signals = signals;
     this.#max = max;
     signals.subscribe("slipway_identity", (id) => (id === EVERYBODY ? this.#empty() : this.#drop(id)));

@@ -1,5 +1,6 @@
 import postgres from "postgres";
-import { POSTGRES_OPTIONS, type Sql } from "./database.ts";
+import { connectionOptions } from "./connection_options.ts";
+import type { Sql } from "./database.ts";
 
 /** One connection that listens, for as long as it lasts; it never connects again by itself. */
 export interface ListenLink {
@@ -33,7 +34,7 @@ export function listenLink(url: string, { onNotify, onLost }: ListenLinkEvents):
 
   // Its own listen() connects again without a word, and what was sent meanwhile is missed unnoticed.
   const options = {
-    ...POSTGRES_OPTIONS,
+    ...connectionOptions(),
     max: 1,
     connection: { application_name: "slipway-listen" },
     onclose: lose,

@@ -30,6 +30,8 @@ export interface PostgresWorldOptions extends DatabaseOptions {
   readonly url: string;
   /** Seals the secrets; told to reload when another process added a key. */
   readonly vault: Vault & { reload?(): Promise<void> };
+  /** How often the connection that tells of changes is asked whether it lives. */
+  readonly beatMs?: number;
   /** How often uses of credentials are written. */
   readonly usesMs?: number;
 }
@@ -41,7 +43,7 @@ export type PostgresWorld = ReturnType<typeof storesOf> & AsyncDisposable;
 export async function postgresWorld(options: PostgresWorldOptions): Promise<PostgresWorld> {
   const { url, vault } = options;
   const database = openDatabase(url, options);
-  const signals = new PostgresSignals(url, database);
+  const signals = new PostgresSignals(url, database, options.beatMs);
   const reload = () => void vault.reload?.().catch(() => {});
   signals.subscribe(KEYS_CHANNEL, reload);
   signals.onReset(reload);

@@ -6,7 +6,6 @@ import { within } from "./within.ts";
 type Handler = (payload: string) => void;
 
 const BEAT_MS = 2_000;
-const BEAT_LIMIT_MS = 2_000;
 const SETTLE_LIMIT_MS = 1_000;
 const CONNECT_LIMIT_MS = 5_000;
 const FIRST_RETRY_MS = 50;
@@ -19,6 +18,7 @@ const MAX_PAYLOAD_BYTES = 7_900;
  */
 export class PostgresSignals {
   readonly #url: string;
+  readonly #beatMs: number;
   readonly #database: Database;
   readonly #handlers = new Map<string, Set<Handler>>();
   readonly #resets = new Set<() => void>();
@@ -30,8 +30,10 @@ export class PostgresSignals {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
-  constructor(url: string, database: Database) {
+  /** Asks every `beatMs` whether the connection still answers, and waits as long for the answer. */
+  constructor(url: string, database: Database, beatMs = BEAT_MS) {
     this.#url = url;
+    this.#beatMs = beatMs;
     this.#database = database;
     this.#connect();
   }
@@ -39,7 +41,7 @@ export class PostgresSignals {
   /** Whether every message published from now on is sure to arrive, or its loss to be noticed within seconds. */
   get live(): boolean {
     // A process that was stopped for long finds its last heartbeat too old, and trusts nothing before the next one.
-    return this.#isUp && performance.now() - this.#heardAt < BEAT_MS + BEAT_LIMIT_MS + 1_000;
+    return this.#isUp && performance.now() - this.#heardAt < 2 * this.#beatMs + 1_000;
   }
 
   /** Resolves once live. */
@@ -120,14 +122,14 @@ export class PostgresSignals {
     this.#timer = setTimeout(async () => {
       const sentAt = performance.now();
       try {
-        await within(BEAT_LIMIT_MS, link.echo());
+        await within(this.#beatMs, link.echo());
       } catch {
         link.close();
         return;
       }
       this.#heardAt = sentAt;
       if (this.#link === link) this.#beatLater(link);
-    }, BEAT_MS);
+    }, this.#beatMs);
     this.#timer.unref();
   }
 

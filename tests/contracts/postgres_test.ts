@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import { newKeyText } from "../../adapters/crypto/keyring.ts";
+import { newId } from "../../domain/id.ts";
+import { Secret } from "../../domain/secret.ts";
+import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
+import { anOrganization, aProject, founderOf, minutes, START, uniqueLabel } from "../support/store_builders.ts";
+import { storeContracts } from "./all_stores.ts";
+import { sealedRowsContract } from "./sealed_rows.ts";
+
+/** Two processes' stores over a fresh database. */
+async function openPostgres() {
+  await using opened = new AsyncDisposableStack();
+  const { url } = opened.use(await migratedDatabase());
+  const vault = await vaultOf();
+  const world = opened.use(await openStores({ url, vault }));
+  const elsewhere = opened.use(await openStores({ url, vault }));
+  const held = opened.move();
+  return { ...world, elsewhere, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+storeContracts("postgres", openPostgres);
+
+sealedRowsContract("postgres", async () => {
+  await using opened = new AsyncDisposableStack();
+  const { url } = opened.use(await migratedDatabase());
+  const [former, current] = [newKeyText(), newKeyText()];
+  const [formerVault, vault] = [await vaultOf(former), await vaultOf(current, former)];
+  const before = opened.use(await openStores({ url, vault: formerVault }));
+  const now = opened.use(await openStores({ url, vault }));
+  const { id: organizationId } = await anOrganization(now);
+  const { id: projectId } = await aProject(now, { organizationId });
+  const held = opened.move();
+  let count = 0;
+  return {
+    sealedRows: now.sealedRows,
+    currentKey: vault.keyId(),
+    formerKey: formerVault.keyId(),
+    async storeFormerly(secret) {
+      const key = `SECRET_${++count}`;
+      const put = (world: typeof now, value: Secret) =>
+        world.variables.change(projectId, { upserts: [{ key, value, secret: true }], deletes: [], at: START });
+      await put(before, secret);
+      return {
+        read: async () => (await now.variables.reveal(projectId)).get(key)!,
+        write: (next) => put(now, next),
+      };
+    },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+});
+
+describe("PostgreSQL stores", () => {
+  test("a text with a NUL character is refused, not a fault, and changes nothing", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    const project = await aProject(world, { organizationId });
+    const refused = { name: "Failure", kind: "invalid", code: "invalid_text" };
+    const change = (settings: object) =>
+      world.projects.change(organizationId, project.id, { change: () => settings, at: minutes(1) });
+    await expect(change({ name: "a\0b" })).rejects.toMatchObject(refused);
+    await expect(change({ settings: { buildCommand: "a\0b" } })).rejects.toMatchObject(refused);
+    await expect(change({ settings: { buildCommand: "a\ud800b" } })).rejects.toMatchObject(refused);
+    await expect(world.projects.list(organizationId, { search: "\0" }, { page: 1, perPage: 1 })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(world.projects.list(organizationId, { ids: ["\0"] }, { page: 1, perPage: 1 })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(world.users.findByEmail("a\0@example.com")).rejects.toMatchObject(refused);
+    await expect(world.attempts.take("\0", { limit: 1, windowMs: 1_000 }, START)).rejects.toMatchObject(refused);
+    expect(await world.projects.find(organizationId, project.id)).toEqual(project);
+  });
+
+  test("a text too long for an index is refused, not a fault", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    // Random, for the index compresses what repeats.
+    const slug = Array.from({ length: 200 }, uniqueLabel).join("");
+    const project = await aProject(world, { organizationId });
+    await expect(
+      world.projects.change(organizationId, project.id, { change: () => ({ slug }), at: START }),
+    ).rejects.toMatchObject({ kind: "invalid", code: "text_too_long" });
+  });
+
+  test("keys of any length that callers choose are told apart", async () => {
+    await using world = await openPostgres();
+    const long = Array.from({ length: 500 }, uniqueLabel).join("");
+    const request = { caller: "somebody", key: long, route: "POST /", body: "aa" };
+    const lease = { at: START, leaseMs: 1_000 };
+    expect((await world.idempotentAnswers.claim(request, lease)).state).toBe("mine");
+    expect((await world.idempotentAnswers.claim(request, lease)).state).toBe("running");
+    expect((await world.idempotentAnswers.claim({ ...request, key: `${long}x` }, lease)).state).toBe("mine");
+    expect(await world.attempts.take(long, { limit: 1, windowMs: 1_000 }, START)).toBe(0);
+    expect(await world.attempts.take(long, { limit: 1, windowMs: 1_000 }, START)).toBe(1);
+    expect(await world.attempts.take(`${long}x`, { limit: 1, windowMs: 1_000 }, START)).toBe(0);
+  });
+
+  test("what belongs to something that was removed meanwhile is a conflict, not a fault", async () => {
+    await using world = await openPostgres();
+    const session = { id: newId("ses"), userId: newId("usr"), createdAt: START, expiresAt: minutes(1) };
+    await expect(world.sessions.create(session, "unknown user")).rejects.toMatchObject({
+      kind: "conflict",
+      code: "changed_meanwhile",
+    });
+  });
+
+  test("lists and lookups take one statement each", async () => {
+    await using database = await migratedDatabase();
+    const statements: string[] = [];
+    await using world = await openStores({ url: database.url, onStatement: (text) => statements.push(text) });
+    const { id: organizationId } = await anOrganization(world);
+    const { id: userId } = await founderOf(world);
+    const project = await aProject(world, { organizationId });
+    const page = { page: 1, perPage: 10 };
+    const asked: readonly [string, () => Promise<unknown>][] = [
+      ["projects.list", () => world.projects.list(organizationId, {}, page)],
+      ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
+      ["projects.find", () => world.projects.find(organizationId, project.id)],
+      ["servers.list", () => world.servers.list(organizationId, {}, page)],
+      ["domains.list", () => world.domains.list(organizationId, {}, page)],
+      ["members.list", () => world.members.list(organizationId, page)],
+      ["tokens.list", () => world.tokens.list({ organizationId, userId }, page)],
+      ["invitations.list", () => world.invitations.list(organizationId, START, page)],
+      ["organizations.list", () => world.organizations.list([organizationId], page)],
+      ["auditLog.list", () => world.auditLog.list(organizationId, {}, page)],
+      ["identities.find", () => world.identities.find("token", "unknown")],
+    ];
+    for (const [name, ask] of asked) {
+      statements.length = 0;
+      await ask();
+      expect(statements, name).toHaveLength(1);
+    }
+  });
+
+  test("no clear text of a secret is in the database", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    const { id: projectId } = await aProject(world, { organizationId });
+    const value = new Secret("canary-in-the-mine");
+    const upserts = ["PLAIN", "HIDDEN"].map((key) => ({ key, value, secret: key === "HIDDEN" }));
+    await world.variables.change(projectId, { upserts, deletes: [], at: START });
+    await world.cloudLinks.put({ organizationId, url: "https://example.com", updatedAt: START }, value);
+    const [row] = await world.database.run(
+      (sql) => sql<{ dump: string }[]>`
+        select string_agg(whole, ' ') as dump from (
+          select variables::text as whole from variables union all select cloud_links::text from cloud_links
+        ) as everything`,
+    );
+    expect(row?.dump).toContain("v1.");
+    expect(row?.dump).not.toContain("canary");
+    expect((await world.cloudLinks.token(organizationId))?.reveal()).toBe("canary-in-the-mine");
+  });
+});

@@ -1,0 +1,71 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** A way to a server that tests can close and block. */
+export interface TcpGate extends AsyncDisposable {
+  readonly port: number;
+  /** Breaks every connection and refuses new ones. */
+  shut(): Promise<void>;
+  /** Lets connections through again. */
+  open(): Promise<void>;
+  /** Lets no byte through in either direction, and breaks nothing. */
+  freeze(): void;
+  thaw(): void;
+}
+
+/** Listens on a port of its own and passes everything on to a port of this machine. */
+export async function tcpGate(target: number): Promise<TcpGate> {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  let server: Server | undefined;
+  let port = 0;
+
+  function passOn(client: Socket): void {
+    const upstream = connect(target, "127.0.0.1");
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (bytes) => to.write(bytes));
+      from.on("error", () => to.destroy());
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      if (frozen) from.pause();
+    }
+  }
+
+  const gate: TcpGate = {
+    get port() {
+      return port;
+    },
+    async open() {
+      server = createServer(passOn);
+      const listening = Promise.withResolvers<void>();
+      server.listen(port, "127.0.0.1", () => listening.resolve());
+      await listening.promise;
+      port = (server.address() as { port: number }).port;
+    },
+    async shut() {
+      const closed = Promise.withResolvers<void>();
+      server?.close(() => closed.resolve());
+      for (const socket of sockets) socket.destroy();
+      await closed.promise;
+    },
+    freeze() {
+      frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw() {
+      frozen = false;
+      for (const socket of sockets) socket.resume();
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server?.close();
+    },
+  };
+  await gate.open();
+  return gate;
+}
