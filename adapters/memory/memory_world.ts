@@ -2,7 +2,9 @@ import { MemoryAttempts } from "./attempts.ts";
 import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryClock } from "./clock.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
+import { MemoryContainerEngine } from "./container_engine.ts";
 import { MemoryDomains } from "./domains.ts";
+import { MemoryHostFolders } from "./host_folders.ts";
 import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
 import { MemoryIdentities } from "./identities.ts";
 import { MemoryInstallation } from "./installation.ts";
@@ -33,7 +35,9 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     auditLog: new MemoryAuditLog(tables),
     clock: new MemoryClock(),
     cloudLinks: new MemoryCloudLinks(tables),
+    containerEngine: new MemoryContainerEngine(),
     domains: new MemoryDomains(tables),
+    hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),
     identities: new MemoryIdentities(tables),
     installation: new MemoryInstallation(tables),

@@ -75,6 +75,14 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       expect(await world().attempts.take(key, LIMIT, seconds(1))).toBe(59);
     });
 
+    test("giveBack() makes room after refused attempts too, which were none", async () => {
+      const key = uniqueLabel();
+      await exhaust(key);
+      for (let index = 0; index < 5; index++) await world().attempts.take(key, LIMIT, MINUTE);
+      await world().attempts.giveBack(key, LIMIT, MINUTE);
+      expect(await world().attempts.take(key, LIMIT, MINUTE)).toBe(0);
+    });
+
     test("giveBack() never gives more than the limit", async () => {
       const key = uniqueLabel();
       for (let index = 0; index < 5; index++) await world().attempts.giveBack(key, LIMIT, MINUTE);

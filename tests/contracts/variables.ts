@@ -116,6 +116,32 @@ export function variablesContract(
       expect(await revealed(id)).toEqual({ A: "1" });
     });
 
+    test("change() of a project that is not there, or not any more, is refused", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const { id } = await aProject(world(), { organizationId });
+      await world().projects.remove(organizationId, id);
+      for (const gone of [id, newId("prj")]) {
+        const change = { upserts: [plain("A", "1")], deletes: [], at: START };
+        await expect(world().variables.change(gone, change)).rejects.toMatchObject({ kind: "not_found" });
+        expect((await world().variables.reveal(gone)).size).toBe(0);
+      }
+    });
+
+    test("change() and removal of the project at once leave nothing behind", async () => {
+      for (let round = 0; round < 5; round++) {
+        const { id: organizationId } = await anOrganization(world());
+        const { id } = await aProject(world(), { organizationId });
+        const change = { upserts: [plain("A", "1"), hidden("B", "2")], deletes: [], at: START };
+        const [changed, removed] = await Promise.allSettled([
+          world().variables.change(id, change),
+          world().projects.remove(organizationId, id),
+        ]);
+        expect(removed).toMatchObject({ status: "fulfilled", value: true });
+        if (changed.status === "rejected") expect(changed.reason).toMatchObject({ kind: "not_found" });
+        expect(await world().variables.list(id)).toEqual([]);
+      }
+    });
+
     test("change() touches one project alone", async () => {
       const [id, other] = [await aProjectId(), await aProjectId()];
       await world().variables.change(id, { upserts: [plain("SAME", "mine")], deletes: [], at: START });
