@@ -1,0 +1,63 @@
+import { baseImage } from "./support/base_image.ts";
+import { say } from "./support/command.ts";
+import { dockerEngine } from "./support/docker_engine.ts";
+import { runGroup, type TestCount } from "./support/run_group.ts";
+import { type TestGroup, testGroups } from "./support/test_groups.ts";
+import { removeTestLeftovers } from "./support/test_leftovers.ts";
+
+const MINUTES = 60_000;
+
+/** Runs the groups one after the other with the servers they need, which are gone afterwards. */
+async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promise<TestCount> {
+  await using servers = new AsyncDisposableStack();
+  if (groups.some(({ needsServers }) => needsServers)) {
+    servers.use(await dockerEngine());
+    await baseImage();
+    await removeTestLeftovers();
+    servers.defer(removeTestLeftovers);
+  }
+  const counts: TestCount[] = [];
+  for (const group of groups) {
+    const timeout = (group.needsServers ? 60 : 20) * MINUTES;
+    counts.push(await runGroup(group, { folder: process.cwd(), timeout, signal }));
+    signal.throwIfAborted();
+  }
+  const sum = (pick: (each: TestCount) => number) => counts.reduce((total, each) => total + pick(each), 0);
+  return {
+    passed: sum((each) => each.passed),
+    failed: sum((each) => each.failed),
+    skipped: sum((each) => each.skipped),
+  };
+}
+
+/** The exit code: 0 only when tests ran, none failed, and none was skipped where skipping is not allowed. */
+function verdict({ passed, failed, skipped }: TestCount): number {
+  const mayNotSkip = process.env["CI"] === "true" && skipped > 0;
+  if (mayNotSkip) say("Skipped tests count as failures here, because CI=true");
+  if (passed + failed === 0) say("Not one test ran");
+  return failed > 0 || passed === 0 || mayNotSkip ? 1 : 0;
+}
+
+async function main(): Promise<number> {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => interrupted.abort(new Error(`Ended by ${signal}`)));
+  process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true";
+  const words = process.argv.slice(2);
+  const unknown = words.find((word) => word.startsWith("-") && word !== "--fast");
+  let total: TestCount = { passed: 0, failed: 1, skipped: 0 };
+  try {
+    if (unknown !== undefined) throw new Error(`Cannot understand "${unknown}": usage is bin/test [--fast] [paths …]`);
+    const paths = words.filter((word) => word !== "--fast");
+    const groups = await testGroups({ fastOnly: words.includes("--fast"), paths });
+    total = await runAll(groups, interrupted.signal);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
+  const code = verdict(total);
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : "";
+  say(`${total.passed} passed, ${total.failed} failed${skipped}`);
+  return code;
+}
+
+process.exit(await main());

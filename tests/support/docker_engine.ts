@@ -1,0 +1,68 @@
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { run, say } from "./command.ts";
+
+const PACKAGES = ["docker.io", "iptables", "debootstrap", "debian-archive-keyring"];
+const LOG = new URL("../../.tools/dockerd.log", import.meta.url).pathname;
+const PID = new URL("../../.tools/dockerd.pid", import.meta.url).pathname;
+const READY_WITHIN = 60_000;
+const STOP_WITHIN = 30_000;
+
+/** Makes sure a Docker Engine answers, installing and starting one where possible; disposing it stops one started here. */
+export async function dockerEngine(): Promise<AsyncDisposable> {
+  if (await answers()) return { async [Symbol.asyncDispose]() {} };
+  if (process.getuid?.() !== 0) {
+    throw new Error("Cannot run these tests: no Docker Engine answers; start Docker, or use bin/test --fast");
+  }
+  if (!Bun.which("dockerd")) await install();
+  // A package may have started it by itself.
+  if (await answers()) return { async [Symbol.asyncDispose]() {} };
+  return (await startDaemon([])) ?? (await startDaemon(["--storage-driver=vfs"])) ?? (await giveUp());
+}
+
+async function answers(): Promise<boolean> {
+  return (await run(["docker", "version"], { timeout: 20_000 })).ok;
+}
+
+async function install(): Promise<void> {
+  if (!Bun.which("apt-get")) {
+    throw new Error("Cannot run these tests: Docker is missing; install Docker Engine, or use bin/test --fast");
+  }
+  say("Installing Docker …");
+  const environment = { DEBIAN_FRONTEND: "noninteractive" };
+  await run(["apt-get", "update"], { environment });
+  const installed = await run(["apt-get", "install", "-y", "--no-install-recommends", ...PACKAGES], { environment });
+  if (!installed.ok) throw new Error(`Cannot install Docker: ${installed.lastLine}`);
+}
+
+async function startDaemon(options: readonly string[]): Promise<AsyncDisposable | undefined> {
+  say(`Starting Docker ${options.join(" ")}…`);
+  await mkdir(dirname(PID), { recursive: true });
+  await rm(PID, { force: true });
+  // The signal at this process's death keeps a killed run from leaving the daemon behind.
+  const command = ["setpriv", "--pdeathsig=TERM", "--", "dockerd", `--pidfile=${PID}`, ...options];
+  const daemon = Bun.spawn(command, { detached: true, stdio: ["ignore", "ignore", Bun.file(LOG)] });
+  const stop = async () => {
+    daemon.kill("SIGTERM");
+    await Promise.race([daemon.exited, Bun.sleep(STOP_WITHIN)]);
+    daemon.kill("SIGKILL");
+    await daemon.exited;
+  };
+  for (const end = Date.now() + READY_WITHIN; Date.now() < end && daemon.exitCode === null; await Bun.sleep(200)) {
+    if (!(await answers())) continue;
+    return {
+      async [Symbol.asyncDispose]() {
+        say("Stopping Docker …");
+        await stop();
+      },
+    };
+  }
+  await stop();
+  return undefined;
+}
+
+async function giveUp(): Promise<never> {
+  const log = await readFile(LOG, "utf8").catch(() => "");
+  const lines = log.trim().split("\n");
+  throw new Error(`Cannot start Docker: ${lines.findLast((line) => /fail|fatal|error/i.test(line)) ?? lines.at(-1)}`);
+}

@@ -1,0 +1,72 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { say } from "./command.ts";
+import type { TestGroup } from "./test_groups.ts";
+
+/** What became of a number of tests. */
+export interface TestCount {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** Where and how long a group may run. */
+export interface RunOptions {
+  readonly folder: string;
+  readonly timeout: number;
+  /** Ends the run, and what it has started. */
+  readonly signal: AbortSignal;
+  /** What happens to the output of the tests; it is shown unless told otherwise. */
+  readonly output?: "inherit" | "ignore";
+}
+
+/** Runs one group in a process of its own, its output shown as it comes; a file without any result counts as failed. */
+export async function runGroup(group: TestGroup, options: RunOptions): Promise<TestCount> {
+  const place = await mkdtemp(join(tmpdir(), "slipway-run-"));
+  const report = join(place, "report.xml");
+  try {
+    const ok = await runTests(group, { ...options, report });
+    return count(group, await readFile(report, "utf8").catch(() => ""), ok);
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
+}
+
+async function runTests({ name, files }: TestGroup, options: RunOptions & { report: string }): Promise<boolean> {
+  const { folder, timeout, signal, report, output = "inherit" } = options;
+  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+  const command = [process.execPath, "test", "--timeout=30000", ...reporter, ...files.map((file) => `./${file}`)];
+  // A group of processes of its own, so that whatever the tests started ends with them.
+  const tests = Bun.spawn(command, { cwd: folder, detached: true, stdio: ["ignore", output, output] });
+  const end = () => endProcesses(tests.pid);
+  const limit = setTimeout(() => {
+    say(`The tests of "${name}" were ended: they took longer than ${timeout / 60_000} minutes`);
+    end();
+  }, timeout);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  const code = await tests.exited;
+  clearTimeout(limit);
+  signal.removeEventListener("abort", end);
+  end();
+  return code === 0;
+}
+
+function endProcesses(group: number): void {
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+function count({ files }: TestGroup, report: string, ok: boolean): TestCount {
+  const total = /<testsuites [^>]*>/.exec(report)?.[0] ?? "";
+  const number = (attribute: string) => Number(new RegExp(` ${attribute}="(\\d+)"`).exec(total)?.[1] ?? 0);
+  const silent = files.filter((file) => !report.includes(`file="${file}"`));
+  silent.forEach((file) => say(`No result from ${file}`));
+  const [tests, failures, skipped] = [number("tests"), number("failures"), number("skipped")];
+  const failed = failures + silent.length;
+  return { passed: tests - failures - skipped, failed: ok ? failed : Math.max(failed, 1), skipped };
+}
