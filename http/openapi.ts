@@ -125,17 +125,11 @@ function responses(
 function parametersOf(schema: Json | undefined, where: "path" | "query"): Json[] {
   const required = (schema?.required ?? []) as string[];
   return Object.entries((schema?.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
-    const { description, ...rest } = plainNumber(property);
+    const { description, stands, ...text } = property;
+    const rest = (stands ?? text) as Json;
     const mandatory = where === "path" || (required.includes(name) && !("default" in rest));
     return { name, in: where, required: mandatory, ...(description !== undefined && { description }), schema: rest };
   });
-}
-
-/** A number in a query is declared as such, without the text that it travels as. */
-function plainNumber(property: Json): Json {
-  const options = (property.anyOf ?? []) as Json[];
-  const number = options.find(({ type }) => type === "integer" || type === "number");
-  return number ? { ...number, ...("default" in property && { default: property.default }) } : property;
 }
 
 function tagOf(path: string): string {

@@ -1,5 +1,6 @@
 import { t } from "elysia";
-import type { TObject, TProperties, TSchema } from "@sinclair/typebox";
+import { type IntegerOptions, Kind, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import type { Listing, Page } from "../domain/page.ts";
 import { ACTIONS, RESOURCES, ROLES } from "../domain/permission.ts";
 
 /** An object that refuses fields it does not name. */
@@ -15,7 +16,13 @@ export function oneOf<const T extends readonly string[]>(
   words: T,
   options: { description?: string; examples?: string[] } = {},
 ) {
-  return t.Unsafe<T[number]>(t.String({ enum: [...words], ...options }));
+  // Elysia's own kind, but not by `t.UnionEnum`: that presets the first word for what a caller leaves out.
+  return t.Unsafe<T[number]>({ [Kind]: "UnionEnum", type: "string", enum: [...words], ...options });
+}
+
+/** A whole number in JSON; Elysia's own kind would take a text for one. */
+export function integer(options: IntegerOptions = {}) {
+  return Type.Integer(options);
 }
 
 /** A value or `null`. */
@@ -31,20 +38,27 @@ export function text(
   return t.String({ minLength: 1, ...options, maxLength });
 }
 
-/** A number in a query or in JSON. */
+/** A moment, in UTC. */
 export const Time = t.String({ format: "date-time", examples: ["2026-01-31T12:00:00.000Z"] });
 
 /** The id in a path; ids of the wrong form are simply not there. */
-export const IdPath = object({ id: t.String({ minLength: 1, maxLength: 100 }) });
+export const IdPath = object({ id: t.String() });
 
 /** No field at all; what routes without a body take. */
 export const Nothing = object({});
 
 /** The part of a list that is asked for. */
 export const PageFields = {
-  page: t.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: "Counts from 1" }),
-  perPage: t.Integer({ minimum: 1, maximum: 100, default: 50, description: "How many at most" }),
+  page: count({ maximum: 1_000_000, preset: 1, description: "Counts from 1" }),
+  perPage: count({ maximum: 100, preset: 50, description: "How many at most" }),
 };
+
+/** A number of a query, from 1 to a power of ten; a query holds text, and `stands` is the number it stands for. */
+function count({ maximum, preset, description }: { maximum: number; preset: number; description: string }) {
+  const pattern = `^(?:[1-9][0-9]{0,${String(maximum).length - 2}}|${maximum})$`;
+  const stands = { type: "integer", minimum: 1, maximum, default: preset };
+  return t.String({ pattern, default: String(preset), description, stands });
+}
 
 export const PageQuery = object(PageFields);
 
@@ -55,7 +69,7 @@ export function one<T extends TSchema>(view: T) {
 
 /** A part of a list. */
 export function many<T extends TSchema>(view: T) {
-  return object({ data: t.Array(view), total: t.Integer(), page: t.Integer(), perPage: t.Integer() });
+  return object({ data: t.Array(view), total: integer(), page: integer(), perPage: integer() });
 }
 
 /** An action that went well. */
@@ -78,11 +92,13 @@ export const Grants = t.Array(GrantSchema, { maxItems: 200, examples: [[]] });
 
 export const RoleSchema = oneOf(ROLES, { examples: ["developer"] });
 
-/** Turns a listing into the body of a list route. */
-export function listed<T, V>(
-  { items, total }: { readonly items: readonly T[]; readonly total: number },
-  { page, perPage }: { readonly page: number; readonly perPage: number },
+/** The body of a list route: the page that the query asks for, as `list` gives it. */
+export async function listed<T, V>(
+  query: { readonly page: string; readonly perPage: string },
+  list: (page: Page) => Promise<Listing<T>>,
   view: (item: T) => V,
 ) {
-  return { data: items.map(view), total, page, perPage };
+  const page = { page: Number(query.page), perPage: Number(query.perPage) };
+  const { items, total } = await list(page);
+  return { data: items.map(view), total, ...page };
 }

@@ -53,8 +53,7 @@ export function domainRoutes(access: Access, useCases: DomainUseCases) {
     .use(access)
     .get(
       "",
-      async ({ principal, query }) =>
-        listed(await useCases.listDomains(principal, query.projectId, query), query, view),
+      ({ principal, query }) => listed(query, (page) => useCases.listDomains(principal, query.projectId, page), view),
       {
         permission: "project:list",
         query: DomainQuery,

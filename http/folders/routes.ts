@@ -5,7 +5,7 @@ import type { scanUpload } from "../../application/uploads/scan_upload.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, Nothing, object, one, oneOf, text, Time } from "../schema.ts";
+import { done, integer, Nothing, object, one, oneOf, text, Time } from "../schema.ts";
 import { DetectionView } from "./schemas.ts";
 
 export interface FolderUseCases {
@@ -34,7 +34,7 @@ const SessionView = done({
   }),
 });
 
-const UploadView = done({ bytes: t.Integer(), sha256: t.String(), files: t.Integer() });
+const UploadView = done({ bytes: integer(), sha256: t.String(), files: integer() });
 
 /** Folders that are uploaded to be deployed. */
 export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl: string) {

@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import { nullable, object, oneOf } from "../schema.ts";
+import { integer, nullable, object, oneOf } from "../schema.ts";
 
 const Found = (example: string) => nullable(t.String({ examples: [example] }));
 
@@ -14,7 +14,7 @@ export const DetectionView = object(
     startCommand: Found("bun run start"),
     outputDirectory: Found("dist"),
     rootDirectory: Found("."),
-    port: nullable(t.Integer({ examples: [3000] })),
+    port: nullable(integer({ examples: [3000] })),
     projectType: oneOf(["app", "static", "docker", "services"] as const),
     dockerfile: Found("Dockerfile"),
     composeFile: Found("compose.yaml"),

@@ -34,7 +34,7 @@ export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl
     .use(access)
     .get(
       "/members",
-      async ({ principal, query }) => listed(await useCases.listMembers(principal, query), query, memberView),
+      ({ principal, query }) => listed(query, (page) => useCases.listMembers(principal, page), memberView),
       {
         permission: "member:read",
         query: PageQuery,
@@ -47,7 +47,7 @@ export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl
     )
     .get(
       "/members/invitations",
-      async ({ principal, query }) => listed(await useCases.listInvitations(principal, query), query, invitationView),
+      ({ principal, query }) => listed(query, (page) => useCases.listInvitations(principal, page), invitationView),
       {
         permission: "member:read",
         query: PageQuery,
@@ -62,8 +62,8 @@ export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl
     .get(
       "/audit",
       async ({ principal, query }) => {
-        const { page, perPage, ...filter } = query;
-        return listed(await useCases.listAudit(principal, filter, { page, perPage }), query, auditView);
+        const { page: _, perPage: __, ...filter } = query;
+        return listed(query, (page) => useCases.listAudit(principal, filter, page), auditView);
       },
       {
         permission: "member:read",

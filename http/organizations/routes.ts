@@ -30,7 +30,7 @@ const OrganizationBody = object({
 export function organizationRoutes(access: Access, useCases: OrganizationUseCases) {
   return new Elysia({ prefix: "/api/organizations", tags: ["Identity"] })
     .use(access)
-    .get("", async ({ principal, query }) => listed(await useCases.listOrganizations(principal, query), query, view), {
+    .get("", ({ principal, query }) => listed(query, (page) => useCases.listOrganizations(principal, page), view), {
       permission: "organization:list",
       query: PageQuery,
       ...operation({

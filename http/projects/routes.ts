@@ -38,8 +38,8 @@ export function projectRoutes(access: Access, useCases: ProjectUseCases) {
     .use(access)
     .get(
       "",
-      async ({ principal, query }) =>
-        listed(await useCases.listProjects(principal, query.search, query), query, projectView),
+      ({ principal, query }) =>
+        listed(query, (page) => useCases.listProjects(principal, query.search, page), projectView),
       {
         permission: "project:list",
         query: ProjectQuery,

@@ -1,7 +1,7 @@
 import type { TNull, TOptional, TUnion } from "@sinclair/typebox";
 import { t } from "elysia";
 import { type Project, PROJECT_TYPES, RUNTIMES, sourceOf } from "../../domain/project.ts";
-import { nullable, object, oneOf, text, Time } from "../schema.ts";
+import { integer, nullable, object, oneOf, text, Time } from "../schema.ts";
 import { EndpointSchema, ServiceSchema } from "./service_schemas.ts";
 
 const name = text(100, { examples: ["Harbour"] });
@@ -27,11 +27,11 @@ const settings = {
   startCommand: command("bun run start"),
   outputDirectory: text(1_000, { examples: ["dist"] }),
   rootDirectory: text(1_000, { examples: ["apps/web"] }),
-  port: t.Integer({ minimum: 1, maximum: 65_535, examples: [3000] }),
+  port: integer({ minimum: 1, maximum: 65_535, examples: [3000] }),
   projectType: oneOf(PROJECT_TYPES, { examples: ["app"] }),
   services: t.Array(ServiceSchema, { maxItems: 100, examples: [[]] }),
   publicEndpoints: t.Array(EndpointSchema, { maxItems: 100, examples: [[]] }),
-  rollbackWindow: t.Integer({ minimum: 0, maximum: 100, examples: [5] }),
+  rollbackWindow: integer({ minimum: 0, maximum: 100, examples: [5] }),
   healthPath: text(1_000, { examples: ["/health"] }),
   requireApproval: t.Boolean({ examples: [false] }),
   runtime: oneOf(RUNTIMES, { examples: ["process"] }),

@@ -1,9 +1,9 @@
 import { t } from "elysia";
-import { object, oneOf, text } from "../schema.ts";
+import { integer, object, oneOf, text } from "../schema.ts";
 
 const Words = t.Union([text(4_000), t.Array(t.String({ maxLength: 4_000 }), { maxItems: 200 })]);
-const Span = t.Union([text(40), t.Integer({ minimum: 0 })]);
-const Port = t.Union([t.Integer({ minimum: 1, maximum: 65_535 }), t.String({ pattern: "^[0-9]{1,5}$" })]);
+const Span = t.Union([text(40), integer({ minimum: 0 })]);
+const Port = t.Union([integer({ minimum: 1, maximum: 65_535 }), t.String({ pattern: "^[0-9]{1,5}$" })]);
 
 /** A service of a project with several. */
 export const ServiceSchema = object(
@@ -23,7 +23,7 @@ export const ServiceSchema = object(
     ),
     dockerfile: t.Optional(text(1_000)),
     ports: t.Optional(
-      t.Array(t.Union([text(100), t.Integer({ minimum: 1, maximum: 65_535 })]), { maxItems: 100, examples: [["80"]] }),
+      t.Array(t.Union([text(100), integer({ minimum: 1, maximum: 65_535 })]), { maxItems: 100, examples: [["80"]] }),
     ),
     dependsOn: t.Optional(
       t.Union([
@@ -48,7 +48,7 @@ export const ServiceSchema = object(
         test: t.Optional(Words),
         interval: t.Optional(Span),
         timeout: t.Optional(Span),
-        retries: t.Optional(t.Integer({ minimum: 0, maximum: 1_000 })),
+        retries: t.Optional(integer({ minimum: 0, maximum: 1_000 })),
         startPeriod: t.Optional(Span),
       }),
     ),
@@ -57,7 +57,7 @@ export const ServiceSchema = object(
     resources: t.Optional(
       object({
         cpus: t.Optional(t.Number({ exclusiveMinimum: 0 })),
-        memoryBytes: t.Optional(t.Integer({ minimum: 1 })),
+        memoryBytes: t.Optional(integer({ minimum: 1 })),
       }),
     ),
     rootDirectory: t.Optional(text(1_000)),

@@ -24,7 +24,7 @@ export interface ServerUseCases {
 export function serverRoutes(access: Access, useCases: ServerUseCases) {
   return new Elysia({ prefix: "/api/servers", tags: ["Servers"] })
     .use(access)
-    .get("", async ({ principal, query }) => listed(await useCases.listServers(principal, query), query, serverView), {
+    .get("", ({ principal, query }) => listed(query, (page) => useCases.listServers(principal, page), serverView), {
       permission: "server:list",
       query: PageQuery,
       ...operation({ name: "server.list", summary: "List servers, newest first", answer: many(ServerView) }),

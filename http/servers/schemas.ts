@@ -1,10 +1,10 @@
 import { t } from "elysia";
 import type { Server } from "../../domain/server.ts";
-import { nullable, object, text, Time } from "../schema.ts";
+import { integer, nullable, object, text, Time } from "../schema.ts";
 
 const name = text(80, { examples: ["Berlin 1"] });
 const sshHost = text(253, { examples: ["203.0.113.7"] });
-const sshPort = t.Integer({ minimum: 1, maximum: 65_535, default: 22, examples: [22] });
+const sshPort = integer({ minimum: 1, maximum: 65_535, default: 22, examples: [22] });
 const sshUser = text(64, { examples: ["deploy"] });
 const hostKey = text(8_192, {
   description: "A fingerprint or a public key line",
@@ -28,7 +28,7 @@ export const ServerBody = object({
 export const ServerPatch = object({
   name: t.Optional(name),
   sshHost: t.Optional(sshHost),
-  sshPort: t.Optional(t.Integer({ minimum: 1, maximum: 65_535 })),
+  sshPort: t.Optional(integer({ minimum: 1, maximum: 65_535 })),
   sshUser: t.Optional(sshUser),
   sshPassword: t.Optional(nullable(sshPassword)),
   sshPrivateKey: t.Optional(nullable(sshPrivateKey)),

@@ -18,7 +18,7 @@ export interface TokenUseCases {
 export function tokenRoutes(access: Access, useCases: TokenUseCases) {
   return new Elysia({ prefix: "/api/tokens", tags: ["Identity"] })
     .use(access)
-    .get("", async ({ principal, query }) => listed(await useCases.listTokens(principal, query), query, tokenView), {
+    .get("", ({ principal, query }) => listed(query, (page) => useCases.listTokens(principal, page), tokenView), {
       permission: "self",
       query: PageQuery,
       ...operation({ name: "token.list", summary: "List the caller's own tokens", answer: many(TokenView) }),
