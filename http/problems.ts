@@ -63,7 +63,7 @@ function failed({ kind, message, code, details, retryAfter }: Failure): Response
 function explain(error: ValidationError): Failure {
   const seen = new Map<string, Detail>();
   for (const { path, message, schema } of wrongParts(error)) {
-    const name = path.slice(1).replaceAll("/", ".").slice(0, 200);
+    const name = nameOf(path);
     if (!seen.has(name)) seen.set(name, { path: name, message: sentence(message, schema) });
     if (seen.size === 20) break;
   }
@@ -82,16 +82,42 @@ function explain(error: ValidationError): Failure {
 interface WrongPart {
   readonly path: string;
   readonly message: string;
-  readonly schema: { readonly enum?: unknown };
+  readonly value: unknown;
+  readonly schema: { readonly enum?: unknown; readonly stands?: { readonly maximum: number } };
+  /** For a union: what each of its kinds finds wrong. */
+  readonly errors: readonly Iterable<WrongPart>[];
 }
 
-function wrongParts({ validator, value }: ValidationError): Iterable<WrongPart> {
-  return "Errors" in validator ? validator.Errors(value) : [];
+function* wrongParts({ validator, value }: ValidationError): Iterable<WrongPart> {
+  if ("Errors" in validator) for (const part of validator.Errors(value)) yield* innermost(part);
+}
+
+/** Looks into a union for what is wrong with the kind that was meant, so that a field in it is named. */
+function* innermost(part: WrongPart): Iterable<WrongPart> {
+  const kinds = part.errors.map((errors) => Iterator.from(errors).take(20).toArray());
+  const meant = kinds.filter(([first]) => part.value === null || first?.message !== "Expected null");
+  const fitting = meant.find(([first]) => first && first.path.length > part.path.length) ?? meant[0];
+  if (!fitting || (meant.length > 1 && fitting[0]?.path === part.path)) {
+    const either = meant.map(([first]) => first?.message.replace(/^Expected /, "")).join(", or ");
+    yield either ? { ...part, message: either } : part;
+  } else {
+    for (const inner of fitting) yield* innermost(inner);
+  }
+}
+
+/** The dotted name of what a JSON pointer points to. */
+function nameOf(pointer: string): string {
+  const parts = pointer.slice(1).split("/");
+  return parts
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .join(".")
+    .slice(0, 200);
 }
 
 function sentence(message: string, schema: WrongPart["schema"]): string {
   if (message === "Unexpected property") return "is not a known field";
+  if (schema.stands) return `must be a whole number from 1 to ${schema.stands.maximum}`;
   if (message === "Expected required property") return "is required";
   if (Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(", ")}`;
-  return message.replace(/^Expected /, "must be: ");
+  return `must be: ${message.replace(/^Expected /, "")}`;
 }
