@@ -2,7 +2,10 @@ import { invalid } from "../domain/failure.ts";
 
 const MAX_DEPTH = 32;
 
-/** Reads JSON and refuses what different readers would read differently: repeated keys, `__proto__`, extreme nesting. */
+/**
+ * Reads JSON and refuses what different readers would read differently: repeated keys, `__proto__`, extreme nesting, and
+ * characters that no store or program takes.
+ */
 export function strictJson(text: string): unknown {
   checkStructure(text);
   try {
@@ -25,7 +28,9 @@ function checkStructure(text: string): void {
     } else if (character === '"') {
       const end = stringEnd(text, at);
       const keys = stack.at(-1);
-      if (keys && isKey(text, end)) checkKey(keys, text.slice(at, end));
+      const value = unescaped(text.slice(at, end));
+      if (value.includes("\0") || !value.isWellFormed()) throw oddCharacter();
+      if (keys && isKey(text, end)) checkKey(keys, value);
       at = end - 1;
     }
   }
@@ -45,14 +50,18 @@ function isKey(text: string, end: number): boolean {
   return text[at] === ":";
 }
 
-function checkKey(keys: Set<string>, literal: string): void {
-  const key = literal.includes("\\") ? unescaped(literal) : literal.slice(1, -1);
+function checkKey(keys: Set<string>, key: string): void {
   if (key === "__proto__") throw invalid("unreadable_body", 'Cannot read the body: "__proto__" is not a known field');
   if (keys.has(key)) throw invalid("unreadable_body", "Cannot read the body: an object names a field twice");
   keys.add(key);
 }
 
+function oddCharacter() {
+  return invalid("unreadable_body", "Cannot read the body: a text in it holds a NUL or half of a surrogate pair");
+}
+
 function unescaped(literal: string): string {
+  if (!literal.includes("\\")) return literal.slice(1, -1);
   try {
     return String(JSON.parse(literal));
   } catch {
