@@ -6,7 +6,7 @@ import type { Keyring } from "./keyring.ts";
 
 const VERSION = "v1";
 const NONCE_BYTES = 12;
-const RELOAD_AGAIN_MS = 1_000;
+const LOOK_AGAIN_MS = 1_000;
 const BASE64URL = { alphabet: "base64url", omitPadding: true } as const;
 
 const encoder = new TextEncoder();
@@ -16,8 +16,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export class CryptoVault implements Vault {
   readonly #read: () => Promise<Keyring>;
   #keyring: Keyring;
-  #reloading: Promise<void> | undefined;
-  #reloadedAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> = Promise.resolve();
+  #nextReading: Promise<void> | undefined;
+  /** When a key of this id was looked for in vain. */
+  readonly #missing = new Map<string, number>();
 
   constructor(keyring: Keyring, read: () => Promise<Keyring> = async () => keyring) {
     this.#keyring = keyring;
@@ -48,8 +50,7 @@ export class CryptoVault implements Vault {
   async open(sealed: string, place: SealedPlace): Promise<Secret> {
     const [version, id = "", nonce = "", text = "", ...rest] = sealed.split(".");
     if (version !== VERSION || rest.length > 0) throw unreadable("it is no sealed text");
-    if (!this.#keyring.byId.has(id)) await this.#reloadSoon();
-    const key = this.#keyring.byId.get(id)?.key;
+    const key = await this.#keyOf(id);
     if (!key) throw unreadable(`the key ${printable(id)} that seals it is not configured`);
     try {
       const algorithm = { name: "AES-GCM", iv: bytesOf(nonce), additionalData: boundTo(place, id) };
@@ -60,24 +61,31 @@ export class CryptoVault implements Vault {
   }
 
   /** Reads the keys anew, as another process may have added one; on failure the former ones stay. */
-  async reload(): Promise<void> {
-    this.#reloading ??= this.#replaceKeyring();
-    await this.#reloading;
+  reload(): Promise<void> {
+    // A reading that is under way may have begun before the key was added.
+    this.#nextReading ??= this.#reading
+      .catch(() => {})
+      .then(() => {
+        this.#nextReading = undefined;
+        this.#reading = this.#replaceKeyring();
+        return this.#reading;
+      });
+    return this.#nextReading;
   }
 
   async #replaceKeyring(): Promise<void> {
-    try {
-      this.#keyring = await this.#read();
-    } finally {
-      this.#reloadedAt = performance.now();
-      this.#reloading = undefined;
-    }
+    this.#keyring = await this.#read();
+    this.#missing.clear();
   }
 
-  /** Reloads for an unknown key, yet not for every row that such a key seals. */
-  async #reloadSoon(): Promise<void> {
-    if (performance.now() - this.#reloadedAt < RELOAD_AGAIN_MS) return;
-    await this.reload().catch(() => {});
+  /** Finds a key, in the sources too where it is not known; one that is missing there is not looked for with every text. */
+  async #keyOf(id: string): Promise<CryptoKey | undefined> {
+    const lookedAt = this.#missing.get(id) ?? Number.NEGATIVE_INFINITY;
+    if (!this.#keyring.byId.has(id) && performance.now() - lookedAt > LOOK_AGAIN_MS) {
+      await this.reload().catch(() => {});
+      if (!this.#keyring.byId.has(id)) this.#missing.set(id, performance.now());
+    }
+    return this.#keyring.byId.get(id)?.key;
   }
 }
 

@@ -131,3 +131,17 @@ describe("addKey()", () => {
     expect(await idsOf()).toEqual([added, before]);
   });
 });
+
+test("a vault looks for a key that is new to it at once, however lately it looked for others", async () => {
+  const lagging = await CryptoVault.load({ folder });
+  await lagging.reload();
+  const stranger = await CryptoVault.load({ folder: join(folder, "other") });
+  await expect(lagging.open(await stranger.seal(new Secret("x"), PLACE), PLACE)).rejects.toMatchObject({
+    code: "secret_unreadable",
+  });
+  await addKey(folder);
+  const leading = await CryptoVault.load({ folder });
+  const sealed = await Promise.all(["a", "b"].map((text) => leading.seal(new Secret(text), PLACE)));
+  const opened = await Promise.all(sealed.map((text) => lagging.open(text, PLACE)));
+  expect(opened.map((secret) => secret.reveal())).toEqual(["a", "b"]);
+});

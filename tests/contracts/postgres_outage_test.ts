@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import postgres from "postgres";
+import { openDatabase } from "../../adapters/postgres/database.ts";
+import { Failure } from "../../domain/failure.ts";
+import { eventually } from "../support/eventually.ts";
+import { faultyListener } from "../support/faulty_listener.ts";
+import { migratedDatabase, openStores } from "../support/postgres_stores.ts";
+import { anOrganization } from "../support/store_builders.ts";
+import { tcpGate } from "../support/tcp_gate.ts";
+
+const AWAY = { name: "Failure", kind: "unavailable", code: "database_away" };
+
+/** Stores that reach their database through a gate, with a short patience. */
+async function behindAGate(limitMs = 8_000) {
+  await using opened = new AsyncDisposableStack();
+  const { url } = opened.use(await migratedDatabase());
+  const gate = opened.use(await tcpGate(Number(new URL(url).port)));
+  const gated = Object.assign(new URL(url), { port: `${gate.port}` }).href;
+  const world = opened.use(await openStores({ url: gated, limitMs }));
+  const organization = await anOrganization(world);
+  const held = opened.move();
+  return {
+    ...world,
+    url,
+    gate,
+    ask: () => world.organizations.list([organization.id], { page: 1, perPage: 1 }),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+describe("without PostgreSQL", () => {
+  test("stores fail as unavailable while it is gone, and work again once it is back", async () => {
+    await using world = await behindAGate();
+    await world.gate.shut();
+    for (let attempt = 0; attempt < 20; attempt++) await expect(world.ask()).rejects.toMatchObject(AWAY);
+    expect(await world.serviceHealth.databaseAnswers()).toBe(false);
+    await eventually(
+      async () => world.signals.live,
+      (live) => !live,
+    );
+    await world.gate.open();
+    expect((await world.ask()).total).toBe(1);
+    expect(await world.serviceHealth.databaseAnswers()).toBe(true);
+    await world.signals.whenLive();
+  });
+
+  test("every connection works again after many were cut in the middle of statements", async () => {
+    await using world = await behindAGate();
+    const hand = postgres(world.url, { max: 1, onnotice: () => {} });
+    const cutting = new AbortController();
+    const codes = new Set<unknown>();
+    const callers = Array.from({ length: 20 }, async () => {
+      while (!cutting.signal.aborted) {
+        await world.ask().catch((error: unknown) => codes.add(error instanceof Failure ? error.code : error));
+      }
+    });
+    for (let round = 0; round < 15; round++) {
+      await hand`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`;
+      await Bun.sleep(20);
+    }
+    cutting.abort();
+    await Promise.all(callers);
+    await hand.end();
+    expect([...codes]).toEqual(["database_away"]);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => world.ask()));
+    expect(answers.every(({ total }) => total === 1)).toBe(true);
+  });
+
+  test("a database that goes silent is given up, and used again once it speaks", async () => {
+    await using world = await behindAGate(300);
+    await world.ask();
+    world.gate.freeze();
+    expect(await Promise.allSettled([world.ask(), world.ask()])).toMatchObject([{ reason: AWAY }, { reason: AWAY }]);
+    world.gate.thaw();
+    const answered = await eventually(
+      () => world.ask().catch(() => undefined),
+      (answer) => answer !== undefined,
+    );
+    expect(answered?.total).toBe(1);
+  });
+
+  test("a peer that accepts and hangs up fails statements instead of being called for ever", async () => {
+    using listener = faultyListener("closing");
+    const database = openDatabase(`postgres://postgres@127.0.0.1:${listener.port}/none`);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expect(database.run((sql) => sql`select 1`)).rejects.toMatchObject(AWAY);
+    }
+    await database.close();
+  });
+
+  test("a failure tells why, but neither address nor password", async () => {
+    await using database = await migratedDatabase();
+    const password = "swordfish-swordfish";
+    const wrong = Object.assign(new URL(database.url), { password }).href;
+    const missing = Object.assign(new URL(database.url), { pathname: "/nowhere" }).href;
+    const expected = [
+      [wrong, "it refuses the user or the password of DATABASE_URL"],
+      [missing, "it has no database of the name in DATABASE_URL"],
+      [`postgres://u:${password}@127.0.0.1:1/x`, "nothing listens at its address"],
+    ] as const;
+    for (const [url, reason] of expected) {
+      const away = openDatabase(url);
+      const failure = await away.run((sql) => sql`select 1`).catch((error: unknown) => error as Error);
+      expect(failure).toMatchObject(AWAY);
+      expect((failure as Error).message).toBe(`Cannot reach the database: ${reason}`);
+      await away.close();
+    }
+  });
+
+  test("an address that is none is refused by the name of its setting", () => {
+    expect(() => openDatabase("postgres://[")).toThrow("Cannot use DATABASE_URL");
+  });
+
+  test("stores can be closed while it is gone or silent", async () => {
+    for (const fault of ["shut", "freeze"] as const) {
+      await using world = await behindAGate(300);
+      world.identities.used({ kind: "token", id: "tok_1" }, new Date());
+      await world.gate[fault]();
+      await world[Symbol.asyncDispose]();
+      await expect(world.ask()).rejects.toMatchObject(AWAY);
+    }
+  });
+});

@@ -1,0 +1,220 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { addKey } from "../../adapters/crypto/key_file.ts";
+import { newKeyText } from "../../adapters/crypto/keyring.ts";
+import { CryptoVault } from "../../adapters/crypto/vault.ts";
+import { KEYS_CHANNEL, type PostgresWorld } from "../../adapters/postgres/postgres_world.ts";
+import { newId } from "../../domain/id.ts";
+import { Secret } from "../../domain/secret.ts";
+import { eventually } from "../support/eventually.ts";
+import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
+import { anOrganization, aProject, START } from "../support/store_builders.ts";
+
+const root = await mkdtemp(join(tmpdir(), "slipway-"));
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+/** Stores with a project and a server that hold secrets. */
+async function withSecrets(world: PostgresWorld, count = 3) {
+  const { id: organizationId } = await anOrganization(world);
+  const { id: projectId } = await aProject(world, { organizationId });
+  const put = (from: PostgresWorld, key: string, value: string) =>
+    from.variables.change(projectId, {
+      upserts: [{ key, value: new Secret(value), secret: true }],
+      deletes: [],
+      at: START,
+    });
+  for (let index = 0; index < count; index++) await put(world, `KEY_${index}`, `value ${index}`);
+  const serverId = newId("srv");
+  await world.servers.create(
+    {
+      id: serverId,
+      organizationId,
+      name: "web",
+      sshHost: "192.0.2.1",
+      sshPort: 22,
+      sshUser: "deploy",
+      hostKey: null,
+      hasSshPassword: true,
+      hasSshPrivateKey: true,
+      hasSshKeyPassphrase: false,
+      lastCheckedAt: null,
+      lastCheckError: null,
+      createdAt: START,
+      updatedAt: START,
+    },
+    { sshPassword: new Secret("password"), sshPrivateKey: new Secret("private key"), sshKeyPassphrase: null },
+  );
+  const link = { organizationId, url: "https://cloud.example.com", updatedAt: START };
+  await world.cloudLinks.put(link, new Secret("cloud token"));
+  return { organizationId, projectId, serverId, put };
+}
+
+type Stored = Awaited<ReturnType<typeof withSecrets>>;
+
+/** Every secret in clear. */
+async function reveal(world: PostgresWorld, { organizationId, projectId, serverId }: Stored) {
+  const credentials = await world.servers.credentials(organizationId, serverId);
+  return {
+    variables: [...(await world.variables.reveal(projectId))].map(([key, value]) => `${key}=${value.reveal()}`),
+    password: credentials?.sshPassword?.reveal(),
+    privateKey: credentials?.sshPrivateKey?.reveal(),
+    cloud: (await world.cloudLinks.token(organizationId))?.reveal(),
+  };
+}
+
+const ALL = {
+  variables: ["KEY_0=value 0", "KEY_1=value 1", "KEY_2=value 2"],
+  password: "password",
+  privateKey: "private key",
+  cloud: "cloud token",
+};
+const WRONG_KEY = { name: "Failure", kind: "unavailable", code: "wrong_secret_key" };
+const UNREADABLE = { name: "Failure", kind: "unavailable", code: "secret_unreadable" };
+
+describe("secrets in PostgreSQL", () => {
+  test("stores open again with the same key and read everything", async () => {
+    await using database = await migratedDatabase();
+    const key = newKeyText();
+    const first = await openStores({ url: database.url, vault: await vaultOf(key) });
+    const stored = await withSecrets(first);
+    await first[Symbol.asyncDispose]();
+    await using second = await openStores({ url: database.url, vault: await vaultOf(key) });
+    expect(await reveal(second, stored)).toEqual(ALL);
+  });
+
+  test("stores refuse to open with another key, even with nothing sealed yet, naming the one they want", async () => {
+    await using database = await migratedDatabase();
+    const vault = await vaultOf();
+    const first = await openStores({ url: database.url, vault });
+    await first[Symbol.asyncDispose]();
+    const failure = await openStores({ url: database.url }).catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject(WRONG_KEY);
+    expect((failure as Error).message).toBe(
+      `Cannot start: the database was sealed with key ${vault.keyId()}, which is not configured. Set SLIPWAY_SECRET_KEY (or SLIPWAY_SECRET_KEY_PREVIOUS) to it`,
+    );
+  });
+
+  test("of several first starts with different keys at once, one succeeds", async () => {
+    await using database = await migratedDatabase();
+    const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => openStores({ url: database.url })));
+    const opened = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+    for (const world of opened) await world[Symbol.asyncDispose]();
+    expect(opened).toHaveLength(1);
+    for (const reason of refused) expect(reason).toMatchObject(WRONG_KEY);
+  });
+
+  test("a damaged check value counts as a wrong key", async () => {
+    await using database = await migratedDatabase();
+    const vault = await vaultOf();
+    await using world = await openStores({ url: database.url, vault });
+    await world.database.sql`update vault_keys set check_value = overlay(check_value placing 'AAAA' from 40)`;
+    await expect(openStores({ url: database.url, vault })).rejects.toMatchObject(WRONG_KEY);
+  });
+
+  test("a text that was changed, or moved to another row or column, is not read", async () => {
+    await using database = await migratedDatabase();
+    await using world = await openStores({ url: database.url });
+    const stored = await withSecrets(world);
+    const { sql } = world.database;
+    await sql`update servers set sealed_password = sealed_private_key`;
+    await expect(world.servers.credentials(stored.organizationId, stored.serverId)).rejects.toMatchObject(UNREADABLE);
+    await sql`update cloud_links set sealed_token = (select sealed_value from variables limit 1)`;
+    await expect(world.cloudLinks.token(stored.organizationId)).rejects.toMatchObject(UNREADABLE);
+    await sql`update variables set sealed_value = 'value 0' where key = 'KEY_0'`;
+    await expect(world.variables.reveal(stored.projectId)).rejects.toMatchObject(UNREADABLE);
+  });
+
+  test("reseal() moves every column to the new key, after which the former one is not needed", async () => {
+    await using database = await migratedDatabase();
+    const [former, current] = [newKeyText(), newKeyText()];
+    const before = await openStores({ url: database.url, vault: await vaultOf(former) });
+    const stored = await withSecrets(before);
+    await before[Symbol.asyncDispose]();
+    const vault = await vaultOf(current, former);
+    const both = await openStores({ url: database.url, vault });
+    while ((await both.sealedRows.reseal(2)) > 0);
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 6]]));
+    await both[Symbol.asyncDispose]();
+    await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
+    expect(await reveal(after, stored)).toEqual(ALL);
+    await expect(openStores({ url: database.url, vault: await vaultOf(former) })).rejects.toMatchObject(WRONG_KEY);
+  });
+
+  test("reseal() goes on past what cannot be read, and says so when nothing else is left", async () => {
+    await using database = await migratedDatabase();
+    const [former, current] = [newKeyText(), newKeyText()];
+    await using before = await openStores({ url: database.url, vault: await vaultOf(former) });
+    const stored = await withSecrets(before);
+    await before.database.sql`
+      update variables set sealed_value = sealed_value || 'x' where key in ('KEY_0', 'KEY_1')`;
+    const vault = await vaultOf(current, former);
+    await using world = await openStores({ url: database.url, vault });
+    let resealed = 0;
+    for (let count = 1; count > 0; resealed += count) {
+      count = await world.sealedRows.reseal(1).catch((error: unknown) => {
+        expect(error).toMatchObject(UNREADABLE);
+        return 0;
+      });
+    }
+    expect(resealed).toBe(4);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(4);
+    await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
+    expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
+  });
+
+  test("a key is changed while another process writes, without a lost or unreadable secret", async () => {
+    await using database = await migratedDatabase();
+    const folder = join(root, "rotation");
+    const [vault, others] = [await CryptoVault.load({ folder }), await CryptoVault.load({ folder })];
+    await using world = await openStores({ url: database.url, vault });
+    await using writer = await openStores({ url: database.url, vault: others });
+    const stored = await withSecrets(world);
+    const writing = new AbortController();
+    let written = 0;
+    const writes = (async () => {
+      while (!writing.signal.aborted) {
+        written++;
+        await stored.put(writer, `KEY_${written % 3}`, `later ${written % 3}`);
+      }
+    })();
+    const added = await addKey(folder);
+    await world.signals.publish(KEYS_CHANNEL, added);
+    await eventually(
+      async () => vault.keyId() === added && others.keyId() === added,
+      (told) => told,
+    );
+    while ((await world.sealedRows.reseal(1)) > 0);
+    writing.abort();
+    await writes;
+    while ((await world.sealedRows.reseal(100)) > 0);
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 6]]));
+    const { variables } = await reveal(writer, stored);
+    expect(written).toBeGreaterThan(2);
+    expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
+  });
+
+  test("a change of key goes on after its process was killed", async () => {
+    await using database = await migratedDatabase();
+    const folder = join(root, "killed");
+    const vault = await CryptoVault.load({ folder });
+    await using world = await openStores({ url: database.url, vault });
+    const stored = await withSecrets(world, 60);
+    const before = await reveal(world, stored);
+    const added = await addKey(folder);
+    const script = join(import.meta.dir, "../support/resealing_process.ts");
+    const killed = Bun.spawn([process.execPath, script, database.url, folder], { stdout: "pipe", stderr: "inherit" });
+    await killed.stdout.getReader().read();
+    killed.kill("SIGKILL");
+    await killed.exited;
+    const halfway = await world.sealedRows.countByKey();
+    expect(halfway.get(added)).toBeGreaterThan(0);
+    expect(await reveal(world, stored)).toEqual(before);
+    await vault.reload();
+    while ((await world.sealedRows.reseal(10)) > 0);
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 63]]));
+    expect(await reveal(world, stored)).toEqual(before);
+  });
+});
