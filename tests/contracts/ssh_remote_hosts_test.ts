@@ -1,12 +1,13 @@
 import { generateKeyPairSync } from "node:crypto";
 import { inspect } from "node:util";
 import { describe, expect, test } from "bun:test";
-import { type Connection, utils } from "ssh2";
+import type { Connection } from "ssh2";
 import { explain } from "../../adapters/ssh/connection_failure.ts";
 import { SshRemoteHosts } from "../../adapters/ssh/remote_hosts.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
+import { keyPair } from "../support/key_pair.ts";
 import { scriptedSshd } from "../support/scripted_sshd.ts";
 
 const hosts = new SshRemoteHosts();
@@ -164,7 +165,7 @@ describe("SshRemoteHosts.connect()", () => {
 describe("SshRemoteHosts.connect() with a private key", () => {
   const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
   const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
-  const openSsh = utils.generateKeyPairSync("ed25519");
+  const openSsh = keyPair();
   const locked = { format: "pem", cipher: "aes-256-cbc", passphrase: "open sesame" } as const;
 
   test.each([

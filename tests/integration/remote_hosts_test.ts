@@ -4,7 +4,8 @@ import { Secret } from "../../domain/secret.ts";
 import { remoteHostsContract } from "../contracts/remote_hosts.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
 import { hostileArguments } from "../support/hostile_arguments.ts";
-import { keyPair, type SshdContainer, startSshd } from "../support/sshd_container.ts";
+import { keyPair } from "../support/key_pair.ts";
+import { type SshdContainer, startSshd } from "../support/sshd_container.ts";
 
 remoteHostsContract("OpenSSH", async () => {
   await using stack = new AsyncDisposableStack();

@@ -1,7 +1,8 @@
 import type { AddressInfo } from "node:net";
-import { type AuthContext, type Connection, Server, type ServerConfig, utils } from "ssh2";
+import { type AuthContext, type Connection, Server, type ServerConfig } from "ssh2";
 import { Secret } from "../../domain/secret.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import { keyPair } from "./key_pair.ts";
 
 /** An SSH server in this process that misbehaves on purpose, as no real one can be made to. */
 export interface ScriptedSshd extends AsyncDisposable {
@@ -21,7 +22,7 @@ export interface Script {
 export async function scriptedSshd({ login, session, config }: Script = {}): Promise<ScriptedSshd> {
   const attempts: string[] = [];
   const connections = new Set<Connection>();
-  const hostKeys = [utils.generateKeyPairSync("ed25519").private];
+  const hostKeys = [keyPair().private];
   const server = new Server({ hostKeys, ...config }, (connection) => {
     connections.add(connection);
     connection.on("error", () => {}).on("close", () => connections.delete(connection));

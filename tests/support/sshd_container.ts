@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { utils } from "ssh2";
 import { GenericContainer, Wait } from "testcontainers";
 import { Secret } from "../../domain/secret.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import { keyPair } from "./key_pair.ts";
 
 /** A real OpenSSH server in a container, with users that each log in another way. */
 export interface SshdContainer extends AsyncDisposable {
@@ -22,11 +22,6 @@ export interface SshdContainer extends AsyncDisposable {
   readonly frank: RemoteTarget;
   /** Runs a program inside and gives what it printed. */
   exec(argv: string[]): Promise<string>;
-}
-
-/** A fresh key pair in the OpenSSH format. */
-export function keyPair(passphrase?: string): { readonly public: string; readonly private: string } {
-  return utils.generateKeyPairSync("ed25519", passphrase ? { passphrase, cipher: "aes256-ctr", rounds: 4 } : {});
 }
 
 /** Builds the image when it is not there yet, and starts a server from it; disposing removes the container. */
