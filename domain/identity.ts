@@ -74,11 +74,12 @@ export interface Membership {
 
 /** Makes an identity act in one organization: the one named, else the token's own or the first joined. */
 export function actIn(identity: Identity, organizationId: string | null): Principal {
-  if (identity.boundTo && organizationId && organizationId !== identity.boundTo) throw notFound("organization");
+  if (identity.boundTo && (organizationId ?? identity.boundTo) !== identity.boundTo) throw notFound("organization");
   const wanted = identity.boundTo ?? organizationId;
-  const membership = wanted
-    ? identity.memberships.find((candidate) => candidate.organizationId === wanted)
-    : identity.memberships[0];
+  const membership =
+    wanted !== null
+      ? identity.memberships.find((candidate) => candidate.organizationId === wanted)
+      : identity.memberships[0];
   if (!membership) {
     if (identity.boundTo)
       throw new Failure("unauthenticated", "unauthenticated", "Cannot identify the caller: its membership ended");

@@ -1,6 +1,5 @@
 import type { Presented } from "../application/identity/identify_caller.ts";
-import { Failure, notFound } from "../domain/failure.ts";
-import { isId } from "../domain/id.ts";
+import { Failure } from "../domain/failure.ts";
 
 export const SESSION_COOKIE = "slipway_session";
 
@@ -11,7 +10,6 @@ export function presented(request: Request): Presented | undefined {
   const cookie = authorization ? undefined : sessionCookie(request.headers.get("cookie"));
   const value = authorization ? /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1] : cookie;
   if (!value) return undefined;
-  if (named !== null && !isId("org", named)) throw notFound("organization");
   return { kind: authorization ? "token" : "session", value, organizationId: named };
 }
 
