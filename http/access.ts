@@ -8,6 +8,8 @@ export type NeededPermission = Permission | "self";
 /** What the gate found out about a request before its route runs. */
 export interface Caller {
   readonly principal: Principal | undefined;
+  /** The permission that was checked; none on an open route. */
+  readonly permission: NeededPermission | undefined;
   /** Where the request came from, proxies seen through. */
   readonly address: string;
   /** Whether it travelled under TLS. */
@@ -22,6 +24,11 @@ export function admit(request: Request, caller: Caller): void {
   callers.set(request, caller);
 }
 
+/** The id of a request that was let in, for reports. */
+export function idOf(request: Request): string {
+  return callers.get(request)?.requestId ?? "";
+}
+
 export type Access = ReturnType<typeof access>;
 
 /** Gives routes `permission: "…"` and `open: "why"`; the gate enforces them before anything of the request is read. */
@@ -31,8 +38,9 @@ export function access() {
       detail: { "x-permission": needed } as Record<`x-${string}`, unknown>,
       resolve({ request }) {
         const caller = callers.get(request);
-        // A route that runs without the gate has no caller; it must not run at all.
-        if (!caller?.principal) throw new Error("This route was reached around the gate");
+        // A route that runs without the gate, or by another route's permission, must not run at all.
+        if (!caller?.principal || caller.permission !== needed)
+          throw new Error("This route was reached around the gate");
         return { caller, principal: caller.principal };
       },
     }),
@@ -45,7 +53,13 @@ export function access() {
   });
 }
 
-const NOBODY: Caller = { principal: undefined, address: "unknown", secure: false, requestId: "" };
+const NOBODY: Caller = {
+  principal: undefined,
+  permission: undefined,
+  address: "unknown",
+  secure: false,
+  requestId: "",
+};
 
 interface Routed {
   readonly routes: readonly { readonly method: string; readonly path: string; readonly hooks: object }[];

@@ -44,7 +44,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
   const guarded = access();
   const { facts, metrics, publicUrl } = options;
   return new Elysia({ normalize: false })
-    .use(problems((error) => options.report(error, "")))
+    .use(problems(options.report))
     .onParse({ as: "global" }, ({ request }) => keptBody(request))
     .use(guarded)
     .use(systemRoutes(guarded, { ...facts, ...documents, metrics }))

@@ -71,8 +71,8 @@ export function gate(app: Handled, options: GateOptions): Gate {
     let response: Response;
     try {
       if (found) {
-        principal = await admitted(request, found, options);
-        const caller = { principal, address, secure, requestId };
+        principal = await identified(request, found, options);
+        const caller = { principal, permission: found.permission, address, secure, requestId };
         const params = "params" in rest ? rest.params : {};
         response = await visit({ request, route: found, path, params, caller }, app, options);
       } else {
@@ -85,7 +85,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
     response.headers.set("x-content-type-options", "nosniff");
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     const ms = performance.now() - started;
-    options.metrics.end(`${method} ${found?.path ?? "unknown"}`, response.status, ms / 1000);
+    options.metrics.end(found ? `${method} ${found.path}` : "unknown unknown", response.status, ms / 1000);
     const { userId, credential } = principal ?? {};
     options.logRequest({
       requestId,
@@ -103,29 +103,44 @@ export function gate(app: Handled, options: GateOptions): Gate {
   };
 }
 
-async function admitted(request: Request, route: DeclaredRoute, options: GateOptions): Promise<Principal | undefined> {
-  if (route.permission === undefined) {
-    // A page of another site must not log a browser in or accept anything in its name.
-    if (CHANGING.has(request.method) && request.headers.has("origin")) checkOrigin(request, options.publicOrigin);
-    return undefined;
-  }
+async function identified(
+  request: Request,
+  route: DeclaredRoute,
+  options: GateOptions,
+): Promise<Principal | undefined> {
+  if (route.permission === undefined) return undefined;
   const credential = presented(request);
   if (!credential) throw unauthenticated();
-  const principal = await options.identify(credential);
-  if (credential.kind === "session" && CHANGING.has(request.method)) checkOrigin(request, options.publicOrigin);
-  if (route.permission !== "self" && !allowsSomewhere(principal, route.permission)) {
-    throw forbidden(route.permission);
+  return options.identify(credential);
+}
+
+/** Refuses a change that a page of another site may have caused, and a known caller without the permission. */
+function checkAllowed({ request, route: { permission }, caller: { principal } }: Visit, publicOrigin: string): void {
+  // Open routes too: a page of another site must not log a browser in or accept anything in its name.
+  const byBrowser = principal ? principal.credential.kind === "session" : request.headers.has("origin");
+  if (byBrowser && CHANGING.has(request.method)) checkOrigin(request, publicOrigin);
+  if (principal && permission && permission !== "self" && !allowsSomewhere(principal, permission)) {
+    throw forbidden(permission);
   }
-  return principal;
 }
 
 async function visit(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
-  const { request, route, caller } = visited;
-  if (!CHANGING.has(request.method)) {
-    const reached = request.method === "HEAD" ? new Request(request.url, { headers: request.headers }) : request;
-    admit(reached, caller);
-    return app.handle(reached);
+  const { request, caller } = visited;
+  const changes = CHANGING.has(request.method);
+  try {
+    checkAllowed(visited, options.publicOrigin);
+  } catch (refusal) {
+    if (!changes) throw refusal;
+    return recorded(visited, options, async () => problemOf(refusal, (bug) => options.report(bug, caller.requestId)));
   }
+  if (changes) return change(visited, app, options);
+  const reached = request.method === "HEAD" ? new Request(request.url, { headers: request.headers }) : request;
+  admit(reached, caller);
+  return app.handle(reached);
+}
+
+async function change(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
+  const { request, route, caller } = visited;
   const json = route.operation.streams ? undefined : await readJson(request);
   const key = route.operation.unrepeatable ? null : request.headers.get("idempotency-key");
   const digest = key !== null && !json && request.body ? new BodyDigest(request.body) : undefined;
@@ -133,9 +148,7 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
   const run = async () => {
     admit(reached, caller);
     keepBody(reached, json?.value);
-    if (route.operation.unaudited) return app.handle(reached);
-    const change = { action: route.operation.name, target: Object.values(visited.params)[0] ?? null };
-    return audited(options.audit, caller, change, () => app.handle(reached));
+    return recorded(visited, options, () => app.handle(reached));
   };
   if (key === null || !caller.principal) return run();
   const routeKey = `${request.method} ${visited.path}${queryOf(request.url)}`;
@@ -148,14 +161,21 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
   );
 }
 
+/** Runs a change inside an entry of the audit log, where its route wants one. */
+function recorded({ route, params, caller }: Visit, { audit }: GateOptions, run: () => Promise<Response>) {
+  const { name, unaudited } = route.operation;
+  const [target = ""] = Object.values(params);
+  // What no id looks like is the caller's invention and has no place in the log.
+  const change = { action: name, target: /^[\x21-\x7e]{1,300}$/.test(target) ? target : null };
+  return unaudited ? run() : audited(audit, caller, change, run);
+}
+
 function unrouted(allowed: readonly string[]): Response {
   if (allowed.length === 0) {
-    return problem(404, {
-      error: "Cannot find this route: GET /api/docs lists what there is",
-      code: "routeKeynot_found",
-    });
+    const error = "Cannot find this route: GET /api/docs lists what there is";
+    return problem(404, { error, code: "route_not_found" });
   }
-  const allow = allowed.join(", ");
+  const allow = allowed.join(", ").replace("GET", "GET, HEAD");
   return problem(405, { error: `Cannot use this method here: use ${allow}`, code: "method_not_allowed" }, { allow });
 }
 
@@ -175,7 +195,7 @@ function requestIdOf(request: Request): string {
 /** The path without query and trailing slash, as the route table holds it. */
 function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
-  const end = url.search(/[?#]/);
+  const end = url.indexOf("?", start);
   const path = url.slice(start, end < 0 ? undefined : end);
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }

@@ -1,5 +1,6 @@
 import { Elysia, t, ValidationError } from "elysia";
 import { type Detail, Failure, type FailureKind } from "../domain/failure.ts";
+import { idOf } from "./access.ts";
 import { object } from "./schema.ts";
 
 /** The one place where a failure becomes a status. */
@@ -27,8 +28,10 @@ export const Problem = object(
 );
 
 /** Turns everything thrown by a route into the one error body. */
-export function problems(report: (error: unknown) => void) {
-  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error }) => problemOf(error, report));
+export function problems(report: (error: unknown, requestId: string) => void) {
+  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) =>
+    problemOf(error, (bug) => report(bug, idOf(request))),
+  );
 }
 
 /** The answer to anything thrown; what is no failure is a bug and is reported. */

@@ -13,7 +13,17 @@ export function routeTable(routes: readonly DeclaredRoute[]): (method: string, p
   const methods = [...new Set(routes.map(({ method }) => method))];
   return function (method, path) {
     const match = tree.find(method, path);
-    if (match) return { found: match.store, params: match.params };
-    return { found: undefined, allowed: methods.filter((other) => tree.find(other, path)) };
+    if (!match) return { found: undefined, allowed: methods.filter((other) => tree.find(other, path)) };
+    const params = decoded(match.params);
+    // A part that does not decode names nothing.
+    return params ? { found: match.store, params } : { found: undefined, allowed: [] };
   };
+}
+
+function decoded(params: Readonly<Record<string, string>>): Record<string, string> | undefined {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, part]) => [name, decodeURIComponent(part)]));
+  } catch {
+    return undefined;
+  }
 }

@@ -16,7 +16,7 @@ export interface FolderUseCases {
 
 const ARCHIVE = "application/gzip";
 
-const SessionPath = object({ sessionId: text(100) });
+const SessionPath = object({ sessionId: t.String() });
 
 const SessionBody = object({
   name: t.Optional(text(100, { examples: ["harbour"] })),
