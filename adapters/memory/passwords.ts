@@ -15,5 +15,5 @@ export class MemoryPasswords implements Passwords {
 }
 
 async function salted(password: Secret, salt: string): Promise<string> {
-  return `memory$${salt}$${await fingerprint(`${salt} ${password.reveal()}`)}`;
+  return `memory$${salt}$${fingerprint(`${salt} ${password.reveal()}`)}`;
 }

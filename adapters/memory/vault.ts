@@ -37,7 +37,7 @@ async function sealedText(
   { table, row, field }: SealedPlace,
   { key, nonce }: { readonly key: string; readonly nonce: string },
 ): Promise<string> {
-  const seal = await fingerprint(JSON.stringify([table, row, field, key, nonce, value]));
+  const seal = fingerprint(JSON.stringify([table, row, field, key, nonce, value]));
   const encoded = new TextEncoder().encode(value).toBase64({ alphabet: "base64url", omitPadding: true });
   return `memory.${key}.${nonce}.${encoded}.${seal}`;
 }

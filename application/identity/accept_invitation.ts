@@ -33,7 +33,7 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
     from: string,
   ): Promise<{ readonly invitation: Invitation; readonly userId: string }> {
     const at = ports.clock.now();
-    const token = await fingerprint(given.token);
+    const token = fingerprint(given.token);
     return throttled({ address: from, account: "invitation" }, async () => {
       const invitation = await ports.invitations.findByToken(token);
       if (!invitation || invitation.expiresAt <= at) throw gone();

@@ -26,7 +26,7 @@ export function claimInstallation({
         return { first: true, shownToken: configuredToken ? undefined : text };
       }
     }
-    if (configuredToken) await installation.replaceFounderToken(await fingerprint(configuredToken));
+    if (configuredToken) await installation.replaceFounderToken(fingerprint(configuredToken));
     return { first: false, shownToken: undefined };
   };
 }
@@ -54,6 +54,6 @@ async function firstOwner(at: Date, token: string) {
       expiresAt: null,
       lastUsedAt: null,
     },
-    tokenFingerprint: await fingerprint(token),
+    tokenFingerprint: fingerprint(token),
   };
 }

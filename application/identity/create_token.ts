@@ -50,7 +50,7 @@ export function createToken({ clock, tokens }: { readonly clock: Clock; readonly
       expiresAt,
       lastUsedAt: null,
     };
-    await tokens.create(token, await fingerprint(text));
+    await tokens.create(token, fingerprint(text));
     return { token, text };
   };
 }

@@ -15,7 +15,7 @@ export interface Presented {
 /** Turns a presented credential into a principal, or refuses it. */
 export function identifyCaller({ clock, identities }: { readonly clock: Clock; readonly identities: Identities }) {
   return async function ({ kind, value, organizationId }: Presented): Promise<Principal> {
-    const identity = await identities.find(kind, await fingerprint(value));
+    const identity = await identities.find(kind, fingerprint(value));
     const now = clock.now();
     if (!identity || (identity.expiresAt && identity.expiresAt <= now)) throw unauthenticated();
     identities.used(identity.credential, now);

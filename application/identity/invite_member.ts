@@ -37,7 +37,7 @@ export function inviteMember({ clock, invitations }: { readonly clock: Clock; re
       expiresAt: new Date(createdAt.getTime() + INVITATION_MS),
     };
     const token = randomText();
-    await invitations.create(invitation, await fingerprint(token));
+    await invitations.create(invitation, fingerprint(token));
     return { invitation, token };
   };
 }

@@ -33,7 +33,7 @@ export function logIn(ports: LogInPorts) {
   const throttled = throttle(ports);
   return async function (email: string, password: Secret, from: string): Promise<LoggedIn> {
     const account = normalEmail(email) ?? "";
-    return throttled({ address: from, account: await fingerprint(account) }, async () => {
+    return throttled({ address: from, account: fingerprint(account) }, async () => {
       const user = await ports.users.findByEmail(account);
       const hash = user && (await ports.users.passwordHash(user.id));
       if (!(await ports.passwords.verify(password, hash)) || !user) {
@@ -53,6 +53,6 @@ async function openSession({ clock, sessions }: Pick<LogInPorts, "clock" | "sess
   const expiresAt = new Date(createdAt.getTime() + SESSION_MS);
   const session = { id: newId("ses", createdAt), userId: user.id, createdAt, expiresAt };
   const cookie = randomText();
-  await sessions.create(session, await fingerprint(cookie));
+  await sessions.create(session, fingerprint(cookie));
   return { user, sessionId: session.id, cookie, expiresAt };
 }

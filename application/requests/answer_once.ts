@@ -7,8 +7,16 @@ const LOOK_AGAIN_MS = 50;
 
 /** A request that is to be answered once. */
 export interface OnceRequest extends IdempotentRequest {
-  /** The fingerprint of a body that streams in; resolves once all of it was read. */
-  readonly streamed?: () => Promise<string>;
+  /** The body, where it streams in and its fingerprint comes last. */
+  readonly streamed?: StreamedBody;
+}
+
+/** Fingerprints a body that streams past. */
+export interface StreamedBody {
+  /** The whole body's fingerprint, if it was read to its end. */
+  seen(): string | undefined;
+  /** Reads what is left, and tells the whole body's fingerprint. */
+  rest(): Promise<string>;
 }
 
 /** An answer and what of it may be kept; `kept` is absent where nothing may. */
@@ -36,7 +44,7 @@ export function answerOnce({
       if (claim.state === "mine") return { replayed: false, answer: await runClaimed(claim.claimId, request, run) };
       if (claim.state === "other_request") throw otherRequest();
       if (claim.state === "answered") {
-        if ((request.body ?? (await request.streamed?.())) !== claim.body) throw otherRequest();
+        if ((request.body ?? (await request.streamed?.rest())) !== claim.body) throw otherRequest();
         return { replayed: true, answer: claim.answer };
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
@@ -48,8 +56,10 @@ export function answerOnce({
     let settled = false;
     try {
       const { answer, kept } = await run();
-      if (kept) {
-        await idempotentAnswers.keep(claimId, request.body ?? (await request.streamed?.()) ?? "", kept);
+      // A body that was refused before its end cannot be told from another one; its answer is not worth reading the rest.
+      const body = request.body ?? request.streamed?.seen();
+      if (kept && body !== undefined) {
+        await idempotentAnswers.keep(claimId, body, kept);
         settled = true;
       }
       return answer;

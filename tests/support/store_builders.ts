@@ -19,7 +19,7 @@ export function uniqueLabel(): string {
 }
 
 /** A fingerprint that no other call gives. */
-export function uniqueFingerprint(): Promise<string> {
+export async function uniqueFingerprint(): Promise<string> {
   return fingerprint(randomText());
 }
 
