@@ -1,4 +1,4 @@
-import type { Once, OnceAnswer, OnceRequest } from "../application/requests/answer_once.ts";
+import type { Once, OnceAnswer, OnceRequest, StreamedBody } from "../application/requests/answer_once.ts";
 import { invalidField } from "../domain/failure.ts";
 import type { Principal } from "../domain/permission.ts";
 import type { Operation } from "./operation.ts";
@@ -26,11 +26,11 @@ export async function runOnce(
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalidField("Idempotency-Key", "use 1 to 255 visible ASCII characters");
   const request: OnceRequest = {
     // A key counts per route, so that one key may run through several steps of a client's work.
-    caller: `${principal.organizationId}/${principal.userId} ${route}`,
+    caller: `${callerOf(principal)} ${route}`,
     key,
     route,
-    body: body ? hex(await crypto.subtle.digest("SHA-256", body as Uint8Array<ArrayBuffer>)) : null,
-    ...(stream && { streamed: () => stream.rest() }),
+    body: stream ? null : new Bun.CryptoHasher("sha256").update(body ?? "").digest("hex"),
+    ...(stream && { streamed: stream }),
   };
   const once = await answerOnce(request, async () => {
     const response = await run();
@@ -42,6 +42,11 @@ export async function runOnce(
     status,
     headers: { "content-type": "application/json", "idempotency-replayed": "true" },
   });
+}
+
+/** A narrowed token is a caller of its own: it must not see what its owner's other credentials were answered. */
+function callerOf({ organizationId, userId, narrowing, credential }: Principal): string {
+  return `${organizationId}/${userId}${narrowing ? `/${credential.id}` : ""}`;
 }
 
 async function kept(response: Response, { shownOnce = [] }: Operation) {
@@ -61,9 +66,10 @@ function blank(value: Record<string, unknown>, [head, ...rest]: string[]): void 
 }
 
 /** Fingerprints a body as it streams past. */
-export class BodyDigest {
+export class BodyDigest implements StreamedBody {
   readonly #hash = new Bun.CryptoHasher("sha256");
   readonly #stream: ReadableStream<Uint8Array>;
+  #fingerprint: string | undefined;
 
   constructor(body: ReadableStream<Uint8Array>) {
     this.#stream = body.pipeThrough(
@@ -71,6 +77,9 @@ export class BodyDigest {
         transform: (chunk, controller) => {
           this.#hash.update(chunk);
           controller.enqueue(chunk);
+        },
+        flush: () => {
+          this.#fingerprint = this.#hash.digest("hex");
         },
       }),
     );
@@ -80,15 +89,12 @@ export class BodyDigest {
     return this.#stream;
   }
 
-  /** Reads what is left unread and tells the whole body's fingerprint. */
-  async rest(): Promise<string> {
-    if (!this.#stream.locked) {
-      for await (const chunk of this.#stream) void chunk;
-    }
-    return this.#hash.copy().digest("hex");
+  seen(): string | undefined {
+    return this.#fingerprint;
   }
-}
 
-function hex(buffer: ArrayBuffer): string {
-  return new Uint8Array(buffer).toHex();
+  async rest(): Promise<string> {
+    for await (const chunk of this.#stream) void chunk;
+    return this.#fingerprint ?? "";
+  }
 }
