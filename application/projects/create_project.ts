@@ -26,6 +26,8 @@ export interface CreateProjectPorts extends CheckLocalPathPorts {
   readonly baseDomain: string;
   readonly clock: Clock;
   readonly projects: Projects;
+  /** The API's own host, which no project may take. */
+  readonly publicHost: string;
 }
 
 /** Creates a project with a free address of its own; a taken address gets a random ending. */
@@ -44,13 +46,14 @@ export function createProject(ports: CreateProjectPorts) {
 }
 
 async function store(
-  { baseDomain, clock, projects }: CreateProjectPorts,
+  { baseDomain, clock, projects, publicHost }: CreateProjectPorts,
   { organizationId }: Principal,
   { name, slug, settings }: { readonly name: string; readonly slug: string; readonly settings: ProjectSettings },
 ): Promise<Project> {
   const at = clock.now();
   for (let label = slug; ; label = `${slug}-${randomEnding()}`) {
     const hostname = `${label}.${baseDomain}`;
+    if (hostname === publicHost) continue;
     const project: Project = {
       id: newId("prj", at),
       organizationId,
