@@ -1,4 +1,5 @@
 import { invalid, notFound } from "../../domain/failure.ts";
+import { isId } from "../../domain/id.ts";
 import type { Member } from "../../domain/identity.ts";
 import { demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
 import type { Members, MemberOutcome } from "../../ports/members.ts";
@@ -11,7 +12,7 @@ export function changeMember({ members }: { readonly members: Members }) {
     userId: string,
     change: { readonly role?: Role | undefined; readonly grants?: readonly Grant[] | undefined },
   ): Promise<Member> {
-    const member = await members.find(by.organizationId, userId);
+    const member = isId("usr", userId) ? await members.find(by.organizationId, userId) : undefined;
     if (!member) throw notFound("member");
     demand(by, "member:admin", { id: userId });
     refuseMore(by, member.role, member.grants);

@@ -1,4 +1,5 @@
 import { notFound } from "../../domain/failure.ts";
+import { isId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import type { Invitations } from "../../ports/invitations.ts";
 import type { Members } from "../../ports/members.ts";
@@ -14,9 +15,9 @@ export function removeMember({
   readonly members: Members;
 }) {
   return async function (by: Principal, id: string): Promise<void> {
-    const standing = id.startsWith("inv_")
+    const standing = isId("inv", id)
       ? await invitations.find(by.organizationId, id)
-      : await members.find(by.organizationId, id);
+      : isId("usr", id) && (await members.find(by.organizationId, id));
     if (!standing) throw notFound("member");
     demand(by, "member:admin", { id });
     refuseMore(by, standing.role, standing.grants);

@@ -1,4 +1,5 @@
 import { Failure, notFound } from "../../domain/failure.ts";
+import { isId } from "../../domain/id.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Tokens } from "../../ports/tokens.ts";
 
@@ -13,6 +14,6 @@ export function revokeToken({ tokens }: { readonly tokens: Tokens }) {
       );
     }
     const { organizationId, userId } = by;
-    if (!(await tokens.revoke({ organizationId, userId }, id))) throw notFound("token");
+    if (!isId("tok", id) || !(await tokens.revoke({ organizationId, userId }, id))) throw notFound("token");
   };
 }
