@@ -11,7 +11,7 @@ export class PostgresAttempts implements Attempts {
   }
 
   async take(key: string, { limit, windowMs }: AttemptLimit, at: Date): Promise<number> {
-    const bounded = await boundedKey(key);
+    const bounded = boundedKey(key);
     const endsAt = new Date(at.getTime() + windowMs);
     // One more than the limit stands for any number of refused attempts.
     const [row] = await this.#database.run(
@@ -27,7 +27,7 @@ export class PostgresAttempts implements Attempts {
   }
 
   async giveBack(key: string, { limit }: AttemptLimit, at: Date): Promise<void> {
-    const bounded = await boundedKey(key);
+    const bounded = boundedKey(key);
     await this.#database.run(
       (sql) => sql`
         update attempts set count = greatest(least(count, ${limit}) - 1, 0)

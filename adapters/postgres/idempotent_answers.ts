@@ -26,7 +26,7 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
 
   async claim(request: IdempotentRequest, lease: Lease): Promise<Claim> {
     const claimId = crypto.randomUUID();
-    const bounded = { ...request, key: await boundedKey(request.key), caller: await boundedKey(request.caller) };
+    const bounded = { ...request, key: boundedKey(request.key), caller: boundedKey(request.caller) };
     for (;;) {
       if (await this.#take(claimId, bounded, lease)) return { state: "mine", claimId };
       const row = await this.#find(bounded);
