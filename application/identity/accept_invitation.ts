@@ -34,7 +34,7 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
   ): Promise<{ readonly invitation: Invitation; readonly userId: string }> {
     const at = ports.clock.now();
     const token = fingerprint(given.token);
-    return throttled({ address: from, account: "invitation" }, async () => {
+    return throttled({ address: from, account: token }, async () => {
       const invitation = await ports.invitations.findByToken(token);
       if (!invitation || invitation.expiresAt <= at) throw gone();
       const newcomer = await newcomerOf(ports, invitation, given);
