@@ -1,0 +1,82 @@
+import { type Detection, isRunnable, NOTHING_DETECTED } from "./detection.ts";
+import type { Finding } from "./ecosystem.ts";
+import { ECOSYSTEMS, REFINEMENTS } from "./ecosystems.ts";
+import { isPassedOver } from "./manifests.ts";
+import { ProjectFolder } from "./project_folder.ts";
+import type { ProjectTree } from "./project_tree.ts";
+
+export type { Detection } from "./detection.ts";
+export type { ProjectTree } from "./project_tree.ts";
+
+/** Folders of folders that are looked into, as workspaces have them. */
+const GROUPS = new Set(["apps", "packages", "services"]);
+const PLAIN_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.-]*$/;
+const MAX_PLACES = 50;
+const UNKNOWN =
+  "Cannot tell what this project is: add a Dockerfile, a package.json or an index.html, or set the commands yourself";
+
+/** Tells what a project is and how it would be built, from its files alone: the same answer for the same files, never a throw. */
+export function detect(tree: ProjectTree): Detection {
+  const whole = new ProjectFolder(tree);
+  const finding = inspect(whole);
+  const found = finding && detectionOf(finding);
+  if (found !== undefined && (finding?.broken || isRunnable(found))) return found;
+  const parts = placesIn(whole).flatMap((folder) => {
+    const part = { ...detectionOf(inspect(folder) ?? {}), rootDirectory: folder.path };
+    return isRunnable(part) ? [part] : [];
+  });
+  if (parts.length === 1) return parts[0]!;
+  if (parts.length > 1) return together(parts);
+  return found ?? { ...NOTHING_DETECTED, warnings: [UNKNOWN] };
+}
+
+function inspect(folder: ProjectFolder): Finding | undefined {
+  const findings = ECOSYSTEMS.flatMap((ecosystem) => ecosystem.detect(folder) ?? []);
+  // A package.json that only holds tools does not hide the program of another language beside it.
+  const telling = findings.find((finding) => finding.broken || isRunnable(detectionOf(finding)));
+  let found = telling ?? findings[0];
+  for (const refinement of REFINEMENTS) found = refinement.refine(folder, found);
+  return found;
+}
+
+function detectionOf({ broken: _broken, ...found }: Finding): Detection {
+  return { ...NOTHING_DETECTED, ...found };
+}
+
+/** The folders in which a project may lie when the whole is none. */
+function placesIn(whole: ProjectFolder): ProjectFolder[] {
+  const paths = usableIn(whole).flatMap((name) =>
+    GROUPS.has(name) ? usableIn(whole.at(name)).map((inner) => `${name}/${inner}`) : [name],
+  );
+  return paths.slice(0, MAX_PLACES).map((path) => whole.at(path));
+}
+
+function usableIn(folder: ProjectFolder): string[] {
+  return folder.folders().filter((name) => PLAIN_NAME.test(name) && !isPassedOver(name));
+}
+
+/** Several projects side by side; what they have in common is said of the whole. */
+function together(parts: readonly (Detection & { readonly rootDirectory: string })[]): Detection {
+  const shared = (key: "language" | "framework" | "packageManager") =>
+    parts.every((part) => part[key] === parts[0]![key]) ? parts[0]![key] : null;
+  return {
+    ...NOTHING_DETECTED,
+    language: shared("language"),
+    framework: shared("framework"),
+    packageManager: shared("packageManager"),
+    projectType: "services",
+    services: parts.map(({ rootDirectory }) => ({ name: serviceName(rootDirectory, parts), rootDirectory })),
+    env: [...new Map(parts.flatMap(({ env }) => env).map((variable) => [variable.key, variable])).values()],
+    warnings: parts.flatMap(({ rootDirectory, warnings }) => warnings.map((warning) => `${rootDirectory}: ${warning}`)),
+  };
+}
+
+/** The last part of a folder's path, or all of it when another ends alike. */
+function serviceName(path: string, parts: readonly { readonly rootDirectory: string }[]): string {
+  const alike = parts.filter(({ rootDirectory }) => lastPart(rootDirectory) === lastPart(path));
+  return alike.length > 1 ? path.replaceAll("/", "-") : lastPart(path);
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

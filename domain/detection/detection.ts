@@ -1,0 +1,58 @@
+/** What a project was found to be and how it would be built; `null` is what could not be told. */
+export interface Detection {
+  readonly language: string | null;
+  readonly framework: string | null;
+  readonly packageManager: string | null;
+  readonly installCommand: string | null;
+  readonly buildCommand: string | null;
+  readonly startCommand: string | null;
+  /** Where the build leaves its result, relative to the root directory; `.` is that folder itself. */
+  readonly outputDirectory: string | null;
+  /** Folder of the project inside what was given, `null` for the whole; all other paths are relative to it. */
+  readonly rootDirectory: string | null;
+  readonly port: number | null;
+  readonly projectType: "app" | "static" | "docker" | "services";
+  readonly dockerfile: string | null;
+  readonly composeFile: string | null;
+  readonly services: readonly DetectedService[];
+  readonly env: readonly DetectedVariable[];
+  /** Sentences for a person. */
+  readonly warnings: readonly string[];
+}
+
+/** One of several parts that are deployed together. */
+export interface DetectedService {
+  readonly name: string;
+  readonly rootDirectory: string | null;
+}
+
+/** A variable that the project says it reads. */
+export interface DetectedVariable {
+  readonly key: string;
+  /** Whether the project gives no usable value for it. */
+  readonly required: boolean;
+}
+
+/** A project of which nothing could be told. */
+export const NOTHING_DETECTED: Detection = {
+  language: null,
+  framework: null,
+  packageManager: null,
+  installCommand: null,
+  buildCommand: null,
+  startCommand: null,
+  outputDirectory: null,
+  rootDirectory: null,
+  port: null,
+  projectType: "app",
+  dockerfile: null,
+  composeFile: null,
+  services: [],
+  env: [],
+  warnings: [],
+};
+
+/** Tells whether enough was found to serve something. */
+export function isRunnable({ projectType, startCommand }: Detection): boolean {
+  return projectType !== "app" || startCommand !== null;
+}

@@ -1,0 +1,31 @@
+import type { DetectedVariable } from "./detection.ts";
+import { type Refinement, warned } from "./ecosystem.ts";
+
+const NAMES = [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.local.example", "env.example"];
+const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
+const PLACEHOLDER = /^(?:change[-_ ]?me|your[-_ ].*|replace[-_ ].*|<.*>|\.{3}|x{3,}|todo)$/i;
+
+/** Takes the variables that a project reads from its example of an environment file. */
+export const envExample: Refinement = {
+  manifests: NAMES,
+  refine(folder, found) {
+    const env = new Map<string, DetectedVariable>();
+    for (const path of NAMES) {
+      for (const line of (folder.text(path) ?? "").split(/\r?\n/)) {
+        const [, key, value = ""] = LINE.exec(line) ?? [];
+        if (key !== undefined && !env.has(key)) env.set(key, { key, required: isMissing(value) });
+      }
+    }
+    const withEnv = env.size === 0 ? found : { ...found, env: [...env.values()] };
+    if (!folder.has(".env") || withEnv === undefined) return withEnv;
+    return warned(withEnv, "Cannot keep secrets that lie in the project: set the values of .env as variables instead");
+  },
+};
+
+function isMissing(written: string): boolean {
+  const value = written
+    .replace(/(?:^|\s)#.*$/, "")
+    .trim()
+    .replace(/^(["'])(.*)\1$/, "$2");
+  return value === "" || PLACEHOLDER.test(value);
+}
