@@ -155,7 +155,7 @@ export function compose(world: World, settings: AppSettings) {
     publicOrigin: new URL(settings.publicUrl).origin,
     trustedProxies: settings.trustedProxies,
     report: (error, requestId) => log.write("error", "A request met a bug", { requestId, error: describe(error) }),
-    logRequest: ({ ms, ...line }) => log.write("info", "request", { ...line, ms: Math.round(ms * 100) / 100 }),
+    logRequest: (line) => log.write("info", "request", line),
     facts: {
       version: VERSION,
       mode: settings.mode,

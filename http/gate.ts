@@ -24,7 +24,7 @@ export interface GateOptions {
 }
 
 /** One answered request, for the log. */
-export interface RequestLine {
+export type RequestLine = {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
@@ -33,7 +33,7 @@ export interface RequestLine {
   readonly address: string;
   readonly userId: string | undefined;
   readonly credentialId: string | undefined;
-}
+};
 
 interface Handled {
   readonly routes: Parameters<typeof declaredRoutes>[0]["routes"];
@@ -50,6 +50,8 @@ interface Visit {
   readonly caller: Caller;
 }
 
+const UNKNOWN = { method: "unknown", path: "unknown" };
+
 const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 /**
@@ -65,7 +67,8 @@ export function gate(app: Handled, options: GateOptions): Gate {
     const requestId = requestIdOf(request);
     const path = pathOf(request.url);
     const method = request.method === "HEAD" ? "GET" : request.method;
-    const { found, ...rest } = match(method, path);
+    const matched = match(method, path);
+    const { found } = matched;
     const { address, secure } = travelled(request, peer, options.trustedProxies);
     let principal: Principal | undefined;
     let response: Response;
@@ -73,10 +76,9 @@ export function gate(app: Handled, options: GateOptions): Gate {
       if (found) {
         principal = await identified(request, found, options);
         const caller = { principal, permission: found.permission, address, secure, requestId };
-        const params = "params" in rest ? rest.params : {};
-        response = await visit({ request, route: found, path, params, caller }, app, options);
+        response = await visit({ request, route: found, path, params: matched.params, caller }, app, options);
       } else {
-        response = unrouted("allowed" in rest ? rest.allowed : []);
+        response = unrouted(matched.allowed);
       }
     } catch (error) {
       response = error instanceof NotJson ? notJson() : problemOf(error, (bug) => options.report(bug, requestId));
@@ -85,14 +87,14 @@ export function gate(app: Handled, options: GateOptions): Gate {
     response.headers.set("x-content-type-options", "nosniff");
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     const ms = performance.now() - started;
-    options.metrics.end(found ? `${method} ${found.path}` : "unknown unknown", response.status, ms / 1000);
+    options.metrics.end(found ?? UNKNOWN, response.status, ms / 1000);
     const { userId, credential } = principal ?? {};
     options.logRequest({
       requestId,
       method: request.method,
       path,
       status: response.status,
-      ms,
+      ms: Math.round(ms * 100) / 100,
       address,
       userId,
       credentialId: credential?.id,

@@ -1,5 +1,11 @@
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** A route by its own object, the same one for each of its requests. */
+export interface CountedRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
 interface Series {
   readonly labels: string;
   count: number;
@@ -10,7 +16,7 @@ interface Series {
 
 /** Counts answered requests by route, and renders them as Prometheus text. */
 export class Metrics {
-  readonly #series = new Map<string, Series>();
+  readonly #series = new Map<CountedRoute, Series>();
   readonly #startedAt = Date.now();
   #running = 0;
 
@@ -18,7 +24,7 @@ export class Metrics {
     this.#running++;
   }
 
-  end(route: string, status: number, seconds: number): void {
+  end(route: CountedRoute, status: number, seconds: number): void {
     this.#running--;
     const series = this.#of(route);
     series.count++;
@@ -50,10 +56,10 @@ export class Metrics {
     ].join("\n");
   }
 
-  #of(route: string): Series {
+  #of(route: CountedRoute): Series {
     let series = this.#series.get(route);
     if (!series) {
-      const [method, path] = route.split(" ", 2);
+      const { method, path } = route;
       const buckets = BUCKETS.map(() => 0);
       series = { labels: `method="${method}",route="${path}"`, count: 0, seconds: 0, buckets, statuses: new Map() };
       this.#series.set(route, series);

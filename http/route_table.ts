@@ -20,7 +20,8 @@ export function routeTable(routes: readonly DeclaredRoute[]): (method: string, p
   };
 }
 
-function decoded(params: Readonly<Record<string, string>>): Record<string, string> | undefined {
+function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
+  if (!Object.values(params).some((part) => part.includes("%"))) return params;
   try {
     return Object.fromEntries(Object.entries(params).map(([name, part]) => [name, decodeURIComponent(part)]));
   } catch {

@@ -23,8 +23,8 @@ export class ConsoleLog implements Log, Disposable {
 
   write(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     if (LOG_LEVELS.indexOf(level) < this.#from) return;
-    const at = new Date().toISOString();
-    this.#lines.push(this.#options.format === "json" ? jsonLine({ at, level, message, ...fields }) : textLine(at, level, message, fields));
+    const line = this.#options.format === "json" ? jsonLine : textLine;
+    this.#lines.push(line({ at: new Date().toISOString(), level, message }, fields));
     this.#timer ??= setTimeout(() => this.flush(), this.#options.gatherMs ?? 50);
   }
 
@@ -43,15 +43,25 @@ export class ConsoleLog implements Log, Disposable {
   }
 }
 
-function jsonLine(fields: Record<string, unknown>): string {
+interface Head {
+  readonly at: string;
+  readonly level: LogLevel;
+  readonly message: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function jsonLine(head: Head, fields: Fields): string {
+  const start = JSON.stringify(head);
   try {
-    return JSON.stringify(fields);
+    const rest = JSON.stringify(fields);
+    return rest === "{}" ? start : `${start.slice(0, -1)},${rest.slice(1)}`;
   } catch {
-    return JSON.stringify({ at: fields.at, level: fields.level, message: fields.message });
+    return start;
   }
 }
 
-function textLine(at: string, level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): string {
+function textLine({ at, level, message }: Head, fields: Fields): string {
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${printable(typeof value === "string" ? value : JSON.stringify(value))}`);
@@ -61,5 +71,8 @@ function textLine(at: string, level: LogLevel, message: string, fields: Readonly
 /** Keeps control characters out of a terminal, line breaks included. */
 function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\x00-\x1f\x7f-\x9f]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return text.replaceAll(
+    /[\x00-\x1f\x7f-\x9f]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
 }
