@@ -7,6 +7,7 @@ import type { DeclaredRoute } from "../../http/access.ts";
 import type { Gate } from "../../http/gate.ts";
 import { Problem } from "../../http/problems.ts";
 import { routeTable } from "../../http/route_table.ts";
+import type { World } from "../../ports/world.ts";
 
 FormatRegistry.Set("date-time", (text) => !Number.isNaN(Date.parse(text)));
 
@@ -77,10 +78,10 @@ function assertDeclared(status: number, json: unknown, route: DeclaredRoute | un
     );
 }
 
-/** The whole application in memory, with its first owner. */
-export async function memoryApp(settings: Partial<AppSettings> = {}) {
+/** The whole application in memory, with its first owner; `replaced` takes the place of some of its ports. */
+export async function memoryApp(settings: Partial<AppSettings> = {}, replaced: Partial<World> = {}) {
   const world = { ...memoryWorld(), log: new MemoryLog() };
-  const { handle, routes, useCases } = compose(world, { ...SETTINGS, ...settings });
+  const { handle, routes, useCases } = compose({ ...world, ...replaced }, { ...SETTINGS, ...settings });
   const { shownToken } = await useCases.claimInstallation(undefined);
   return { world, handle, routes, useCases, call: caller(handle, routes), owner: shownToken! };
 }
@@ -129,6 +130,18 @@ export async function member(
     tokenId: minted.body.data.id as string,
     userId: me.body.data.user.id as string,
   };
+}
+
+/** A call as the dashboard makes it: by cookie, from its own origin. */
+export function browser(cookie: string, headers: Record<string, string> = {}) {
+  return { cookie, headers: { origin: "http://slipway.test", ...headers } };
+}
+
+/** Gives the first owner a password and a session. */
+export async function ownerSession(app: Pick<TestApp, "call" | "owner">): Promise<string> {
+  const password = "correct horse battery";
+  await app.call("POST", "/api/auth/password", { token: app.owner, body: { password } });
+  return login(app, "owner@localhost", password);
 }
 
 /** Logs in and gives the session's cookie. */

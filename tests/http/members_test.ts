@@ -1,0 +1,256 @@
+import { describe, expect, test } from "bun:test";
+import { browser, login, member, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+
+const PASSWORD = "correct horse battery";
+const DAY = 24 * 3_600_000;
+
+async function invite({ call, owner }: TestApp, body: object, token = owner) {
+  return call("POST", "/api/members", { token, body: { email: "new@example.com", role: "viewer", ...body } });
+}
+
+function accept({ call }: TestApp, token: string, body: object = {}) {
+  return call("POST", "/api/auth/accept-invitation", { body: { token, name: "New", password: PASSWORD, ...body } });
+}
+
+async function narrowed({ call, owner }: TestApp, permissions: string[]) {
+  const minted = await call("POST", "/api/tokens", { token: owner, body: { name: "narrow", permissions } });
+  return minted.body.data.token as string;
+}
+
+describe("invitations", () => {
+  test("POST /api/members shows the token and the link once, the token in the fragment alone", async () => {
+    const app = await memoryApp();
+    const { status, body } = await invite(app, { role: "developer" });
+    expect(status).toBe(201);
+    const { token, link, expiresAt, createdAt } = body.data;
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(link).toBe(`http://slipway.test/api/auth/accept-invitation#token=${token}`);
+    expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(7 * DAY);
+    const listed = await app.call("GET", "/api/members/invitations", { token: app.owner });
+    expect(listed.body.data).toMatchObject([{ email: "new@example.com", role: "developer" }]);
+    expect(listed.text).not.toContain(token);
+  });
+
+  test("an invitation makes a member once", async () => {
+    const app = await memoryApp();
+    const { token } = (await invite(app, { role: "developer" })).body.data;
+    expect((await accept(app, token)).body).toMatchObject({ success: true, email: "new@example.com" });
+    const cookie = await login(app, "new@example.com", PASSWORD);
+    expect((await app.call("GET", "/api/auth/me", { cookie })).body.data).toMatchObject({ role: "developer" });
+    const again = await accept(app, token);
+    expect(again.status).toBe(400);
+    expect(again.body.code).toBe("invitation_gone");
+    expect((await app.call("GET", "/api/members/invitations", { token: app.owner })).body.total).toBe(0);
+  });
+
+  test("ten people at once get one membership out of it", async () => {
+    const app = await memoryApp();
+    const { token } = (await invite(app, {})).body.data;
+    const answers = await Promise.all(Array.from({ length: 10 }, () => accept(app, token)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect((await app.call("GET", "/api/members", { token: app.owner })).body.total).toBe(2);
+  });
+
+  test("holds for seven days", async () => {
+    const app = await memoryApp();
+    const { token } = (await invite(app, {})).body.data;
+    const late = (await invite(app, { email: "late@example.com" })).body.data;
+    app.world.clock.advance(7 * DAY - 1);
+    expect((await accept(app, token)).status).toBe(200);
+    app.world.clock.advance(1);
+    expect((await accept(app, late.token)).body.code).toBe("invitation_gone");
+    expect((await app.call("GET", "/api/members/invitations", { token: app.owner })).body.total).toBe(0);
+  });
+
+  test("asks a known person for the present password, and keeps name and password", async () => {
+    const app = await memoryApp();
+    const cookie = await ownerSession(app);
+    const known = await member(app, "viewer");
+    const second = (await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } })).body;
+    const as = browser(cookie, { "x-organization-id": second.data.id });
+    const body = { email: known.email.toUpperCase(), role: "developer" };
+    const { token } = (await app.call("POST", "/api/members", { ...as, body })).body.data;
+    const wrong = await accept(app, token, { password: "a password of my own" });
+    expect(wrong.status).toBe(400);
+    expect(wrong.body.code).toBe("wrong_password");
+    expect((await accept(app, token, { name: "" })).status).toBe(200);
+    const headers = { "x-organization-id": second.data.id };
+    const me = await app.call("GET", "/api/auth/me", { cookie: known.cookie, headers });
+    expect(me.body.data).toMatchObject({ role: "developer", user: { id: known.userId, name: "viewer" } });
+  });
+
+  test("asks a new person for a name and a password that is long enough", async () => {
+    const app = await memoryApp();
+    const { token } = (await invite(app, {})).body.data;
+    expect((await accept(app, token, { name: "  " })).body.details[0].path).toBe("name");
+    expect((await accept(app, token, { password: "short" })).body.details[0].path).toBe("password");
+    expect((await accept(app, token)).status).toBe(200);
+  });
+
+  test("guesses are throttled by address and do not keep others from accepting", async () => {
+    const app = await memoryApp();
+    const { token } = (await invite(app, {})).body.data;
+    const body = { token: "x", name: "x", password: PASSWORD };
+    for (let attempt = 0; attempt < 200; attempt++) {
+      const peer = `192.0.2.${attempt % 20}`;
+      await app.call("POST", "/api/auth/accept-invitation", { body: { ...body, token: `guess ${attempt}` }, peer });
+    }
+    expect((await accept(app, token)).status).toBe(200);
+    const statuses = new Set<number>();
+    for (let attempt = 0; attempt < 60; attempt++) {
+      const answer = await app.call("POST", "/api/auth/accept-invitation", { body: { ...body, token: `${attempt}` } });
+      statuses.add(answer.status);
+    }
+    expect(statuses).toEqual(new Set([400, 429]));
+  });
+
+  test("can be withdrawn, and not by somebody with fewer rights than it gives", async () => {
+    const app = await memoryApp();
+    const admin = await member(app, "admin");
+    const { id, token } = (await invite(app, { role: "owner" })).body.data;
+    expect((await app.call("DELETE", `/api/members/${id}`, { token: admin.token })).status).toBe(403);
+    expect((await app.call("DELETE", `/api/members/${id}`, { token: app.owner })).status).toBe(200);
+    expect((await accept(app, token)).body.code).toBe("invitation_gone");
+    expect((await app.call("DELETE", `/api/members/${id}`, { token: app.owner })).status).toBe(404);
+  });
+
+  test("GET /api/auth/accept-invitation is a page that holds no token and loads nothing", async () => {
+    const app = await memoryApp();
+    const { status, text, headers } = await app.call("GET", "/api/auth/accept-invitation?token=secret-in-query");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(headers.get("content-security-policy")).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-/,
+    );
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(text).not.toContain("secret-in-query");
+    expect(text).not.toMatch(/(?:src|href)=/);
+  });
+});
+
+describe("nobody gives more than the credential in use has", () => {
+  test("an admin cannot make, change or remove an owner", async () => {
+    const app = await memoryApp();
+    const admin = await member(app, "admin");
+    const viewer = await member(app, "viewer");
+    const owner = await member(app, "owner");
+    const { call } = app;
+    const token = admin.token;
+    const refusals = [
+      await invite(app, { role: "owner" }, token),
+      await call("PATCH", `/api/members/${viewer.userId}`, { token, body: { role: "owner" } }),
+      await call("PATCH", `/api/members/${admin.userId}`, { token, body: { role: "owner" } }),
+      await call("PATCH", `/api/members/${owner.userId}`, { token, body: { role: "viewer" } }),
+      await call("DELETE", `/api/members/${owner.userId}`, { token }),
+    ];
+    for (const { status, body } of refusals) expect([status, body.code]).toEqual([403, "beyond_own_rights"]);
+    expect((await call("PATCH", `/api/members/${viewer.userId}`, { token, body: { role: "admin" } })).status).toBe(200);
+  });
+
+  test.each([
+    [["member:admin"], { role: "viewer" }, 403],
+    [["member:admin"], { role: "restricted" }, 201],
+    [["member:admin"], { role: "restricted", grants: [{ resource: "project", id: "*", action: "read" }] }, 403],
+    [
+      ["member:admin", "project:write", "deployment:write"],
+      { role: "restricted", grants: [{ resource: "project", id: "*", action: "write" }] },
+      201,
+    ],
+    [
+      ["member:admin", "project:write"],
+      { role: "restricted", grants: [{ resource: "project", id: "*", action: "write" }] },
+      403,
+    ],
+    [
+      ["member:admin", "server:read"],
+      { role: "restricted", grants: [{ resource: "server", id: "srv_x", action: "write" }] },
+      403,
+    ],
+  ])("an owner's token with %j inviting %j answers %d", async (permissions, body, status) => {
+    const app = await memoryApp();
+    expect((await invite(app, body, await narrowed(app, permissions))).status).toBe(status);
+  });
+
+  test("a role or grant that does not exist is refused by name", async () => {
+    const app = await memoryApp();
+    const answers = [
+      await invite(app, { role: "emperor" }),
+      await invite(app, { role: "restricted", grants: [{ resource: "moon", id: "*", action: "read" }] }),
+      await invite(app, { role: "restricted", grants: [{ resource: "project", id: "*", action: "own" }] }),
+    ];
+    for (const { status } of answers) expect(status).toBe(400);
+    expect(answers.map(({ body }) => body.details[0].path)).toEqual(["role", "grants.0.resource", "grants.0.action"]);
+  });
+});
+
+describe("members", () => {
+  test("the last owner can neither leave nor step down", async () => {
+    const app = await memoryApp();
+    const { id } = (await app.call("GET", "/api/auth/me", { token: app.owner })).body.data.user;
+    const path = `/api/members/${id}`;
+    expect((await app.call("DELETE", path, { token: app.owner })).body.code).toBe("last_owner");
+    const stepDown = () => app.call("PATCH", path, { token: app.owner, body: { role: "admin" } });
+    expect((await stepDown()).body.code).toBe("last_owner");
+    await member(app, "owner");
+    expect((await stepDown()).status).toBe(200);
+  });
+
+  test("a removed member's tokens die at once, and its sessions lose the organization", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    expect((await app.call("DELETE", `/api/members/${viewer.userId}`, { token: app.owner })).body).toEqual({
+      success: true,
+    });
+    expect((await app.call("GET", "/api/projects", { token: viewer.token })).status).toBe(401);
+    expect((await app.call("GET", "/api/projects", { cookie: viewer.cookie })).status).toBe(404);
+    expect((await app.call("DELETE", `/api/members/${viewer.userId}`, { token: app.owner })).status).toBe(404);
+  });
+
+  test("another role counts from the next request on, for tokens as for sessions", async () => {
+    const app = await memoryApp();
+    const developer = await member(app, "developer");
+    const create = (name: string) => app.call("POST", "/api/projects", { token: developer.token, body: { name } });
+    expect((await create("One")).status).toBe(201);
+    await app.call("PATCH", `/api/members/${developer.userId}`, { token: app.owner, body: { role: "viewer" } });
+    expect((await create("Two")).body.error).toContain('"project:write"');
+    const me = await app.call("GET", "/api/auth/me", { cookie: developer.cookie });
+    expect(me.body.data.role).toBe("viewer");
+  });
+
+  test("grants change without the role, and the role without the grants", async () => {
+    const app = await memoryApp();
+    const grant = { resource: "project", id: "*", action: "read" };
+    const { userId } = await member(app, "restricted", { grants: [grant] });
+    const change = async (body: object) =>
+      (await app.call("PATCH", `/api/members/${userId}`, { token: app.owner, body })).body.data;
+    expect(await change({ role: "viewer" })).toMatchObject({ role: "viewer", grants: [grant] });
+    expect(await change({ grants: [] })).toMatchObject({ role: "viewer", grants: [] });
+  });
+});
+
+describe("organizations", () => {
+  test("only the first owner of the installation makes further ones, which it then owns", async () => {
+    const app = await memoryApp();
+    const cookie = await ownerSession(app);
+    const other = await member(app, "owner");
+    const create = (as: object, body: object) => app.call("POST", "/api/organizations", { ...as, body });
+    const refused = await create({ token: other.token }, { name: "Second" });
+    expect([refused.status, refused.body.code]).toEqual([403, "founder_only"]);
+    const made = await create({ token: app.owner }, { name: "Café & Co" });
+    expect(made.body.data).toMatchObject({ name: "Café & Co", slug: "cafe-co" });
+    const headers = { "x-organization-id": made.body.data.id };
+    expect((await app.call("GET", "/api/auth/me", { cookie, headers })).body.data.role).toBe("owner");
+    expect((await create({ token: app.owner }, { name: "Again", slug: "cafe-co" })).status).toBe(409);
+    expect((await create({ token: app.owner }, { name: "Again", slug: "-no-" })).status).toBe(400);
+  });
+
+  test("GET /api/organizations lists all of a session's and the one of a token", async () => {
+    const app = await memoryApp();
+    const cookie = await ownerSession(app);
+    await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
+    expect((await app.call("GET", "/api/organizations", { cookie })).body.total).toBe(2);
+    expect((await app.call("GET", "/api/organizations", { token: app.owner })).body.data).toMatchObject([
+      { slug: "default" },
+    ]);
+  });
+});

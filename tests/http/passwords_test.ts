@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import { browser, login, member, memoryApp, ownerSession } from "../support/app.ts";
+
+const NEW = "another long password";
+
+describe("POST /api/auth/password", () => {
+  test("sets the first owner's password by token, which then opens a session", async () => {
+    const app = await memoryApp();
+    const before = await app.call("GET", "/api/auth/me", { token: app.owner });
+    expect(before.body.data.user.hasPassword).toBe(false);
+    const answer = await app.call("POST", "/api/auth/password", { token: app.owner, body: { password: NEW } });
+    expect(answer.body).toEqual({ success: true });
+    expect(await login(app, "owner@localhost", NEW)).toBeString();
+  });
+
+  test("lets the first owner recover by token without the present password, and ends all sessions", async () => {
+    const app = await memoryApp();
+    const cookie = await ownerSession(app);
+    expect((await app.call("POST", "/api/auth/password", { token: app.owner, body: { password: NEW } })).status).toBe(
+      200,
+    );
+    expect((await app.call("GET", "/api/auth/me", { cookie })).status).toBe(401);
+    expect(await login(app, "owner@localhost", NEW)).toBeString();
+  });
+
+  test("asks everybody else for the present password, the first owner's session included", async () => {
+    const app = await memoryApp();
+    const cookie = await ownerSession(app);
+    const viewer = await member(app, "viewer");
+    for (const as of [browser(cookie), browser(viewer.cookie), { token: viewer.token }]) {
+      for (const body of [{ password: NEW }, { password: NEW, current: "wrong password" }]) {
+        const answer = await app.call("POST", "/api/auth/password", { ...as, body });
+        expect(answer.status).toBe(403);
+        expect(answer.body.code).toBe("wrong_password");
+      }
+    }
+    expect(await login(app, viewer.email, viewer.password)).toBeString();
+  });
+
+  test("ends the other sessions and keeps the one in use; the old password is no good any more", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    const used = await login(app, viewer.email, viewer.password);
+    const body = { password: NEW, current: viewer.password };
+    expect((await app.call("POST", "/api/auth/password", { ...browser(used), body })).status).toBe(200);
+    expect((await app.call("GET", "/api/auth/me", { cookie: used })).status).toBe(200);
+    expect((await app.call("GET", "/api/auth/me", { cookie: viewer.cookie })).status).toBe(401);
+    expect((await app.call("GET", "/api/auth/me", { token: viewer.token })).status).toBe(200);
+    await expect(login(app, viewer.email, viewer.password)).rejects.toThrow("401");
+  });
+
+  test("throttles guesses at the present password", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    const guess = (current: string) =>
+      app.call("POST", "/api/auth/password", { token: viewer.token, body: { password: NEW, current } });
+    for (let attempt = 0; attempt < 10; attempt++) expect((await guess("wrong password")).status).toBe(403);
+    const answer = await guess(viewer.password);
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get("retry-after")).toBe("60");
+  });
+
+  test.each([
+    ["nine characters", "123456789", 400],
+    ["ten characters", "1234567890", 200],
+    ["200 characters", "x".repeat(200), 200],
+    ["201 characters", "x".repeat(201), 400],
+    ["no characters", "", 400],
+    ["characters of all kinds", "пароль 密码 🔑 '\"\\", 200],
+  ])("takes a password by its length: %s", async (_, password, status) => {
+    const app = await memoryApp();
+    const answer = await app.call("POST", "/api/auth/password", { token: app.owner, body: { password } });
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(await login(app, "owner@localhost", password)).toBeString();
+    else expect(answer.body.details[0].path).toBe("password");
+  });
+
+  test("is refused to a narrowed token, the first owner's included", async () => {
+    const app = await memoryApp();
+    const body = { name: "narrow", permissions: ["organization:admin"] };
+    const { token } = (await app.call("POST", "/api/tokens", { token: app.owner, body })).body.data;
+    const answer = await app.call("POST", "/api/auth/password", { token, body: { password: NEW } });
+    expect(answer.status).toBe(403);
+    expect(answer.body.code).toBe("narrowed_token");
+  });
+});
+
+describe("PATCH /api/auth/me", () => {
+  test("changes name and address; the new address logs in, the old one does not", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    const body = { name: "  Ada  ", email: " ADA@Example.com " };
+    const answer = await app.call("PATCH", "/api/auth/me", { token: viewer.token, body });
+    expect(answer.body.data).toMatchObject({ id: viewer.userId, name: "Ada", email: "ada@example.com" });
+    expect(await login(app, "ada@example.com", viewer.password)).toBeString();
+    await expect(login(app, viewer.email, viewer.password)).rejects.toThrow("401");
+  });
+
+  test("changes nothing of what is left out", async () => {
+    const app = await memoryApp();
+    const before = await app.call("GET", "/api/auth/me", { token: app.owner });
+    const answer = await app.call("PATCH", "/api/auth/me", { token: app.owner, body: {} });
+    expect(answer.body.data).toEqual(before.body.data.user);
+  });
+
+  test("refuses an address of somebody else with 409, in any spelling", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    const answer = await app.call("PATCH", "/api/auth/me", { token: viewer.token, body: { email: "Owner@LocalHost" } });
+    expect(answer.status).toBe(409);
+  });
+
+  test.each(["no-at", "a@", "@b", "a b@c", "a@b@c", "a\n@b", "<a@b>"])("refuses the address %p", async (email) => {
+    const app = await memoryApp();
+    const answer = await app.call("PATCH", "/api/auth/me", { token: app.owner, body: { email } });
+    expect(answer.status).toBe(400);
+    expect(answer.body.details[0].path).toBe("email");
+  });
+
+  test("refuses a blank name", async () => {
+    const app = await memoryApp();
+    expect((await app.call("PATCH", "/api/auth/me", { token: app.owner, body: { name: " \t" } })).status).toBe(400);
+  });
+});
