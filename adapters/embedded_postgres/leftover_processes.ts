@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { readPostmasterFile } from "./postmaster_file.ts";
+import { privileges } from "./program.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** Ends every PostgreSQL process that still works on `cluster`, gently first, and never any other process. */
@@ -16,12 +17,12 @@ export async function stopLeftovers(cluster: string): Promise<void> {
     ["SIGKILL", 5_000, false],
   ];
   for (const [signal, patience, postmasterOnly] of steps) {
-    const pids = processesOn(cluster).filter((pid) => !postmasterOnly || pid === postmaster);
+    const pids = (await processesOn(cluster)).filter((pid) => !postmasterOnly || pid === postmaster);
     pids.forEach((pid) => send(pid, signal));
     if (pids.length > 0 && (await gone(cluster, patience))) break;
   }
   // Its pid may by now belong to another program of the same user, which PostgreSQL would take for itself.
-  if (processesOn(cluster).length === 0) return await rm(file, { force: true });
+  if ((await processesOn(cluster)).length === 0) return await rm(file, { force: true });
   throw unavailable(
     "postgres_stuck",
     "Cannot start the embedded PostgreSQL: a former one on the same data folder does not end; end it, or restart the machine",
@@ -29,29 +30,36 @@ export async function stopLeftovers(cluster: string): Promise<void> {
 }
 
 /** The processes of PostgreSQL whose working folder is `cluster`, by inode: a reused pid is never one of them. */
-export function processesOn(cluster: string): number[] {
+export async function processesOn(cluster: string): Promise<number[]> {
   const folder = statSync(cluster, { throwIfNoEntry: false });
-  if (process.platform !== "linux" || !folder) return [];
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const { dev, ino } = statSync(`/proc/${pid}/cwd`);
-        return (
-          dev === folder.dev &&
-          ino === folder.ino &&
-          /\/postgres( \(deleted\))?$/.test(readlinkSync(`/proc/${pid}/exe`))
-        );
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
+  const candidates = process.platform === "linux" ? processesNamed("postgres") : [];
+  if (!folder || candidates.length === 0) return [];
+  // Root without CAP_SYS_PTRACE, as in most containers, may not look at another user's processes; that user may.
+  const owner = process.getuid?.() === 0 && folder.uid !== 0 ? folder : undefined;
+  const links = candidates.map((pid) => `/proc/${pid}/cwd`);
+  const looking = Bun.spawn([...privileges(owner, "KILL"), "stat", "-L", "-c", "%d:%i %n", ...links], {
+    cwd: "/",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const found = (await looking.stdout.text()).split("\n").map((line) => line.split(" "));
+  return found
+    .filter(([inode]) => inode === `${folder.dev}:${folder.ino}`)
+    .map(([, link]) => Number(link?.split("/")[2]));
+}
+
+function processesNamed(name: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === name;
+    } catch {
+      return false;
+    }
+  });
 }
 
 async function gone(cluster: string, patience: number): Promise<boolean> {
-  for (const end = Date.now() + patience; Date.now() < end; await delay(10)) {
-    if (processesOn(cluster).length === 0) return true;
+  for (const end = Date.now() + patience; Date.now() < end; await delay(20)) {
+    if ((await processesOn(cluster)).length === 0) return true;
   }
   return false;
 }

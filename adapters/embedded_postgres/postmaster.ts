@@ -59,7 +59,6 @@ export async function startPostmaster(
     await stop(child);
     throw error;
   }
-  child.unref();
   return { ended, stop: () => stop(child) };
 }
 

@@ -12,5 +12,7 @@ export async function runningEmbeddedPostgres(folder: string): Promise<string | 
   const cluster = clusterPath(folder);
   const file = await readPostmasterFile(cluster);
   if (!record || !file?.ready || file.port !== record.port) return undefined;
-  return process.platform !== "linux" || processesOn(cluster).includes(file.pid) ? connectionUrl(record) : undefined;
+  return process.platform !== "linux" || (await processesOn(cluster)).includes(file.pid)
+    ? connectionUrl(record)
+    : undefined;
 }

@@ -74,7 +74,7 @@ async function spawnOwner(folder: string, { base = root, before = [] as string[]
   cleanups.push(async () => {
     owner.kill("SIGKILL");
     await owner.exited;
-    await until(() => processesOn(join(folder, "postgres")).length === 0);
+    await until(async () => (await processesOn(join(folder, "postgres"))).length === 0);
   });
   const { value } = await owner.stdout.getReader().read();
   const printed = JSON.parse(new TextDecoder().decode(value)) as { url?: string; error?: string };
@@ -144,10 +144,10 @@ test("startEmbeddedPostgres() keeps the data over a restart", async () => {
 test("dispose ends every process and may be called twice", async () => {
   const folder = await usedFolder();
   const running = await startEmbeddedPostgres({ folder });
-  expect(processesOn(join(folder, "postgres")).length).toBeGreaterThan(1);
+  expect((await processesOn(join(folder, "postgres"))).length).toBeGreaterThan(1);
   await running[Symbol.asyncDispose]();
   await running[Symbol.asyncDispose]();
-  expect(processesOn(join(folder, "postgres"))).toEqual([]);
+  expect(await processesOn(join(folder, "postgres"))).toEqual([]);
   expect(await runningEmbeddedPostgres(folder)).toBeUndefined();
 });
 
@@ -221,7 +221,7 @@ test("a killed owner takes PostgreSQL with it, and the next start has the commit
   await query(url, "CREATE TABLE kept AS SELECT 42 AS answer");
   owner.kill("SIGKILL");
   await owner.exited;
-  await until(() => processesOn(join(folder, "postgres")).length === 0);
+  await until(async () => (await processesOn(join(folder, "postgres"))).length === 0);
   const next = await start(folder);
   expect(await query(next.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
 });
@@ -237,7 +237,7 @@ test("startEmbeddedPostgres() takes over from a PostgreSQL that outlived its own
   process.kill(orphan, "SIGCONT");
   const next = await start(folder);
   expect(await query(next.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
-  expect(processesOn(join(folder, "postgres"))).not.toContain(orphan);
+  expect(await processesOn(join(folder, "postgres"))).not.toContain(orphan);
 });
 
 test("startEmbeddedPostgres() leaves a foreign process alone whose pid an old postmaster.pid names", async () => {

@@ -41,7 +41,7 @@ async function runTests({ name, files }: TestGroup, options: RunOptions & { repo
   const tests = Bun.spawn(command, { cwd: folder, detached: true, stdio: ["ignore", output, output] });
   const end = () => endProcesses(tests.pid);
   const limit = setTimeout(() => {
-    say(`The tests of "${name}" were ended: they took longer than ${timeout / 60_000} minutes`);
+    say(`The tests of "${name}" were ended: they took longer than ${timeout / 1_000} seconds`);
     end();
   }, timeout);
   signal.addEventListener("abort", end);
