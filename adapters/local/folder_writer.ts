@@ -54,7 +54,7 @@ export class FolderWriter {
   /** Ends what is under way, whatever became of it; afterwards nothing is written any more. */
   async close(): Promise<void> {
     await Promise.all(this.#writes);
-    await this.#file?.handle?.close();
+    await this.#file?.handle?.close().catch(() => {});
     this.#file = undefined;
   }
 
@@ -84,9 +84,9 @@ export class FolderWriter {
   }
 
   async #complete(file: OpenFile): Promise<void> {
-    this.#file = undefined;
     await this.#writes[this.#oldest];
     if (this.#failure !== undefined) throw this.#failure.error;
+    this.#file = undefined;
     this.#writes[this.#oldest] = this.#store(file);
     this.#oldest = (this.#oldest + 1) % PARALLEL_WRITES;
   }

@@ -10,6 +10,7 @@ import { storageFailure } from "./storage_failure.ts";
 
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const SWAP_ATTEMPTS = 16;
+const REMOVE_ATTEMPTS = 50;
 const STATS_AT_ONCE = 64;
 
 /**
@@ -46,10 +47,11 @@ export class LocalUploadFiles implements UploadFiles {
       return received!;
     } catch (error) {
       await writer.close();
-      await remove(part);
+      // What cannot be removed now is found by `stored()`; the caller has to hear of the first failure.
+      await remove(part).catch(() => {});
       await rmdir(home).catch(() => {});
       if (!archive.locked) await archive.cancel(error).catch(() => {});
-      throw signal?.aborted ? signal.reason : storageFailure(error);
+      throw signal?.aborted ? signal.reason : storageFailure("accept the upload", error);
     }
   }
 
@@ -80,7 +82,10 @@ export class LocalUploadFiles implements UploadFiles {
 
   async discard(id: string): Promise<void> {
     const home = this.#home(id);
-    if (home !== undefined) await remove(home);
+    if (home === undefined) return;
+    await remove(home).catch((error: unknown) => {
+      throw storageFailure("remove the upload", error);
+    });
   }
 
   async *stored(): AsyncGenerator<{ readonly id: string; readonly changedAt: Date }> {
@@ -141,32 +146,43 @@ async function makeFolders(part: string): Promise<void> {
 
 /** Puts `part` in the place of `tree`; of two at the same time the later one stays. */
 async function replace(tree: string, part: string): Promise<void> {
+  // No longer than the name it had while it was unpacked: a deeper path could be too long for the disk.
+  const former = part.replace(/part$/, "old");
   for (let attempt = 1; ; attempt++) {
-    const former = `${part}.former`;
     const replaces = await absentAsUndefined(() => rename(tree, former).then(() => true));
     try {
       await rename(part, tree);
-      if (replaces) await remove(former);
-      return;
+      break;
     } catch (error) {
       if (replaces) await rename(former, tree).catch(() => remove(former));
-      const taken = ["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "");
+      const taken = ["ENOTEMPTY", "EEXIST"].includes(codeOf(error));
       if (!taken || attempt === SWAP_ATTEMPTS) throw error;
     }
   }
+  await remove(former).catch(() => {});
 }
 
 /** Removes a folder even while another upload still writes into it. */
 async function remove(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rm(folder, { recursive: true, force: true });
+    } catch (error) {
+      if (codeOf(error) !== "ENOTEMPTY" || attempt === REMOVE_ATTEMPTS) throw error;
+      await Bun.sleep(10);
+    }
+  }
 }
 
 async function absentAsUndefined<T>(action: () => Promise<T>): Promise<T | undefined> {
   try {
     return await action();
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes((error as NodeJS.ErrnoException).code ?? ""))
-      return undefined;
-    throw storageFailure(error);
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(codeOf(error))) return undefined;
+    throw storageFailure("read the upload", error);
   }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "";
 }

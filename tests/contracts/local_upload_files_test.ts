@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
+import { storageFailure } from "../../adapters/local/storage_failure.ts";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { eventually } from "../support/eventually.ts";
@@ -272,6 +273,33 @@ describe("LocalUploadFiles on the disk", () => {
         expect(await readdir(uploads)).not.toContain("upl_served");
       }
     });
+  });
+
+  test("receive() turns errors of the disk into failures that hide where it is", async () => {
+    const blocked = join(world, "blocked");
+    await writeFile(blocked, "a file where the folder should be");
+    const cancelled = Promise.withResolvers<unknown>();
+    const archive = new ReadableStream<Uint8Array>({ cancel: (reason) => cancelled.resolve(reason) });
+    const error = await new LocalUploadFiles(blocked)
+      .receive(ID, archive, { limits })
+      .catch((reason: unknown) => reason);
+    expect([(error as Failure).kind, (error as Failure).code]).toEqual(["unavailable", "storage_failed"]);
+    expect((error as Failure).message).not.toContain(world);
+    await cancelled.promise;
+  });
+
+  test.each([
+    ["ENOSPC", "unavailable", "storage_full"],
+    ["EDQUOT", "unavailable", "storage_full"],
+    ["EIO", "unavailable", "storage_failed"],
+    ["ENOENT", "conflict", "upload_discarded"],
+    ["ENAMETOOLONG", "invalid", "archive_name_refused"],
+    ["EEXIST", "invalid", "archive_conflict"],
+  ])("storageFailure() tells what %s means", (code, kind, word) => {
+    const error = Object.assign(new Error("/the/path"), { code });
+    const failure = storageFailure("accept the upload", error) as Failure;
+    expect([failure.kind, failure.code, failure.cause]).toEqual([kind as Failure["kind"], word, error]);
+    expect(failure.message).toMatch(/^Cannot accept the upload: [^/]+$/);
   });
 
   test("receive() does not fill the memory with what it unpacks or refuses", async () => {
