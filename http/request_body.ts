@@ -19,7 +19,7 @@ export function keptBody(request: Request): unknown {
 /** A JSON body: its bytes and its value; an empty one counts as `{}`. */
 export interface JsonBody {
   readonly bytes: Uint8Array;
-  readonly value: unknown;
+  readonly value: object;
 }
 
 /** Reads a JSON body of bounded size, or refuses it. */
@@ -34,8 +34,12 @@ export async function readJson(request: Request): Promise<JsonBody> {
   } catch (cause) {
     throw invalid("unreadable_body", "Cannot read the body: it is not UTF-8 text", { cause });
   }
-  // `null` is a value like another; only the schema of the route says whether it fits.
-  return { bytes, value: strictJson(text) ?? [] };
+  const value = strictJson(text);
+  // Every route takes an object, and Elysia makes one of anything where a field has a default.
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid("unreadable_body", "Cannot read the body: send a JSON object");
+  }
+  return { bytes, value };
 }
 
 /** A body of another media type, which has a status of its own. */
