@@ -1,0 +1,246 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Call, memoryApp, type TestApp } from "../support/app.ts";
+import { streamOf } from "../support/tar_archive.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+const LIMIT = 1_048_576;
+let app: TestApp;
+let projectId: string;
+
+beforeAll(async () => {
+  app = await memoryApp();
+  projectId = (await asOwner("POST", "/api/projects", { body: { name: "Harbour" } })).body.data.id;
+});
+
+const asOwner = (method: string, path: string, call: Call = {}) =>
+  app.call(method, path, { token: app.owner, ...call });
+
+const sent = (raw: NonNullable<Call["raw"]>, headers: Record<string, string> = JSON_TYPE) =>
+  asOwner("POST", "/api/projects", { raw, headers });
+
+describe("media types", () => {
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonx",
+    "json",
+    "application/json5",
+    "",
+    "text/json, application/json",
+  ])("%p answers 415", async (type) => {
+    const answer = await sent('{"name":"X"}', type ? { "content-type": type } : {});
+    expect([answer.status, answer.body.code]).toEqual([415, "not_json"]);
+  });
+
+  test.each(["application/json", "Application/JSON; charset=utf-8", "application/merge-patch+json"])(
+    "%p is JSON",
+    async (type) => {
+      expect((await sent("{}", { "content-type": type })).body.details).toEqual([
+        { path: "name", message: "is required" },
+      ]);
+    },
+  );
+
+  test("an empty body counts as {}, with or without a type", async () => {
+    for (const headers of [JSON_TYPE, {}, { "content-type": "text/plain" }]) {
+      expect((await asOwner("PATCH", `/api/projects/${projectId}`, { raw: "", headers })).status).toBe(200);
+    }
+    expect((await asOwner("PATCH", `/api/projects/${projectId}`)).status).toBe(200);
+  });
+});
+
+describe("sizes", () => {
+  const body = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
+
+  test("a body of the limit is read, one of a byte more is not, announced or not", async () => {
+    expect((await sent(body(LIMIT))).body.details[0].path).toBe("name");
+    const announced = { ...JSON_TYPE, "content-length": String(LIMIT + 1) };
+    for (const answer of [
+      await sent(body(LIMIT + 1)),
+      await sent(body(LIMIT + 1), announced),
+      await sent(streamOf(new TextEncoder().encode(body(LIMIT + 1)))),
+      await sent(streamOf(new Uint8Array(4 * LIMIT))),
+    ]) {
+      expect([answer.status, answer.body.code]).toEqual([413, "body_too_large"]);
+    }
+  });
+
+  test("a body that is larger than it says is still bounded", async () => {
+    const answer = await sent(streamOf(new Uint8Array(2 * LIMIT)), { ...JSON_TYPE, "content-length": "10" });
+    expect(answer.status).toBe(413);
+  });
+
+  test("a body whose sender goes away is a 400, not a bug", async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"name":')),
+      pull: (controller) => controller.error(new Error("connection reset")),
+    });
+    expect((await sent(broken)).body.code).toBe("unreadable_body");
+  });
+});
+
+describe("JSON that is refused", () => {
+  test.each([
+    ["cut short", '{"name":"x'],
+    ["with an end too many", '{"name":"x"}}'],
+    ["single quotes", "{'name':'x'}"],
+    ["a comment", '{"name":"x"/* */}'],
+    ["a trailing comma", '{"name":"x",}'],
+    ["NaN", '{"name":NaN}'],
+    ["white space alone", " \n"],
+    ["a raw line break in a text", '{"name":"a\nb"}'],
+    ["a field twice", '{"name":"a","name":"b"}'],
+    ["a field twice, once escaped", '{"name":"a","\\u006eame":"b"}'],
+    ["a field twice, deep inside", '{"name":"a","services":[{"name":"w","build":{"context":"a","context":"b"}}]}'],
+    ["__proto__", '{"name":"a","__proto__":{"admin":true}}'],
+    ["__proto__, escaped", '{"name":"a","__pr\\u006fto__":{"admin":true}}'],
+    ["__proto__, deep inside", '{"name":"a","services":[{"name":"w","build":{"args":{"__proto__":"x"}}}]}'],
+    ["nesting", `{"name":${"[".repeat(33)}${"]".repeat(33)}}`],
+    ["extreme nesting", "[".repeat(500_000)],
+    ["a NUL in a text", '{"name":"a\\u0000b"}'],
+    ["half a surrogate pair", '{"name":"\\ud83d"}'],
+    ["surrogates the wrong way round", '{"name":"\\ude00\\ud83d"}'],
+    ["a NUL in a field's name", '{"name":"a","b\\u0000":1}'],
+  ])("%s", async (_, raw) => {
+    const answer = await sent(raw);
+    expect([answer.status, answer.body.code]).toEqual([400, "unreadable_body"]);
+  });
+
+  test("text that is not UTF-8", async () => {
+    for (const bytes of [
+      [0x7b, 0xff, 0x7d],
+      [0xc0, 0xaf],
+      [0xed, 0xa0, 0x80],
+      [0xfe, 0xff, 0, 0x7b, 0, 0x7d],
+    ]) {
+      expect((await sent(new Uint8Array(bytes))).body.code).toBe("unreadable_body");
+    }
+  });
+
+  test.each(["null", "[]", "[{}]", '"name"', "1", "true", "0"])(
+    "%s in place of an object, on every route that takes one",
+    async (raw) => {
+      for (const { method, path, operation } of app.routes) {
+        if (method === "GET" || operation.streams) continue;
+        const filled = path.replace(":id", projectId).replace(":sessionId", "upl_00000000000000000000000000");
+        const answer = await asOwner(method, filled, { raw, headers: JSON_TYPE });
+        expect([method, path, answer.status]).toEqual([method, path, 400]);
+        expect(answer.body.error).toContain("object");
+      }
+    },
+  );
+
+  test("nothing of it reaches any object's prototype", () => {
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+});
+
+test("JSON with a byte order mark, or with escapes and pairs that are whole, is read", async () => {
+  expect((await sent('\ufeff{"name":"Mark"}')).status).toBe(201);
+  expect((await sent('{"name":"\\ud83d\\ude00 \\u00e9 \\\\u0000"}')).body.data.name).toBe("😀 é \\u0000");
+});
+
+describe("fields", () => {
+  test.each([
+    ["POST", "/api/projects", { name: "X", color: "red" }, "color"],
+    ["POST", "/api/projects", { name: "X", constructor: 1 }, "constructor"],
+    ["POST", "/api/projects", { name: "X", toString: 1 }, "toString"],
+    ["POST", "/api/projects", { name: "X", "a/b~c": 1 }, "a/b~c"],
+    ["POST", "/api/projects", { name: "X", autoDeploy: true }, "autoDeploy"],
+    ["POST", "/api/projects", { name: "X", services: [{ name: "w", color: 1 }] }, "services.0.color"],
+    ["POST", "/api/projects", { name: "X", services: [{ name: "w", build: { color: 1 } }] }, "services.0.build.color"],
+    [
+      "POST",
+      "/api/projects",
+      { name: "X", services: [{ name: "w" }, { name: "v", healthcheck: { color: 1 } }] },
+      "services.1.healthcheck.color",
+    ],
+    [
+      "POST",
+      "/api/projects",
+      { name: "X", services: [{ name: "w", resources: { color: 1 } }] },
+      "services.0.resources.color",
+    ],
+    [
+      "POST",
+      "/api/projects",
+      { name: "X", services: [{ name: "w", dependsOn: { a: { condition: "service_started", color: 1 } } }] },
+      "services.0.dependsOn.a.color",
+    ],
+    ["POST", "/api/projects", { name: "X", publicEndpoints: [{ color: 1 }] }, "publicEndpoints.0.color"],
+    ["PATCH", "/api/projects/:id", { color: 1 }, "color"],
+    ["PATCH", "/api/projects/:id", { services: [{ name: "w", color: 1 }] }, "services.0.color"],
+    ["PATCH", "/api/projects/:id", { services: [{ name: "w", build: { color: 1 } }] }, "services.0.build.color"],
+    ["PATCH", "/api/projects/:id", { publicEndpoints: [{}, { color: 1 }] }, "publicEndpoints.1.color"],
+    ["POST", "/api/projects/ensure", { name: "X", services: [{ name: "w", color: 1 }] }, "services.0.color"],
+    ["PATCH", "/api/projects/:id/env", { upserts: [{ key: "A", value: "b", color: 1 }] }, "upserts.0.color"],
+    ["PATCH", "/api/projects/:id/env", { inserts: [] }, "inserts"],
+    ["POST", "/api/projects/:id/git/link", { owner: "a", repo: "b", color: 1 }, "color"],
+    [
+      "POST",
+      "/api/tokens",
+      { name: "t", grants: [{ resource: "project", id: "*", action: "read", color: 1 }] },
+      "grants.0.color",
+    ],
+    ["POST", "/api/members", { email: "a@b.c", role: "viewer", organizationId: "org_x" }, "organizationId"],
+    ["DELETE", "/api/projects/:id", { force: true }, "force"],
+    ["POST", "/api/auth/logout", { everywhere: true }, "everywhere"],
+    ["PUT", "/api/cloud/link", { url: "https://c.example", token: "t", color: 1 }, "color"],
+  ])("%s %s refuses %j and names %s", async (method, path, body, name) => {
+    const answer = await asOwner(method, path.replace(":id", projectId), { body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.details).toContainEqual({ path: name, message: "is not a known field" });
+    expect(answer.body.error).toContain(`"${name}"`);
+  });
+
+  test.each([
+    [{ name: 5 }, "name", "must be: string"],
+    [{ name: "X", port: "3000" }, "port", "must be: integer"],
+    [{ name: "X", port: 0 }, "port", "must be: integer to be greater or equal to 1"],
+    [{ name: "X", port: 1.5 }, "port", "must be: integer"],
+    [{ name: "X", projectType: "moon" }, "projectType", "must be one of app, static, docker, services"],
+    [{ name: "X", runtime: "constructor" }, "runtime", "must be one of docker, process"],
+    [{ name: "X", requireApproval: "true" }, "requireApproval", "must be: boolean"],
+    [{ name: "X", gitBranch: null }, "gitBranch", "must be: string"],
+    [{ name: "X", services: { name: "w" } }, "services", "must be: array"],
+    [{ name: "X", services: [[]] }, "services.0", "must be: object"],
+    [{ name: "X", services: [{ name: "w", healthcheck: [] }] }, "services.0.healthcheck", "must be: object"],
+    [
+      { name: "X", services: [{ name: "w", pullPolicy: "never" }] },
+      "services.0.pullPolicy",
+      "must be one of missing, always",
+    ],
+    [{ name: "X", services: [{ name: "w", environment: { A: 1 } }] }, "services.0.environment.A", "must be: string"],
+    [{ name: "X", services: [{ name: "w", dependsOn: 5 }] }, "services.0.dependsOn", "must be: array, or object"],
+    [
+      { name: "X", publicEndpoints: [{ domainType: "paid" }] },
+      "publicEndpoints.0.domainType",
+      "must be one of free, custom",
+    ],
+  ])("POST /api/projects refuses %j: %s %s", async (body, path, message) => {
+    const answer = await asOwner("POST", "/api/projects", { body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.details).toContainEqual({ path, message });
+  });
+
+  test("a refusal never repeats what was sent, and lists no more than twenty fields", async () => {
+    const canary = "canary-4711";
+    const answers = [
+      await asOwner("POST", "/api/projects", {
+        body: { name: [canary], port: canary, services: [{ name: `!${canary}` }] },
+      }),
+      await asOwner("POST", "/api/auth/password", { body: { password: { value: canary } } }),
+      await asOwner("POST", "/api/servers", {
+        body: { name: "x", sshPassword: [canary], sshPrivateKey: 5, hostKey: canary },
+      }),
+      await asOwner("PATCH", `/api/projects/${projectId}/env`, { body: { upserts: [{ key: "A B", value: canary }] } }),
+    ];
+    for (const { status, text } of answers) {
+      expect(status).toBe(400);
+      expect(text).not.toContain(canary);
+    }
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, 1]));
+    expect((await asOwner("POST", "/api/projects", { body: many })).body.details).toHaveLength(20);
+  });
+});
