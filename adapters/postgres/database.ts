@@ -44,6 +44,7 @@ class PooledDatabase implements Database {
   readonly #running = new Set<{ readonly pool: Sql; readonly since: number }>();
   readonly #watch: ReturnType<typeof setInterval>;
   #pool: Sql;
+  #closed = false;
 
   constructor(url: string, options: DatabaseOptions) {
     this.#limitMs = options.limitMs ?? LIMIT_MS;
@@ -74,6 +75,7 @@ class PooledDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     clearInterval(this.#watch);
     await this.#pool.end({ timeout: 2 });
   }
@@ -83,7 +85,7 @@ class PooledDatabase implements Database {
    * ever again, and it never gives up on one that goes silent, or whose peer accepts and hangs up.
    */
   #replace(pool: Sql, graceMs: number): void {
-    if (pool !== this.#pool) return;
+    if (pool !== this.#pool || this.#closed) return;
     this.#pool = this.#open();
     void pool.end({ timeout: graceMs / 1_000 }).catch(() => {});
   }

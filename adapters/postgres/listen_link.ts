@@ -6,6 +6,8 @@ import type { Sql } from "./database.ts";
 export interface ListenLink {
   /** Resolves once a notification sent now came back, so that every earlier one has arrived; rejects when the connection is lost. */
   echo(): Promise<void>;
+  /** Resolves once the connection answered; unlike an echo it writes nothing. */
+  answers(): Promise<void>;
   listen(channels: Iterable<string>): Promise<void>;
   close(): void;
 }
@@ -57,6 +59,10 @@ export function listenLink(url: string, { onNotify, onLost }: ListenLinkEvents):
       } finally {
         echoes.delete(id);
       }
+    },
+    async answers() {
+      await sql`select 1`;
+      if (lost) throw new Error("the listening connection is lost");
     },
     async listen(channels) {
       const names = [ECHO, ...channels].map((name) => `listen "${name.replaceAll('"', '""')}"`);

@@ -122,7 +122,7 @@ export class PostgresSignals {
     this.#timer = setTimeout(async () => {
       const sentAt = performance.now();
       try {
-        await within(this.#beatMs, link.echo());
+        await within(this.#beatMs, link.answers());
       } catch {
         link.close();
         return;

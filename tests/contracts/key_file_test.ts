@@ -33,13 +33,13 @@ describe("loadKeyring()", () => {
   test("gives all who start at once the same key", async () => {
     const script = `
       import { loadKeyring } from ${JSON.stringify(join(import.meta.dir, "../../adapters/crypto/key_file.ts"))};
-      const rings = await Promise.all(Array.from({ length: 5 }, () => loadKeyring({ folder: process.argv.at(-1) })));
+      const rings = await Promise.all(Array.from({ length: 20 }, () => loadKeyring({ folder: process.argv.at(-1) })));
       process.stdout.write(rings.map(({ current }) => current.id).join("\\n") + "\\n");`;
     const started = Array.from({ length: 3 }, () =>
       Bun.spawn([process.execPath, "-e", script, "--", folder], { stdout: "pipe" }),
     );
     const ids = (await Promise.all(started.map(({ stdout }) => new Response(stdout).text()))).join("").trim();
-    expect(ids.split("\n")).toHaveLength(15);
+    expect(ids.split("\n")).toHaveLength(60);
     expect(new Set(ids.split("\n")).size).toBe(1);
     expect(await readdir(folder)).toEqual(["secret.key"]);
   });
