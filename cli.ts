@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { ConsoleLog } from "./adapters/console/log.ts";
 import { addKey } from "./adapters/crypto/key_file.ts";
 import { KEYS_CHANNEL } from "./adapters/postgres/postgres_world.ts";
+import { assertKeys } from "./adapters/postgres/vault_keys.ts";
 import { outdated, rotateKey } from "./application/upkeep/rotate_key.ts";
 import { useCases, VERSION } from "./compose.ts";
 import { BadSetting, type Config, readConfig } from "./config.ts";
@@ -64,6 +65,7 @@ async function rotate(config: Config): Promise<void> {
   } else {
     const keyId = await addKey(config.dataFolder);
     await vault.reload();
+    await assertKeys(world.database, vault);
     await world.signals.publish(KEYS_CHANNEL, "");
     say(`Made the key ${keyId}; the former one stays in secret.key to read with.`);
   }

@@ -5,14 +5,13 @@ import { refusePrivateHost } from "../network/refuse_private_host.ts";
 import { checkServerName, type CreateServerPorts, hostKeyOf } from "./create_server.ts";
 import { findServer } from "./find_server.ts";
 
-/** Changes what is given of a server; only an admin replaces a recorded host key. */
+/** Changes what is given of a server; only an admin replaces a recorded host key, or moves the server, which forgets it. */
 export function changeServer(ports: CreateServerPorts) {
   const find = findServer(ports);
   const refusePrivate = refusePrivateHost(ports);
   return async function (by: Principal, id: string, change: ServerChange): Promise<Server> {
     const server = await find(by, id, "server:write");
-    const replacesKey = change.hostKey !== undefined && server.hostKey !== null;
-    if (replacesKey) demand(by, "server:admin", { id });
+    if (server.hostKey !== null && losesKey(server, change)) demand(by, "server:admin", { id });
     checkServerAddress(change);
     if (change.sshHost !== undefined) await refusePrivate("sshHost", change.sshHost);
     const changed = await ports.servers.change(by.organizationId, id, {
@@ -26,4 +25,11 @@ export function changeServer(ports: CreateServerPorts) {
     if (!changed) throw notFound("server");
     return changed;
   };
+}
+
+function losesKey(
+  server: Server,
+  { hostKey, sshHost = server.sshHost, sshPort = server.sshPort }: ServerChange,
+): boolean {
+  return hostKey !== undefined || sshHost !== server.sshHost || sshPort !== server.sshPort;
 }

@@ -13,12 +13,13 @@ export interface RotationProgress {
 export function rotateKey({ sealedRows, vault }: { readonly sealedRows: SealedRows; readonly vault: Vault }) {
   return async function (onProgress: (progress: RotationProgress) => void): Promise<number> {
     let done = 0;
+    const before = await outdated(sealedRows, vault.keyId());
     for (;;) {
-      const left = await outdated(sealedRows, vault.keyId());
-      if (left === 0) return done;
       const resealed = await sealedRows.reseal(BATCH);
       done += resealed;
-      onProgress({ done, total: Math.max(done, done + left - resealed) });
+      if (resealed > 0) onProgress({ done, total: Math.max(done, before) });
+      // A server that has not heard of the new key yet may still have sealed with the former one.
+      else if ((await outdated(sealedRows, vault.keyId())) === 0) return done;
     }
   };
 }
