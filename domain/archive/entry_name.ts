@@ -4,20 +4,23 @@ const MAX_PART_BYTES = 255;
 const MAX_NAME_BYTES = 4096;
 const MAX_PARTS = 256;
 const SLASH = 0x2f;
+const BACKSLASH = 0x5c;
 
 // `ignoreBOM` keeps a leading U+FEFF, so that two different names never become one.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The parts of an entry's name without `.` and empty ones; none for the root. Fails for a name that is not safe to create. */
 export function entryName(bytes: Uint8Array): string[] {
-  if (bytes.length === 0) throw refusal("archive_name_refused", "an entry has an empty name");
-  const parts = safeParts(bytes, (reason) => refusal("archive_name_refused", `the name ${shown(bytes)} ${reason}`));
-  if (parts.includes("..")) {
-    throw refusal("archive_name_refused", `the name ${shown(bytes)} climbs with ".."; pack the folder from inside it`);
+  const refused = (reason: string) => refusal("archive_name_refused", `the name ${shown(bytes)} ${reason}`);
+  const parts: string[] = [];
+  for (const piece of pieces(bytes, refused)) {
+    // Decoded part by part: a piece split off a long string would keep that whole string in memory.
+    const part = decoded(piece, refused);
+    if (part === "..") throw refused('climbs with ".."; pack the folder from inside it');
+    if (part !== ".") parts.push(part);
+    if (parts.length > MAX_PARTS) throw refused(`lies more than ${MAX_PARTS} folders deep`);
   }
-  if (parts.length > MAX_PARTS) {
-    throw refusal("archive_name_refused", `the name ${shown(bytes)} lies more than ${MAX_PARTS} folders deep`);
-  }
+  if (isDrive(parts[0] ?? "")) throw refused("begins with a drive; use names relative to the folder");
   return parts;
 }
 
@@ -25,28 +28,31 @@ export function entryName(bytes: Uint8Array): string[] {
 export function linkTarget(name: Uint8Array, bytes: Uint8Array): string {
   const refused = (reason: string) =>
     refusal("archive_link_refused", `the target ${shown(bytes)} of the link ${shown(name)} ${reason}`);
-  if (bytes.length === 0) throw refused("is empty");
-  safeParts(bytes, refused);
-  return utf8.decode(bytes);
+  const [first = new Uint8Array()] = pieces(bytes, refused);
+  if (isDrive(decoded(first, refused))) throw refused("begins with a drive; use links inside the folder");
+  return decoded(bytes, refused);
 }
 
-function safeParts(bytes: Uint8Array, refused: (reason: string) => Error): string[] {
+/** What stands between slashes, unless the whole could not be a relative name. */
+function pieces(bytes: Uint8Array, refused: (reason: string) => Error): Uint8Array[] {
+  if (bytes.length === 0) throw refused("is empty");
   if (bytes.length > MAX_NAME_BYTES) throw refused(`is longer than ${MAX_NAME_BYTES} bytes`);
   if (bytes[0] === SLASH) throw refused("is absolute; use names relative to the folder");
   if (bytes.includes(0)) throw refused("holds a NUL");
-  if (bytes.includes(0x5c)) throw refused("holds a backslash");
-  const parts: string[] = [];
+  if (bytes.includes(BACKSLASH)) throw refused("holds a backslash");
+  const found: Uint8Array[] = [];
   for (let start = 0; start < bytes.length;) {
     const slash = bytes.indexOf(SLASH, start);
     const end = slash === -1 ? bytes.length : slash;
     if (end - start > MAX_PART_BYTES) throw refused(`has a part longer than ${MAX_PART_BYTES} bytes`);
-    // Decoded part by part: a piece split off a long string would keep that whole string in memory.
-    const part = decoded(bytes.subarray(start, end), refused);
-    if (part !== "" && part !== ".") parts.push(part);
+    if (end > start) found.push(bytes.subarray(start, end));
     start = end + 1;
   }
-  if (/^[A-Za-z]:$/.test(parts[0] ?? "")) throw refused("begins with a drive; use names relative to the folder");
-  return parts;
+  return found;
+}
+
+function isDrive(part: string): boolean {
+  return /^[A-Za-z]:$/.test(part);
 }
 
 function decoded(bytes: Uint8Array, refused: (reason: string) => Error): string {

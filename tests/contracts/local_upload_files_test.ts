@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
   lstat,
@@ -22,6 +22,9 @@ import type { Failure } from "../../domain/failure.ts";
 import { eventually } from "../support/eventually.ts";
 import { hostileArchives } from "../support/hostile_archives.ts";
 import { file, folder, link, pax, streamOf, tarGz } from "../support/tar_archive.ts";
+
+// The disk and the processors may be busy with other suites.
+setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 50_000_000, maxUnpackedBytes: 200_000_000, maxEntries: 100_000 };
 const ID = "upl_0123456789abcdefghij";
@@ -314,5 +317,5 @@ describe("LocalUploadFiles on the disk", () => {
       expect(result.outcome).toBe(outcome);
       expect(result.growth).toBeLessThan(150_000_000);
     }
-  }, 60_000);
+  });
 });

@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import type { Failure } from "../../domain/failure.ts";
+
+// The disk and the processors may be busy with other suites.
+setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 50_000_000, maxUnpackedBytes: 200_000_000, maxEntries: 10_000 };
 const LONG = `${"long-folder-name/".repeat(12)}${"n".repeat(200)}.txt`;

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import * as fc from "fast-check";
 import { gzipSync } from "node:zlib";
 import { entryName } from "../../domain/archive/entry_name.ts";
@@ -7,6 +7,9 @@ import { TarReader } from "../../domain/archive/tar_reader.ts";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure } from "../../domain/failure.ts";
 import { file, folder, link, pax, streamOf, tar } from "../support/tar_archive.ts";
+
+// The disk and the processors may be busy with other suites.
+setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 1_000_000, maxUnpackedBytes: 10_000_000, maxEntries: 100 };
 const sample = tar([

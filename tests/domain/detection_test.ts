@@ -1,8 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as fc from "fast-check";
 import { detect, type Detection } from "../../domain/detection/detect.ts";
 import { NOTHING_DETECTED } from "../../domain/detection/detection.ts";
 import { isManifest } from "../../domain/detection/manifests.ts";
+
+// The disk and the processors may be busy with other suites.
+setDefaultTimeout(30_000);
 
 type Files = Readonly<Record<string, string>>;
 
