@@ -8,6 +8,7 @@ import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import { findUploadSession } from "./find_upload_session.ts";
 
 const MANIFEST_BYTES = 1_048_576;
+const MANIFESTS = 500;
 
 export interface ScanUploadPorts {
   readonly clock: Clock;
@@ -26,7 +27,7 @@ export function scanUpload(ports: ScanUploadPorts) {
     for await (const { path, type } of ports.uploadFiles.list(id)) {
       if (type === "file") paths.push(path);
     }
-    for (const path of paths.filter(isManifest)) {
+    for (const path of paths.filter(isManifest).slice(0, MANIFESTS)) {
       const bytes = await ports.uploadFiles.read(id, path, { maxBytes: MANIFEST_BYTES });
       if (bytes) texts.set(path, new TextDecoder().decode(bytes));
     }
