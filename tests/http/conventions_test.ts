@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { MemoryServiceHealth } from "../../adapters/memory/service_health.ts";
 import { MemoryContainerEngine } from "../../adapters/memory/container_engine.ts";
+import { failing } from "../support/failing.ts";
 import { type Answer, type Call, memoryApp, type TestApp } from "../support/app.ts";
 
 const UNKNOWN = "prj_00000000000000000000000000";
@@ -13,8 +14,7 @@ beforeAll(async () => {
 const asOwner = (method: string, path: string, call: Call = {}) =>
   app.call(method, path, { token: app.owner, ...call });
 
-/** A failure of a route, in a port of its own. */
-const BROKEN = { list: () => Promise.reject(new Error("secret detail at /srv/slipway/x.ts")) };
+const BUG = { error: new Error("secret detail at /srv/slipway/x.ts") };
 
 describe("the one error body", () => {
   const answers: [number, () => Promise<Answer>][] = [
@@ -43,7 +43,9 @@ describe("the one error body", () => {
   });
 
   test("comes with 500 for a bug, whose details go to the log under the request's id alone", async () => {
-    const { call, owner, world } = await memoryApp({}, { projects: BROKEN as never });
+    const { call, owner, world } = await memoryApp({}, ({ projects }) => ({
+      projects: failing(projects, "list", BUG),
+    }));
     const { status, text, headers } = await call("GET", "/api/projects", { token: owner });
     expect(status).toBe(500);
     expect(text).not.toContain("secret detail");
@@ -55,7 +57,7 @@ describe("the one error body", () => {
   test("comes with 503 and Retry-After when the database is away", async () => {
     const serviceHealth = new MemoryServiceHealth();
     serviceHealth.answers = false;
-    const answer = await (await memoryApp({}, { serviceHealth })).call("GET", "/api/health");
+    const answer = await (await memoryApp({}, () => ({ serviceHealth }))).call("GET", "/api/health");
     expect([answer.status, answer.body.code, answer.headers.get("retry-after")]).toEqual([503, "database_away", "1"]);
   });
 });
@@ -219,10 +221,9 @@ describe("paging", () => {
 
 describe("the service about itself", () => {
   test("GET /api/health and /api/health/env tell version, mode and runtime without credentials", async () => {
-    const cloud = await memoryApp(
-      { mode: "cloud", runtime: "auto" },
-      { containerEngine: new MemoryContainerEngine(true) },
-    );
+    const cloud = await memoryApp({ mode: "cloud", runtime: "auto" }, () => ({
+      containerEngine: new MemoryContainerEngine(true),
+    }));
     const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
     expect((await cloud.call("GET", "/api/health")).body).toEqual({ status: "ok", version, mode: "cloud" });
     expect((await cloud.call("GET", "/api/health/env")).body).toEqual({
@@ -232,7 +233,7 @@ describe("the service about itself", () => {
       version,
       authMode: "local",
     });
-    const own = await memoryApp({ runtime: "auto" }, { containerEngine: new MemoryContainerEngine(false) });
+    const own = await memoryApp({ runtime: "auto" }, () => ({ containerEngine: new MemoryContainerEngine(false) }));
     expect((await own.call("GET", "/api/health/env")).body).toMatchObject({ selfHosted: true, runtime: "process" });
   });
 

@@ -1,7 +1,7 @@
 import { Value } from "@sinclair/typebox/value";
 import { FormatRegistry } from "@sinclair/typebox";
 import { MemoryLog } from "../../adapters/memory/log.ts";
-import { memoryWorld } from "../../adapters/memory/memory_world.ts";
+import { type MemoryWorld, memoryWorld } from "../../adapters/memory/memory_world.ts";
 import { type AppSettings, compose } from "../../compose.ts";
 import type { DeclaredRoute } from "../../http/access.ts";
 import type { Gate } from "../../http/gate.ts";
@@ -78,10 +78,13 @@ function assertDeclared(status: number, json: unknown, route: DeclaredRoute | un
     );
 }
 
-/** The whole application in memory, with its first owner; `replaced` takes the place of some of its ports. */
-export async function memoryApp(settings: Partial<AppSettings> = {}, replaced: Partial<World> = {}) {
+/** The whole application in memory, with its first owner; `replace` puts others in the place of some of its ports. */
+export async function memoryApp(
+  settings: Partial<AppSettings> = {},
+  replace: (world: MemoryWorld) => Partial<World> = () => ({}),
+) {
   const world = { ...memoryWorld(), log: new MemoryLog() };
-  const { handle, routes, useCases } = compose({ ...world, ...replaced }, { ...SETTINGS, ...settings });
+  const { handle, routes, useCases } = compose({ ...world, ...replace(world) }, { ...SETTINGS, ...settings });
   const { shownToken } = await useCases.claimInstallation(undefined);
   return { world, handle, routes, useCases, call: caller(handle, routes), owner: shownToken! };
 }

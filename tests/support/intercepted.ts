@@ -1,0 +1,15 @@
+/** A port like the given one, one of whose methods runs inside `around`, which gets its arguments and how to go on. */
+export function intercepted<Port extends object>(
+  port: Port,
+  method: keyof Port,
+  around: (goOn: () => unknown, given: readonly unknown[]) => unknown,
+): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      if (name !== method) return member.bind(target);
+      return (...given: unknown[]) => around(() => member.apply(target, given), given);
+    },
+  });
+}
