@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { declaredRoutes } from "../../http/access.ts";
-import { type Call, member, memoryApp, type TestApp } from "../support/app.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
+import { memoryApp } from "../support/app.ts";
+import { callers, furnish, goodRequest, MACHINE } from "../support/furnished.ts";
 
 /**
  * What every route answers to every kind of caller, for a request that is otherwise fine. `foreign` is an owner of another
@@ -79,112 +79,11 @@ const OPEN = [
   "POST /api/auth/accept-invitation",
 ];
 
-const SERVER = { name: "Berlin", sshHost: "berlin.example.com", sshUser: "deploy", sshPassword: "letmein" };
-
 /** An organization with one thing of every kind, and callers of every kind. */
 async function furnished() {
   const app = await memoryApp();
-  const { call, owner } = app;
-  const logins = [{ user: SERVER.sshUser, password: SERVER.sshPassword }];
-  app.world.remoteHosts.add({
-    host: SERVER.sshHost,
-    hostKey: "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
-    logins,
-  });
-  const id = async (method: string, path: string, body: unknown) => {
-    const answer = await call(method, path, { token: owner, body });
-    if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.text}`);
-    return (answer.body.data?.id ?? answer.body.sessionId) as string;
-  };
-  const project = await id("POST", "/api/projects", { name: "Harbour", gitOwner: "acme", gitRepo: "harbour" });
-  const domain = await id("POST", "/api/domains", { projectId: project, hostname: "harbour-two.localhost" });
-  const server = await id("POST", "/api/servers", SERVER);
-  const token = await id("POST", "/api/tokens", { name: "spare" });
-  const upload = await id("POST", "/api/projects/folder/session", {});
-  const scanned = await id("POST", "/api/projects/folder/session", {});
-  await call("POST", `/api/projects/folder/upload/${scanned}`, { token: owner, raw: archive() });
-  await call("PUT", "/api/cloud/link", {
-    token: owner,
-    body: { url: "https://cloud.example.com", token: "slp_cloud" },
-  });
-  return { app, ids: { project, domain, server, token, upload, scanned }, ...(await callers(app)) };
-}
-
-function archive() {
-  return tarGz([file("index.html", "<h1>Hi</h1>")]);
-}
-
-async function callers(app: TestApp) {
-  const { call, owner } = app;
-  const viewer = await member(app, "viewer");
-  const developer = await member(app, "developer");
-  const narrowed = await call("POST", "/api/tokens", {
-    token: owner,
-    body: { name: "narrow", permissions: ["project:read"] },
-  });
-  const password = "correct horse battery";
-  await call("POST", "/api/auth/password", { token: owner, body: { password } });
-  const cookie =
-    /slipway_session=([^;]+)/.exec(
-      (await call("POST", "/api/auth/login", { body: { email: "owner@localhost", password } })).headers.get(
-        "set-cookie",
-      ) ?? "",
-    )?.[1] ?? "";
-  const other = await call("POST", "/api/organizations", { token: owner, body: { name: "Elsewhere" } });
-  const foreign = await member(app, "owner", { cookie, organizationId: other.body.data.id });
-  const tokens = {
-    anonymous: undefined,
-    foreign: foreign.token,
-    viewer: viewer.token,
-    developer: developer.token,
-    narrowed: narrowed.body.data.token,
-    owner,
-  };
-  return { tokens, viewerId: viewer.userId };
-}
-
-type Furnished = Awaited<ReturnType<typeof furnished>>;
-
-/** A request of a route that would go well for somebody who may send it. */
-function request(
-  method: string,
-  path: string,
-  { ids, viewerId, who }: Furnished & { who: string },
-): { path: string; call: Call } {
-  const bodies: Record<string, unknown> = {
-    "POST /api/auth/login": { email: "nobody@example.com", password: "wrong" },
-    "POST /api/auth/accept-invitation": { token: "unknown", name: "X", password: "correct horse battery" },
-    "PATCH /api/auth/me": { name: "Renamed" },
-    "POST /api/auth/password": { password: "another long password", current: "correct horse battery" },
-    "POST /api/tokens": { name: "new" },
-    "POST /api/organizations": { name: `Third ${who}` },
-    "POST /api/members": { email: `${who}@example.com`, role: "viewer" },
-    "PATCH /api/members/:id": { role: "developer" },
-    "POST /api/projects": { name: `Quay ${who}` },
-    "POST /api/projects/ensure": { name: "Quay" },
-    "PATCH /api/projects/:id": { name: "Renamed" },
-    "POST /api/projects/:id/git/link": { owner: "acme", repo: "other" },
-    "POST /api/projects/:id/auto-deploy": { enabled: true },
-    "PATCH /api/projects/:id/env": { upserts: [{ key: "A", value: "b" }] },
-    "POST /api/projects/folder/session": {},
-    "POST /api/domains": { projectId: ids.project, hostname: `${who}.example.com` },
-    "POST /api/servers": { ...SERVER, name: `For ${who}` },
-    "PATCH /api/servers/:id": { name: "Renamed" },
-    "PUT /api/cloud/link": { url: "https://cloud.example.com", token: "slp_x" },
-  };
-  const scan = path.includes("/scan/");
-  const kinds: [RegExp, string][] = [
-    [/tokens/, ids.token],
-    [/members/, viewerId],
-    [/domains/, ids.domain],
-    [/servers/, ids.server],
-    [/projects/, ids.project],
-  ];
-  const id = kinds.find(([pattern]) => pattern.test(path))?.[1] ?? "";
-  const filled = path.replace(":sessionId", scan ? ids.scanned : ids.upload).replace(":id", id);
-  if (path.includes("/upload/")) return { path: filled, call: { raw: archive() } };
-  const body = bodies[`${method} ${path}`];
-  return { path: filled, call: body === undefined ? {} : { body } };
+  app.world.remoteHosts.add(MACHINE);
+  return { app, ids: await furnish(app), tokens: await callers(app) };
 }
 
 test("every route has a row, and every row a route", async () => {
@@ -209,7 +108,7 @@ describe.each(rows)("$route", ({ method, path, statuses }) => {
     const scene = await furnished();
     const answers: Record<string, number> = {};
     for (const who of CALLERS) {
-      const { path: filled, call } = request(method, path, { ...scene, who });
+      const { path: filled, call } = goodRequest(method, path, scene.ids, who);
       const token = scene.tokens[who];
       const answer = await scene.app.call(method, filled, { ...call, ...(token && { token }) });
       answers[who] = answer.status;
@@ -225,7 +124,7 @@ test.each(guarded)(
   "$route answers credentials that are unknown, malformed, revoked or expired with 401",
   async ({ method, path }) => {
     const scene = await shared();
-    const asked = request(method, path, { ...scene, who: "nobody" });
+    const asked = goodRequest(method, path, scene.ids, "nobody");
     for (const token of scene.dead) {
       const answer = await scene.app.call(method, asked.path, { ...asked.call, token });
       expect(answer.status).toBe(401);
@@ -244,7 +143,7 @@ test.each(named)(
   "$route answers ids of others and ids that never were the same to the byte",
   async ({ method, path }) => {
     const scene = await shared();
-    const { path: filled, call } = request(method, path, { ...scene, who: "foreign" });
+    const { path: filled, call } = goodRequest(method, path, scene.ids, "foreign");
     const token = scene.tokens.foreign!;
     const foreign = await scene.app.call(method, filled, { ...call, token });
     const last = path.split("/").findLastIndex((part) => part.startsWith(":"));
