@@ -1,0 +1,246 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, browser, type Call, member, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+import { failing } from "../support/failing.ts";
+import { furnish, goodRequest, MACHINE } from "../support/furnished.ts";
+import { intercepted } from "../support/intercepted.ts";
+
+interface Entry {
+  readonly id: string;
+  readonly userId: string;
+  readonly credential: { readonly kind: string; readonly id: string };
+  readonly action: string;
+  readonly target: string | null;
+  readonly at: string;
+  readonly from: string;
+  readonly requestId: string;
+  readonly outcome: string;
+}
+
+async function entries({ call, owner }: Pick<TestApp, "call" | "owner">, query = ""): Promise<Entry[]> {
+  return (await call("GET", `/api/audit?perPage=100${query}`, { token: owner })).body.data;
+}
+
+async function entriesOf(app: TestApp, answer: Answer): Promise<Entry[]> {
+  return (await entries(app)).filter(({ requestId }) => requestId === answer.headers.get("x-request-id"));
+}
+
+function create({ call, owner }: TestApp, options: Call = {}) {
+  return call("POST", "/api/projects", { token: owner, body: { name: "Harbour" }, ...options });
+}
+
+/** What a change was done to: the id in its path, else the id of what it made. */
+function targetOf(path: string, { body }: Answer): string | null {
+  const named = path.split("/").find((part) => /^[a-z]{3}_\w{20,}$/.test(part));
+  return named ?? body.data?.id ?? body.project_id ?? body.sessionId ?? null;
+}
+
+describe("every change", () => {
+  test("leaves exactly one entry: who, by what, what, to what, when, from where, with what outcome", async () => {
+    const app = await memoryApp();
+    app.world.remoteHosts.add(MACHINE);
+    const ids = await furnish(app);
+    const me = (await app.call("GET", "/api/auth/me", { token: app.owner })).body.data;
+    const changing = app.routes.filter(({ method, permission }) => method !== "GET" && permission);
+    const removals = changing.filter(({ method }) => method === "DELETE").toReversed();
+    for (const { method, path, operation } of [...changing.filter(({ method }) => method !== "DELETE"), ...removals]) {
+      app.world.clock.advance(1_000);
+      const { path: filled, call } = goodRequest(method, path, ids, "owner");
+      const answer = await app.call(method, filled, { ...call, token: app.owner, peer: "192.0.2.44" });
+      const { id: _, ...entry } = (await entriesOf(app, answer))[0] ?? { id: "" };
+      const recorded = {
+        userId: me.user.id,
+        credential: { kind: "token", id: me.credential.id },
+        action: operation.name,
+        target: targetOf(filled, answer),
+        at: app.world.clock.now().toISOString(),
+        from: "192.0.2.44",
+        requestId: answer.headers.get("x-request-id"),
+        outcome: answer.status < 300 ? "succeeded" : "failed",
+      };
+      expect(operation.unaudited ? entry : [filled, entry]).toEqual(operation.unaudited ? {} : [filled, recorded]);
+      expect(await entriesOf(app, answer)).toHaveLength(operation.unaudited ? 0 : 1);
+      // Logging out by token is the one that cannot go well.
+      expect([filled, answer.status < 300]).toEqual([filled, operation.name !== "auth.logout"]);
+    }
+  });
+
+  test("only scanning an upload, which changes nothing, goes without", async () => {
+    const { routes } = await memoryApp();
+    expect(routes.filter(({ operation }) => operation.unaudited).map(({ operation }) => operation.name)).toEqual([
+      "upload.scan",
+    ]);
+  });
+
+  test("reads leave none", async () => {
+    const app = await memoryApp();
+    const before = await entries(app);
+    for (const { method, path, permission } of app.routes) {
+      if (method === "GET" && permission) await app.call(method, path.replace(":id", "x"), { token: app.owner });
+    }
+    expect(await entries(app)).toEqual(before);
+  });
+
+  test("is entered before it happens, so that a killed process leaves a trace", async () => {
+    const seen: Entry[][] = [];
+    const app = await memoryApp({}, ({ projects }) => ({
+      projects: intercepted(projects, "create", async (goOn) => {
+        seen.push(await entries(app, "&action=project.create"));
+        return goOn();
+      }),
+    }));
+    await create(app);
+    expect(seen).toMatchObject([[{ action: "project.create", outcome: "started", target: null }]]);
+    expect(await entries(app, "&action=project.create")).toMatchObject([{ outcome: "succeeded" }]);
+  });
+});
+
+describe("outcomes", () => {
+  test("a caller without the permission is refused on the record, by its own name", async () => {
+    const app = await memoryApp();
+    const { id } = (await create(app)).body.data;
+    const viewer = await member(app, "viewer");
+    const answer = await app.call("DELETE", `/api/projects/${id}`, { token: viewer.token });
+    expect(await entriesOf(app, answer)).toMatchObject([
+      {
+        userId: viewer.userId,
+        credential: { kind: "token", id: viewer.tokenId },
+        action: "project.remove",
+        target: id,
+        outcome: "refused",
+      },
+    ]);
+  });
+
+  test("so is a change from another site's page, and one that its handler refuses", async () => {
+    const app = await memoryApp();
+    const { cookie } = await member(app, "admin");
+    const foreign = await create(app, { ...browser(cookie, { origin: "https://evil.example" }), token: "" });
+    expect(await entriesOf(app, foreign)).toMatchObject([
+      { action: "project.create", outcome: "refused", credential: { kind: "session" } },
+    ]);
+    const body = { email: "x@example.com", role: "owner" };
+    const beyond = await app.call("POST", "/api/members", { ...browser(cookie), body });
+    expect(await entriesOf(app, beyond)).toMatchObject([{ action: "member.invite", outcome: "refused", target: null }]);
+  });
+
+  test("wrong input, a missing target, a conflict and a bug have failed", async () => {
+    const app = await memoryApp({}, ({ servers }) => ({ servers: failing(servers, "create") }));
+    await create(app);
+    const server = { name: "x", sshHost: "x.example.com", sshUser: "x", sshPassword: "x" };
+    const answers = [
+      await create(app, { body: {} }),
+      await app.call("DELETE", "/api/projects/prj_00000000000000000000000000", { token: app.owner }),
+      await create(app),
+      await app.call("POST", "/api/servers", { token: app.owner, body: server }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([400, 404, 409, 500]);
+    for (const answer of answers) expect(await entriesOf(app, answer)).toMatchObject([{ outcome: "failed" }]);
+  });
+
+  test("what is refused without a known caller leaves no entry", async () => {
+    const app = await memoryApp();
+    const before = await entries(app);
+    await create(app, { token: "slp_unknown" });
+    await app.call("POST", "/api/auth/login", { body: { email: "owner@localhost", password: "wrong" } });
+    expect(await entries(app)).toEqual(before);
+  });
+
+  test("an id in disguise is recorded as what it is, and what is no id not at all", async () => {
+    const app = await memoryApp();
+    const { id } = (await create(app)).body.data;
+    const disguised = `/api/projects/${id.replace("prj", "%70rj")}`;
+    const answer = await app.call("PATCH", disguised, { token: app.owner, body: { name: "Renamed" } });
+    expect(await entriesOf(app, answer)).toMatchObject([{ target: id, outcome: "succeeded" }]);
+    for (const odd of ["a%00b", "a%0Ab", "%F0%9F%9A%80", "x".repeat(301)]) {
+      const missing = await app.call("DELETE", `/api/projects/${odd}`, { token: app.owner });
+      expect(await entriesOf(app, missing)).toMatchObject([{ target: null, outcome: "failed" }]);
+    }
+  });
+});
+
+describe("people", () => {
+  test("joining and logging in are recorded in the organizations they lead to", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    const [login] = await entries(app, "&action=auth.login");
+    expect(login).toMatchObject({
+      userId: viewer.userId,
+      credential: { kind: "password", id: viewer.userId },
+      outcome: "succeeded",
+    });
+    expect(login?.target).toMatch(/^ses_/);
+    const [join] = await entries(app, "&action=member.join");
+    expect(join).toMatchObject({
+      userId: viewer.userId,
+      target: viewer.userId,
+      credential: { kind: "invitation" },
+      outcome: "succeeded",
+    });
+    const cookie = await ownerSession(app);
+    const second = await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
+    await ownerSession(app);
+    const headers = { "x-organization-id": second.body.data.id };
+    const elsewhere = await app.call("GET", "/api/audit", { cookie: await ownerSession(app), headers });
+    expect(elsewhere.body.data.map(({ action }: Entry) => action)).toEqual(["auth.login", "auth.login"]);
+    expect((await app.call("GET", "/api/audit", { cookie, headers })).status).toBe(401);
+  });
+
+  test("a session's changes name the session", async () => {
+    const app = await memoryApp();
+    const cookie = await ownerSession(app);
+    const [login] = await entries(app, "&action=auth.login");
+    const answer = await app.call("POST", "/api/projects", { ...browser(cookie), body: { name: "By hand" } });
+    expect(await entriesOf(app, answer)).toMatchObject([{ credential: { kind: "session", id: login!.target! } }]);
+  });
+});
+
+describe("GET /api/audit", () => {
+  test("lists newest first and filters by person, action and target", async () => {
+    const app = await memoryApp();
+    const developer = await member(app, "developer");
+    app.world.clock.advance(1_000);
+    const { id } = (await create(app)).body.data;
+    app.world.clock.advance(1_000);
+    await app.call("PATCH", `/api/projects/${id}`, { token: developer.token, body: { name: "Renamed" } });
+    const actions = async (query: string) => (await entries(app, query)).map(({ action }) => action);
+    expect((await actions("")).slice(0, 2)).toEqual(["project.change", "project.create"]);
+    expect(await actions(`&target=${id}`)).toEqual(["project.change", "project.create"]);
+    expect(await actions("&action=project.change")).toEqual(["project.change"]);
+    expect((await actions(`&userId=${developer.userId}`))[0]).toBe("project.change");
+    expect(await actions(`&userId=${developer.userId}&target=${id}`)).toEqual(["project.change"]);
+    expect(await actions("&action=nothing")).toEqual([]);
+  });
+});
+
+describe("where a change came from", () => {
+  test.each([
+    ["nobody is trusted", [], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
+    ["the peer is not trusted", ["10.0.0.0/8"], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
+    ["a trusted address", ["10.0.0.1"], "10.0.0.1", "198.51.100.1", "198.51.100.1"],
+    ["a trusted network", ["10.0.0.0/8"], "10.20.30.40", "198.51.100.1", "198.51.100.1"],
+    ["what the client itself wrote before", ["10.0.0.0/8"], "10.0.0.1", "127.0.0.1, 198.51.100.1", "198.51.100.1"],
+    [
+      "several trusted hops",
+      ["10.0.0.0/8", "192.0.2.0/24"],
+      "10.0.0.1",
+      "198.51.100.1, 192.0.2.7, 10.0.0.2",
+      "198.51.100.1",
+    ],
+    ["a client inside the trusted network", ["10.0.0.0/8"], "10.0.0.1", "10.9.9.9, 10.0.0.2", "10.9.9.9"],
+    ["IPv6", ["fd00::/8"], "fd00::1", "2001:db8::7", "2001:db8::7"],
+    ["IPv6 with a port", ["fd00::/8"], "fd00::1", "[2001:db8::7]:443", "2001:db8::7"],
+    ["a peer mapped to IPv6", ["10.0.0.0/8"], "::ffff:10.0.0.1", "::ffff:198.51.100.1", "198.51.100.1"],
+    ["a trusted address mapped to IPv6", ["::ffff:10.0.0.1"], "10.0.0.1", "198.51.100.1", "198.51.100.1"],
+    ["IPv4 in an IPv6 network that covers nothing of it", ["::/0"], "10.0.0.1", "198.51.100.1", "10.0.0.1"],
+    ["nonsense", ["10.0.0.0/8"], "10.0.0.1", "<script>", "10.0.0.1"],
+    ["nonsense behind a hop", ["10.0.0.0/8"], "10.0.0.1", "unknown, 10.0.0.2", "10.0.0.2"],
+    ["no header", ["10.0.0.0/8"], "10.0.0.1", "", "10.0.0.1"],
+  ])("%s", async (_, trustedProxies, peer, forwarded, from) => {
+    const app = await memoryApp({ trustedProxies });
+    const answer = await create(app, {
+      peer,
+      headers: { "x-forwarded-for": forwarded, forwarded: "for=1.2.3.4", "x-real-ip": "1.2.3.4" },
+    });
+    expect(await entriesOf(app, answer)).toMatchObject([{ from }]);
+  });
+});
