@@ -3,6 +3,9 @@ import type { Server, ServerChange, ServerCredentials } from "../domain/server.t
 
 /** How a check of a server ended. */
 export interface ServerCheck {
+  /** The address that was checked; a server that has another one by now stays as it is. */
+  readonly sshHost: string;
+  readonly sshPort: number;
   readonly at: Date;
   readonly error: string | null;
   /** Recorded only where none is recorded yet. */

@@ -61,6 +61,8 @@ export class MemoryServers implements Servers {
   async checked(organizationId: string, id: string, check: ServerCheck): Promise<Server | undefined> {
     const row = this.#stored(organizationId, id);
     if (!row) return undefined;
+    const { sshHost, sshPort } = row.server;
+    if (sshHost !== check.sshHost || sshPort !== check.sshPort) return this.find(organizationId, id);
     const hostKey = row.server.hostKey ?? check.hostKey;
     return this.#store(
       { ...row.server, hostKey, lastCheckedAt: check.at, lastCheckError: check.error },

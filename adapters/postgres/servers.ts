@@ -134,14 +134,16 @@ export class PostgresServers implements Servers {
   }
 
   async checked(organizationId: string, id: string, check: ServerCheck): Promise<Server | undefined> {
-    const [row] = await this.#database.run(
-      (sql) => sql<ServerRow[]>`
+    const [row] = await this.#database.run((sql) => {
+      const same = sql`(ssh_host = ${check.sshHost} and ssh_port = ${check.sshPort})`;
+      return sql<ServerRow[]>`
         update servers
-        set last_checked_at = ${check.at}, last_check_error = ${check.error},
-          host_key = coalesce(host_key, ${check.hostKey})
+        set last_checked_at = case when ${same} then ${check.at} else last_checked_at end,
+          last_check_error = case when ${same} then ${check.error} else last_check_error end,
+          host_key = case when ${same} then coalesce(host_key, ${check.hostKey}) else host_key end
         where id = ${id} and organization_id = ${organizationId}
-        returning ${columns(sql)}`,
-    );
+        returning ${columns(sql)}`;
+    });
     return row && toServer(row);
   }
 

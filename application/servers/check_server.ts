@@ -1,4 +1,4 @@
-import { Failure, notFound } from "../../domain/failure.ts";
+import { conflict, Failure, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Server, ServerCredentials } from "../../domain/server.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -33,20 +33,20 @@ export function checkServer(ports: CheckServerPorts) {
     const credentials = await servers.credentials(by.organizationId, id);
     if (!credentials) throw notFound("server");
     const within = AbortSignal.any([AbortSignal.timeout(CHECK_MS), ...(signal ? [signal] : [])]);
+    const { sshHost, sshPort } = server;
+    const record = (error: string | null, hostKey: string | null) =>
+      servers.checked(by.organizationId, id, { sshHost, sshPort, at: clock.now(), error, hostKey });
     try {
       await using session = await remoteHosts.connect(targetOf(server, credentials), { signal: within });
       const engine = await engineOf(session, within);
-      const checked = await servers.checked(by.organizationId, id, {
-        at: clock.now(),
-        error: null,
-        hostKey: session.hostKey,
-      });
+      const checked = await record(null, session.hostKey);
       if (!checked) throw notFound("server");
+      if (checked.hostKey !== session.hostKey) {
+        throw conflict("server_changed", "Cannot tell: the server was changed during the check. Check it again");
+      }
       return { server: checked, hostKey: session.hostKey, ...engine };
     } catch (error) {
-      if (error instanceof Failure && error.kind !== "not_found") {
-        await servers.checked(by.organizationId, id, { at: clock.now(), error: error.message, hostKey: null });
-      }
+      if (error instanceof Failure && error.kind !== "not_found") await record(error.message, null);
       throw error;
     }
   };

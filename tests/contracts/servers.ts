@@ -28,13 +28,14 @@ function revealed(credentials: ServerCredentials | undefined) {
   );
 }
 
+const ADDRESS = { sshHost: "server.example.com", sshPort: 22 };
+
 function serverOf(overrides: Partial<Server> & Pick<Server, "organizationId">): Server {
   const createdAt = overrides.createdAt ?? START;
   return {
     id: newId("srv", createdAt),
     name: `Server ${uniqueLabel()}`,
-    sshHost: "server.example.com",
-    sshPort: 22,
+    ...ADDRESS,
     sshUser: "deploy",
     hostKey: null,
     hasSshPassword: false,
@@ -105,7 +106,7 @@ export function serversContract(
       expect(
         await world().servers.change(other, id, { change: { name: "Stolen", sshPassword: null }, at: START }),
       ).toBeUndefined();
-      const check = { at: minutes(1), error: "x", hostKey: KEY };
+      const check = { ...ADDRESS, at: minutes(1), error: "x", hostKey: KEY };
       expect(await world().servers.checked(other, id, check)).toBeUndefined();
       expect(await world().servers.remove(other, id)).toBe(false);
       expect(await world().servers.list(other, { ids: [id] }, ALL)).toEqual({ items: [], total: 0 });
@@ -119,7 +120,7 @@ export function serversContract(
       expect(await world().servers.find(organizationId, id)).toBeUndefined();
       expect(await world().servers.credentials(organizationId, id)).toBeUndefined();
       expect(await world().servers.change(organizationId, id, { change: {}, at: START })).toBeUndefined();
-      const check = { at: START, error: null, hostKey: KEY };
+      const check = { ...ADDRESS, at: START, error: null, hostKey: KEY };
       expect(await world().servers.checked(organizationId, id, check)).toBeUndefined();
       expect(await world().servers.remove(organizationId, id)).toBe(false);
     });
@@ -280,9 +281,15 @@ export function serversContract(
     test("checked() records when, how and the first host key", async () => {
       const server = await aServer();
       const { organizationId, id } = server;
-      const good = await world().servers.checked(organizationId, id, { at: minutes(1), error: null, hostKey: KEY });
+      const good = await world().servers.checked(organizationId, id, {
+        ...ADDRESS,
+        at: minutes(1),
+        error: null,
+        hostKey: KEY,
+      });
       expect(good).toMatchObject({ lastCheckedAt: minutes(1), lastCheckError: null, hostKey: KEY });
       const bad = await world().servers.checked(organizationId, id, {
+        ...ADDRESS,
         at: minutes(2),
         error: oddTexts[0]!,
         hostKey: null,
@@ -293,16 +300,25 @@ export function serversContract(
 
     test("checked() does not replace a recorded host key", async () => {
       const { organizationId, id } = await aServer({ hostKey: KEY });
-      const check = { at: minutes(1), error: null, hostKey: OTHER_KEY };
+      const check = { ...ADDRESS, at: minutes(1), error: null, hostKey: OTHER_KEY };
       expect(await world().servers.checked(organizationId, id, check)).toMatchObject({ hostKey: KEY });
       expect(await world().servers.find(organizationId, id)).toMatchObject({ hostKey: KEY });
+    });
+
+    test("checked() leaves a server alone that moved while it was checked", async () => {
+      const { organizationId, id } = await aServer();
+      await world().servers.change(organizationId, id, { change: { sshHost: "moved.example.com" }, at: START });
+      const moved = await world().servers.find(organizationId, id);
+      const check = { ...ADDRESS, at: minutes(1), error: null, hostKey: KEY };
+      expect(await world().servers.checked(organizationId, id, check)).toEqual(moved!);
+      expect(await world().servers.find(organizationId, id)).toEqual(moved!);
     });
 
     test("checked() by two with different keys at once records one of them for both", async () => {
       const { organizationId, id } = await aServer();
       const results = await Promise.all(
         [KEY, OTHER_KEY].map((hostKey) =>
-          world().servers.checked(organizationId, id, { at: START, error: null, hostKey }),
+          world().servers.checked(organizationId, id, { ...ADDRESS, at: START, error: null, hostKey }),
         ),
       );
       const stored = (await world().servers.find(organizationId, id))!.hostKey;
