@@ -1,0 +1,262 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Call, memoryApp, type TestApp } from "../support/app.ts";
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await memoryApp();
+});
+
+const asOwner = (method: string, path: string, body?: unknown, call: Call = {}) =>
+  app.call(method, path, { token: app.owner, body, ...call });
+
+let made = 0;
+
+async function project(settings: object = {}) {
+  const answer = await asOwner("POST", "/api/projects", { name: `Project ${made++}`, ...settings });
+  if (answer.status !== 201) throw new Error(answer.text);
+  return answer.body.data;
+}
+
+const FULL = {
+  gitOwner: "acme",
+  gitRepo: "harbour",
+  gitBranch: "release/1.x",
+  framework: "next",
+  packageManager: "pnpm",
+  installCommand: "pnpm install",
+  buildCommand: "pnpm build",
+  startCommand: "pnpm start",
+  outputDirectory: "dist",
+  rootDirectory: "apps/web",
+  port: 3000,
+  projectType: "services",
+  services: [{ name: "web", image: "nginx:1", ports: ["80", 443], environment: { A: "b" }, dependsOn: ["db"] }],
+  publicEndpoints: [{ port: "80", targetPath: "/", domain: "web", domainType: "free", service: "web" }],
+  rollbackWindow: 3,
+  healthPath: "/up",
+  requireApproval: true,
+  runtime: "docker",
+};
+
+describe("POST /api/projects", () => {
+  test("keeps every field and shows the others as null", async () => {
+    const full = await project(FULL);
+    expect(full).toMatchObject({ ...FULL, gitUrl: null, localPath: null, source: "githost", autoDeploy: false });
+    expect(full).toMatchObject({ location: "local", serverId: null, activeDeploymentId: null });
+    expect((await asOwner("GET", `/api/projects/${full.id}`)).body.data).toEqual(full);
+    expect(await project()).toMatchObject({
+      source: "upload",
+      gitOwner: null,
+      services: null,
+      port: null,
+      runtime: null,
+    });
+  });
+
+  test.each([
+    ["  Café  Größe!  ", "cafe-gro-e"],
+    ["日本語", "project"],
+    ["--A--B--", "a-b"],
+    ["x".repeat(100), "x".repeat(40)],
+  ])("makes of the name %p the slug %s", async (name, slug) => {
+    const { call, owner } = await memoryApp();
+    const { data } = (await call("POST", "/api/projects", { token: owner, body: { name } })).body;
+    expect(data).toMatchObject({ name: name.trim(), slug, hostname: `${slug}.localhost` });
+  });
+
+  test.each([
+    { name: "" },
+    { name: " \t\n" },
+    { name: "x".repeat(101) },
+    { name: "X", slug: "Upper" },
+    { name: "X", slug: "-x" },
+    { name: "X", slug: "a.b" },
+    { name: "X", slug: "x".repeat(41) },
+    { name: "X", rollbackWindow: -1 },
+    { name: "X", rollbackWindow: 101 },
+    { name: "X", port: 65_536 },
+    { name: "X", services: [{ name: "a b" }] },
+    { name: "X", services: [{}] },
+    { name: "X", services: Array.from({ length: 101 }, () => ({ name: "w" })) },
+    { name: "X", publicEndpoints: [{ port: "eighty" }] },
+    { name: "X", publicEndpoints: [{ targetPath: "no-slash" }] },
+  ])("refuses %j", async (body) => {
+    expect((await asOwner("POST", "/api/projects", body)).status).toBe(400);
+  });
+
+  test("a taken slug answers 409 in the own organization, and costs another only the plain address", async () => {
+    const { slug } = await project({ slug: "quay" });
+    expect((await asOwner("POST", "/api/projects", { name: "Again", slug })).body.code).toBe("slug_taken");
+    const two = (await asOwner("POST", "/api/projects", { name: "Quay two", slug: "quay-two" })).body.data;
+    const claimed = await asOwner("POST", "/api/domains", { projectId: two.id, hostname: "pier.localhost" });
+    expect(claimed.body.data.hostname).toBe("pier.localhost");
+    const pier = (await asOwner("POST", "/api/projects", { name: "Pier" })).body.data;
+    expect(pier.slug).toBe("pier");
+    expect(pier.hostname).toMatch(/^pier-[a-z0-9]{6}\.localhost$/);
+  });
+
+  test("never gives the API's own host to a project", async () => {
+    const { call, owner } = await memoryApp({ publicUrl: "https://deploy.example.com", baseDomain: "example.com" });
+    const { data } = (await call("POST", "/api/projects", { token: owner, body: { name: "Deploy" } })).body;
+    expect(data.slug).toBe("deploy");
+    expect(data.hostname).toMatch(/^deploy-[a-z0-9]{6}\.example\.com$/);
+  });
+});
+
+describe("what git would read", () => {
+  test.each([
+    { gitOwner: "-x", gitRepo: "y" },
+    { gitOwner: "a/b", gitRepo: "y" },
+    { gitOwner: "a", gitRepo: ".." },
+    { gitOwner: "a", gitRepo: "y;id" },
+    { gitOwner: "a", gitRepo: "$(id)" },
+    { gitOwner: "a" },
+    { gitRepo: "y" },
+    { gitBranch: "--upload-pack=touch /tmp/x" },
+    { gitBranch: "-b" },
+    { gitBranch: "a..b" },
+    { gitBranch: "a b" },
+    { gitBranch: "a\nb" },
+    { gitBranch: "a:b" },
+    { gitBranch: "refs/heads/*" },
+    { gitBranch: "x.lock" },
+    { gitBranch: "@{-1}" },
+    { gitUrl: "ext::sh -c id" },
+    { gitUrl: "file:///etc/passwd" },
+    { gitUrl: "/etc/passwd" },
+    { gitUrl: "http://git.example.com/x.git" },
+    { gitUrl: "git://git.example.com/x.git" },
+    { gitUrl: "https://user:secret@git.example.com/x.git" },
+    { gitUrl: "ssh://-oProxyCommand=id/x" },
+    { gitUrl: "-oProxyCommand=id@host:x" },
+    { gitUrl: "https://" },
+    { rootDirectory: "../other" },
+    { rootDirectory: "/etc" },
+    { outputDirectory: "a/../../b" },
+    { outputDirectory: "--exec" },
+    { healthPath: "health" },
+    { healthPath: "//evil.example" },
+    { healthPath: "/a b" },
+  ])("%j is refused, on every way in", async (settings) => {
+    const { id } = await project();
+    for (const [method, path, body] of [
+      ["POST", "/api/projects", { name: "X", ...settings }],
+      ["PATCH", `/api/projects/${id}`, settings],
+      ["POST", "/api/projects/ensure", { name: "X", projectId: id, ...settings }],
+    ] as const) {
+      expect([method, path, (await asOwner(method, path, body)).status]).toEqual([method, path, 400]);
+    }
+  });
+
+  test.each([
+    { gitUrl: "https://git.example.com:8443/acme/harbour.git" },
+    { gitUrl: "ssh://git@git.example.com:2222/acme/harbour.git" },
+    { gitUrl: "git@git.example.com:acme/harbour.git" },
+    { gitBranch: "feature/ünïcode-✓" },
+    { gitOwner: "acme_1", gitRepo: ".github".slice(1) },
+    { rootDirectory: "." },
+    { healthPath: "/" },
+  ])("%j is fine", async (settings) => {
+    expect(await project(settings)).toMatchObject(settings);
+  });
+});
+
+describe("PATCH /api/projects/:id", () => {
+  test("changes what is given, takes back what is null, and leaves the rest", async () => {
+    const { id, updatedAt } = await project(FULL);
+    app.world.clock.advance(1_000);
+    const cleared = Object.fromEntries(Object.keys(FULL).map((key) => [key, null]));
+    const changed = (await asOwner("PATCH", `/api/projects/${id}`, { ...cleared, port: 8080, name: "New name" })).body
+      .data;
+    expect(changed).toMatchObject({ ...cleared, port: 8080, name: "New name", source: "upload" });
+    expect(changed.updatedAt).not.toBe(updatedAt);
+    expect((await asOwner("PATCH", `/api/projects/${id}`, {})).body.data).toMatchObject({
+      port: 8080,
+      name: "New name",
+    });
+  });
+
+  test("checks the whole as it would then be", async () => {
+    const { id } = await project({ gitOwner: "acme", gitRepo: "harbour" });
+    expect((await asOwner("PATCH", `/api/projects/${id}`, { gitRepo: null })).status).toBe(400);
+    expect((await asOwner("PATCH", `/api/projects/${id}`, { gitOwner: null, gitRepo: null })).status).toBe(200);
+  });
+
+  test("keeps the address when the slug changes, and refuses a slug that is taken", async () => {
+    const [first, second] = [await project(), await project()];
+    const moved = await asOwner("PATCH", `/api/projects/${first.id}`, { slug: "renamed-slug" });
+    expect(moved.body.data).toMatchObject({ slug: "renamed-slug", hostname: first.hostname });
+    expect((await asOwner("PATCH", `/api/projects/${second.id}`, { slug: "renamed-slug" })).status).toBe(409);
+  });
+});
+
+describe("POST /api/projects/ensure", () => {
+  test("creates by slug once, and updates with what is given after that", async () => {
+    const first = (await asOwner("POST", "/api/projects/ensure", { name: "Dock", port: 80, framework: "next" })).body;
+    expect(first).toEqual({ success: true, project_id: expect.stringMatching(/^prj_/), created: true });
+    const again = (await asOwner("POST", "/api/projects/ensure", { name: "DOCK", framework: null, port: 81 })).body;
+    expect(again).toEqual({ ...first, created: false });
+    const { data } = (await asOwner("GET", `/api/projects/${first.project_id}`)).body;
+    expect(data).toMatchObject({ name: "DOCK", slug: "dock", port: 81, framework: null });
+  });
+
+  test("goes by projectId before slug; an unknown or foreign one is 404 and creates nothing", async () => {
+    const { id } = await project({ slug: "by-id" });
+    const body = { name: "Renamed", slug: "by-id-two", projectId: id };
+    expect((await asOwner("POST", "/api/projects/ensure", body)).body).toMatchObject({
+      project_id: id,
+      created: false,
+    });
+    for (const projectId of ["prj_00000000000000000000000000", "nonsense", "'; DROP TABLE projects; --"]) {
+      const answer = await asOwner("POST", "/api/projects/ensure", { name: "Nowhere", projectId });
+      expect([answer.status, answer.body.code]).toEqual([404, "project_not_found"]);
+    }
+    expect((await asOwner("GET", "/api/projects?search=Nowhere")).body.total).toBe(0);
+  });
+
+  test("ten at once make one project", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        asOwner("POST", "/api/projects/ensure", { name: "Race", port: 3000 + index }),
+      ),
+    );
+    expect(new Set(answers.map(({ body }) => body.project_id)).size).toBe(1);
+    expect(answers.filter(({ body }) => body.created)).toHaveLength(1);
+    expect((await asOwner("GET", "/api/projects?search=race")).body.total).toBe(1);
+  });
+});
+
+describe("linking", () => {
+  test("POST /api/projects/:id/git/link replaces any other source", async () => {
+    const { id } = await project({ gitUrl: "https://git.example.com/x.git", gitBranch: "old" });
+    const answer = await asOwner("POST", `/api/projects/${id}/git/link`, { owner: "acme", repo: "harbour" });
+    expect(answer.body).toMatchObject({
+      success: true,
+      project: { source: "githost", gitOwner: "acme", gitRepo: "harbour", gitBranch: null, gitUrl: null },
+    });
+    const hostile = { owner: "acme", repo: "harbour", branch: "--upload-pack=x" };
+    expect((await asOwner("POST", `/api/projects/${id}/git/link`, hostile)).status).toBe(400);
+  });
+
+  test("POST /api/projects/:id/auto-deploy needs a linked repository, and holds it in place", async () => {
+    const { id } = await project();
+    const enable = (enabled: unknown) => asOwner("POST", `/api/projects/${id}/auto-deploy`, { enabled });
+    expect((await enable(true)).status).toBe(400);
+    await asOwner("POST", `/api/projects/${id}/git/link`, { owner: "acme", repo: "harbour" });
+    expect((await enable(true)).body.project.autoDeploy).toBe(true);
+    expect((await asOwner("PATCH", `/api/projects/${id}`, { gitOwner: null, gitRepo: null })).status).toBe(400);
+    expect((await enable(false)).body.project.autoDeploy).toBe(false);
+    expect((await enable("yes")).status).toBe(400);
+  });
+});
+
+test("DELETE /api/projects/:id takes variables and addresses along, and frees slug and address", async () => {
+  const { id } = await project({ slug: "gone" });
+  await asOwner("PATCH", `/api/projects/${id}/env`, { upserts: [{ key: "A", value: "b" }] });
+  expect((await asOwner("DELETE", `/api/projects/${id}`)).body).toEqual({ success: true });
+  expect((await asOwner("GET", `/api/projects/${id}`)).status).toBe(404);
+  expect((await asOwner("DELETE", `/api/projects/${id}`)).status).toBe(404);
+  expect((await asOwner("GET", `/api/domains?projectId=${id}`)).body.total).toBe(0);
+  expect((await project({ slug: "gone" })).hostname).toBe("gone.localhost");
+});

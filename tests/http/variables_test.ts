@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { member, memoryApp, type TestApp } from "../support/app.ts";
+
+const VALUE = "s3cr3t-värde";
+let app: TestApp;
+let path: string;
+let id: string;
+
+beforeAll(async () => {
+  app = await memoryApp();
+});
+
+async function fresh() {
+  const body = { name: crypto.randomUUID() };
+  id = (await app.call("POST", "/api/projects", { token: app.owner, body })).body.data.id;
+  path = `/api/projects/${id}/env`;
+}
+
+const change = (body: unknown) => app.call("PATCH", path, { token: app.owner, body });
+const list = async () => (await app.call("GET", path, { token: app.owner })).body.data;
+
+describe("PATCH /api/projects/:id/env", () => {
+  test("writes, replaces and deletes in one step, and lists what is there then, by key", async () => {
+    await fresh();
+    const first = await change({
+      upserts: [
+        { key: "B", value: "2" },
+        { key: "A", value: "" },
+      ],
+    });
+    expect(first.body.data).toMatchObject([
+      { key: "A", value: "", secret: false },
+      { key: "B", value: "2", secret: false },
+    ]);
+    app.world.clock.advance(1_000);
+    const second = await change({
+      upserts: [{ key: "C", value: "multi\nline $x `y` 'z'" }],
+      deletes: ["A", "UNKNOWN"],
+    });
+    expect(second.body.data).toMatchObject([{ key: "B" }, { key: "C", value: "multi\nline $x `y` 'z'" }]);
+    expect(second.body.data[0].updatedAt < second.body.data[1].updatedAt).toBe(true);
+    expect(await list()).toEqual(second.body.data);
+  });
+
+  test("a secret's value never comes back, to nobody, in no answer and no log, but is there for deployments", async () => {
+    await fresh();
+    const viewer = await member(app, "viewer");
+    const texts = [
+      (await change({ upserts: [{ key: "TOKEN", value: VALUE, secret: true }] })).text,
+      (await app.call("GET", path, { token: app.owner })).text,
+      (await app.call("GET", path, { token: viewer.token })).text,
+      (await app.call("GET", "/api/audit", { token: app.owner })).text,
+      app.world.log.lines.map(({ text }) => text).join("\n"),
+    ];
+    for (const text of texts) expect(text).not.toContain(VALUE);
+    expect(await list()).toMatchObject([{ key: "TOKEN", value: null, secret: true }]);
+    expect((await app.world.variables.reveal(id)).get("TOKEN")?.reveal()).toBe(VALUE);
+  });
+
+  test("a secret can be replaced and made plain only with a new value", async () => {
+    await fresh();
+    await change({ upserts: [{ key: "TOKEN", value: VALUE, secret: true }] });
+    expect((await change({ upserts: [{ key: "TOKEN", secret: false }] })).status).toBe(400);
+    expect((await change({ upserts: [{ key: "TOKEN", value: null }] })).status).toBe(400);
+    await change({ upserts: [{ key: "TOKEN", value: "next", secret: true }] });
+    expect(await list()).toMatchObject([{ value: null, secret: true }]);
+    await change({ upserts: [{ key: "TOKEN", value: "plain", secret: false }] });
+    expect(await list()).toMatchObject([{ value: "plain", secret: false }]);
+  });
+
+  test.each([
+    [{ upserts: [{ key: "1A", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "A B", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "A=B", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "A\n", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "Ä", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "", value: "x" }] }, "upserts.0.key"],
+    [{ upserts: [{ key: "A".repeat(256), value: "x" }] }, "upserts.0.key"],
+    [
+      {
+        upserts: [
+          { key: "A", value: "x" },
+          { key: "A", value: "y" },
+        ],
+      },
+      "upserts.1.key",
+    ],
+    [{ upserts: [{ key: "A", value: "x" }], deletes: ["A"] }, "deletes.0"],
+    [{ deletes: ["A", "A"] }, "deletes.1"],
+    [{ deletes: ["-x"] }, "deletes.0"],
+    [{ upserts: [{ key: "A", value: 5 }] }, "upserts.0.value"],
+    [{ upserts: [{ key: "A", value: "x".repeat(65_537) }] }, "upserts.0.value"],
+    [{ upserts: [{ key: "A", value: "x", secret: "yes" }] }, "upserts.0.secret"],
+    [{ upserts: [{ value: "x" }] }, "upserts.0.key"],
+    [{ upserts: "A=x" }, "upserts"],
+    [{ upserts: Array.from({ length: 501 }, (_, index) => ({ key: `K${index}`, value: "" })) }, "upserts"],
+  ])("refuses %j as a whole and names %s", async (body, name) => {
+    await fresh();
+    await change({ upserts: [{ key: "KEPT", value: "kept" }] });
+    const answer = await change(body);
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, name]);
+    expect(await list()).toMatchObject([{ key: "KEPT", value: "kept" }]);
+  });
+
+  test("keys that objects have by nature are keys like others", async () => {
+    await fresh();
+    const keys = ["__proto__", "constructor", "hasOwnProperty", "toString"].toSorted();
+    await change({ upserts: keys.map((key) => ({ key, value: key })) });
+    expect((await list()).map(({ key, value }: { key: string; value: string }) => [key, value])).toEqual(
+      keys.map((key) => [key, key]),
+    );
+  });
+
+  test("hundreds at once are written whole", async () => {
+    await fresh();
+    const upserts = Array.from({ length: 500 }, (_, index) => ({ key: `K${index}`, value: String(index) }));
+    expect((await change({ upserts })).body.data).toHaveLength(500);
+  });
+});
