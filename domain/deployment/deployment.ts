@@ -1,0 +1,135 @@
+import type { ProjectType, RuntimeName } from "../project.ts";
+import type { PublicEndpoint } from "../service_definition.ts";
+
+export const DEPLOYMENT_STATUSES = [
+  "queued",
+  "building",
+  "deploying",
+  "ready",
+  "failed",
+  "cancelled",
+  "partial_failure",
+  "rejected",
+  "superseded",
+] as const;
+
+export const SERVICE_STATUSES = [
+  "pending",
+  "building",
+  "starting",
+  "healthy",
+  "done",
+  "unchanged",
+  "failed",
+  "stopped",
+] as const;
+
+/** What a deployment goes through, in this order; a rollback to a kept artifact leaves out the first three. */
+export const STEPS = ["fetch", "detect", "build", "start", "health", "switch", "retire", "clean"] as const;
+
+export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number];
+export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
+export type StepName = (typeof STEPS)[number];
+export type Trigger = "manual" | "push" | "redeploy" | "rollback" | "upload";
+export type Decision = "pending" | "kept" | "rejected";
+
+/** Where a deployment's code comes from. */
+export type DeploymentSource =
+  | { readonly kind: "upload"; readonly uploadId: string }
+  | { readonly kind: "git"; readonly url: string; readonly branch: string | null; readonly commit: string | null }
+  | { readonly kind: "local"; readonly path: string }
+  /** The kept artifact of another deployment; `fallback` is what to build when it is gone. */
+  | { readonly kind: "artifact"; readonly deploymentId: string; readonly fallback: DeploymentSource | null };
+
+/** What a person or a rollback fixes about how a deployment is built and run; `null` means "detect it". */
+export interface DeploymentPlan {
+  readonly framework: string | null;
+  readonly packageManager: string | null;
+  readonly installCommand: string | null;
+  readonly buildCommand: string | null;
+  readonly startCommand: string | null;
+  readonly outputDirectory: string | null;
+  readonly rootDirectory: string | null;
+  readonly port: number | null;
+  readonly projectType: ProjectType | null;
+  readonly healthPath: string | null;
+  readonly runtime: RuntimeName | null;
+  readonly publicEndpoints: readonly PublicEndpoint[];
+}
+
+/** One part of a deployment that runs by itself; a simple project has one, named `app`. */
+export interface DeployedService {
+  readonly name: string;
+  readonly status: ServiceStatus;
+  readonly url: string | null;
+  readonly error: string | null;
+  /** What the runtime knows it by, once started. */
+  readonly instanceId: string | null;
+}
+
+export interface DeploymentError {
+  readonly code: string;
+  readonly message: string;
+  readonly step: StepName | null;
+}
+
+/** A question that a build waits for. */
+export interface BuildPrompt {
+  readonly promptId: string;
+  readonly title: string;
+  readonly message: string;
+  readonly actions: readonly { readonly id: string; readonly label: string }[];
+  readonly expiresAt: Date;
+  /** The action chosen, once somebody did. */
+  readonly answer: string | null;
+}
+
+export interface StepRecord {
+  readonly name: StepName;
+  readonly status: "running" | "done" | "failed" | "skipped";
+  readonly startedAt: Date;
+  readonly durationMs: number | null;
+}
+
+/** One attempt to bring a version of a project live. */
+export interface Deployment {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly projectId: string;
+  /** Counts up within the project. */
+  readonly version: number;
+  readonly status: DeploymentStatus;
+  readonly decision: Decision | null;
+  readonly pinned: boolean;
+  readonly trigger: Trigger;
+  readonly environment: "production" | "preview";
+  readonly source: DeploymentSource;
+  readonly plan: DeploymentPlan;
+  readonly branch: string | null;
+  readonly commitSha: string | null;
+  readonly commitMessage: string | null;
+  readonly framework: string | null;
+  readonly urls: readonly string[];
+  readonly services: readonly DeployedService[];
+  readonly steps: readonly StepRecord[];
+  readonly prompt: BuildPrompt | null;
+  readonly requireApproval: boolean;
+  /** The deployment or decision that this one waits for. */
+  readonly waitingFor: string | null;
+  readonly error: DeploymentError | null;
+  /** Held by `start: false` until somebody starts it. */
+  readonly held: boolean;
+  readonly cancelRequested: boolean;
+  /** How often a process took it up; a killed one leaves it to the next. */
+  readonly attempts: number;
+  /** Whose release folder or image it runs; itself unless it is a rollback. */
+  readonly artifactOf: string | null;
+  readonly artifactAvailable: boolean;
+  readonly rollbackOf: string | null;
+  readonly redeployOf: string | null;
+  readonly createdAt: Date;
+  readonly queuedAt: Date;
+  readonly startedAt: Date | null;
+  readonly builtAt: Date | null;
+  readonly finishedAt: Date | null;
+}

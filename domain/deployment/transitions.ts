@@ -1,0 +1,89 @@
+import { invalid } from "../failure.ts";
+import type { Decision, Deployment, DeploymentError, DeploymentStatus } from "./deployment.ts";
+
+/** What can happen to a deployment. */
+export type Happening =
+  | "taken"
+  | "built"
+  | "healthy"
+  | "partly_healthy"
+  | "failed"
+  | "cancelled"
+  | "kept"
+  | "rejected"
+  | "superseded";
+
+interface Move {
+  readonly to: DeploymentStatus;
+  readonly decision?: Decision;
+}
+
+/** Every change of status there is; nothing else changes one. */
+const MOVES: Readonly<Record<DeploymentStatus, Readonly<Partial<Record<Happening, Move>>>>> = {
+  queued: {
+    taken: { to: "building" },
+    failed: { to: "failed" },
+    cancelled: { to: "cancelled" },
+    superseded: { to: "superseded" },
+  },
+  building: { built: { to: "deploying" }, failed: { to: "failed" }, cancelled: { to: "cancelled" } },
+  deploying: {
+    healthy: { to: "ready" },
+    partly_healthy: { to: "partial_failure", decision: "pending" },
+    failed: { to: "failed" },
+    cancelled: { to: "cancelled" },
+  },
+  partial_failure: { kept: { to: "ready", decision: "kept" }, rejected: { to: "rejected", decision: "rejected" } },
+  ready: {},
+  failed: {},
+  cancelled: {},
+  rejected: {},
+  superseded: {},
+};
+
+/** Tells whether something can still happen to a deployment by itself; a pending decision waits for a person. */
+export function isRunning({ status }: Pick<Deployment, "status">): boolean {
+  return status === "queued" || status === "building" || status === "deploying";
+}
+
+/** Tells whether a deployment has come to an end, or waits for a decision; its feed of events ends here. */
+export function isSettled(deployment: Pick<Deployment, "status">): boolean {
+  return !isRunning(deployment);
+}
+
+/** Applies what happened, or fails when it cannot happen in this status. */
+export function happen(
+  deployment: Deployment,
+  what: Happening,
+  { at, error = null }: { readonly at: Date; readonly error?: DeploymentError | null },
+): Deployment {
+  const move = MOVES[deployment.status][what];
+  if (!move) throw notPossible(deployment.status, what);
+  const next = { ...deployment, status: move.to, decision: move.decision ?? deployment.decision };
+  const { status } = next;
+  return {
+    ...next,
+    error: error ?? deployment.error,
+    waitingFor: null,
+    prompt: what === "built" || !isRunning(next) ? null : deployment.prompt,
+    startedAt: what === "taken" ? at : deployment.startedAt,
+    builtAt: what === "built" ? at : deployment.builtAt,
+    finishedAt: status === "building" || status === "deploying" ? null : at,
+  };
+}
+
+/** Tells whether something can happen to a deployment now. */
+export function canHappen({ status }: Pick<Deployment, "status">, what: Happening): boolean {
+  return MOVES[status][what] !== undefined;
+}
+
+const DONE: Readonly<Partial<Record<Happening, string>>> = {
+  cancelled: "cancel this deployment",
+  kept: "keep this deployment",
+  rejected: "reject this deployment",
+};
+
+function notPossible(status: DeploymentStatus, what: Happening) {
+  const act = DONE[what] ?? `move this deployment on ("${what}")`;
+  return invalid("deployment_not_movable", `Cannot ${act}: its status is "${status}"`);
+}

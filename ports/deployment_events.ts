@@ -1,0 +1,26 @@
+import type { DeploymentEvent, NewEvent } from "../domain/deployment/deployment_event.ts";
+
+/** The numbered events of deployments: durable, without gaps, told to followers in every process. */
+export interface DeploymentEvents {
+  /** Stores events in order under the next numbers and resolves to the last number, once they are durable. */
+  append(deploymentId: string, events: readonly NewEvent[]): Promise<number>;
+  /** Events after `since`, in order, at most `limit`; only log lines (of one service) where asked. */
+  read(
+    deploymentId: string,
+    options: {
+      readonly since: number;
+      readonly limit: number;
+      readonly only?: { readonly type: "log"; readonly service?: string };
+    },
+  ): Promise<readonly DeploymentEvent[]>;
+  /** The number of the last event; 0 when there is none. */
+  last(deploymentId: string): Promise<number>;
+  /**
+   * Yields every event after `since` in order, stored ones first, then new ones as any process appends them, in batches, as fast as they are
+   * taken and no faster; returns when `signal` aborts. Memory does not grow with what a slow reader has not taken.
+   */
+  follow(
+    deploymentId: string,
+    options: { readonly since: number; readonly signal: AbortSignal },
+  ): AsyncIterable<readonly DeploymentEvent[]>;
+}

@@ -1,0 +1,27 @@
+import type { Deployment } from "../domain/deployment/deployment.ts";
+
+/** Who works on what until when. */
+export interface WorkLease {
+  /** The process. */
+  readonly owner: string;
+  readonly at: Date;
+  readonly leaseMs: number;
+}
+
+/** Hands deployments to workers of any number of processes: none twice at a time, one of a project at a time, in order. */
+export interface DeploymentQueue {
+  /**
+   * Takes, in this order: one in `building` or `deploying` whose worker's lease ran out; else the oldest in `queued` that is not held, of a
+   * project without another one in `building`, `deploying` or awaiting a decision, unless `maxBuilds` are building over all. The taken one is leased
+   * and returned as stored, its status untouched, `attempts` counted up.
+   */
+  take(lease: WorkLease & { readonly maxBuilds: number }): Promise<Deployment | undefined>;
+  /** Keeps a lease; `lost` when another process has it, `cancel` when somebody asked to cancel, else `held`. */
+  renew(id: string, lease: WorkLease): Promise<"held" | "lost" | "cancel">;
+  /** Gives a lease back. */
+  release(id: string, owner: string): Promise<void>;
+  /** Calls the handler whenever there may be something to take or to cancel, in any process; returns how to stop. */
+  onWork(handler: () => void): () => void;
+  /** Says so, to all processes. */
+  announce(): Promise<void>;
+}

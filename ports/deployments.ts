@@ -1,0 +1,44 @@
+import type { Deployment } from "../domain/deployment/deployment.ts";
+import type { NewEvent } from "../domain/deployment/deployment_event.ts";
+import type { Listing, Page } from "../domain/page.ts";
+import type { Secret } from "../domain/secret.ts";
+
+/** Which deployments a list shows. */
+export interface DeploymentFilter {
+  /** Only of these projects; absent: all of the organization. */
+  readonly projectIds?: readonly string[];
+  /** These deployments too, whatever their project. */
+  readonly ids?: readonly string[];
+}
+
+/** A change of a deployment and the events that tell of it; they are stored together or not at all. */
+export interface DeploymentChange {
+  readonly deployment: Deployment;
+  readonly events: readonly NewEvent[];
+}
+
+/** Where deployments are kept, with the environment each was made with, sealed. */
+export interface Deployments {
+  /** Stores a new deployment with its environment and first events; gives it the next `version` of its project and returns it. */
+  create(
+    deployment: Deployment,
+    stored: { readonly environment: ReadonlyMap<string, Secret>; readonly events: readonly NewEvent[] },
+  ): Promise<Deployment>;
+  /** A deployment of an organization that was not deleted. */
+  find(organizationId: string, id: string): Promise<Deployment | undefined>;
+  /** A deployment by id alone, for the engine. */
+  get(id: string): Promise<Deployment | undefined>;
+  /** Newest first. */
+  list(organizationId: string, filter: DeploymentFilter, page: Page): Promise<Listing<Deployment>>;
+  /** All that are kept of a project, newest first. */
+  ofProject(projectId: string): Promise<readonly Deployment[]>;
+  /**
+   * Changes a deployment as it is stored at that moment; `how` may run again when another change came first, and changes nothing by returning
+   * `undefined`. Resolves to the deployment as it is then; `undefined` when there is none. What `how` throws is passed on.
+   */
+  change(id: string, how: (deployment: Deployment) => DeploymentChange | undefined): Promise<Deployment | undefined>;
+  /** The environment a deployment was made with. */
+  environment(id: string): Promise<ReadonlyMap<string, Secret>>;
+  /** Removes a deployment with its events and environment; `false` when there is none. */
+  remove(organizationId: string, id: string): Promise<boolean>;
+}

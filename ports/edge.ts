@@ -1,0 +1,18 @@
+/** Where requests for a host and path prefix go. */
+export interface EdgeRoute {
+  readonly hostname: string;
+  readonly pathPrefix: string;
+  readonly projectId: string;
+  readonly deploymentId: string;
+  readonly target:
+    | { readonly kind: "address"; readonly host: string; readonly port: number }
+    | { readonly kind: "folder"; readonly path: string };
+}
+
+/** Serves deployed applications to the world. */
+export interface Edge {
+  /** Replaces all routes of a project at once: every request that arrives after this resolves goes by the new ones. */
+  switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void>;
+  /** Resolves once no request to a deployment is running any more, or after `limitMs`. */
+  drained(deploymentId: string, limitMs: number): Promise<void>;
+}
