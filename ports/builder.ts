@@ -9,7 +9,8 @@ export interface BuildRequest {
   readonly commands: readonly { readonly name: "install" | "build"; readonly command: string }[];
   readonly environment: ReadonlyMap<string, Secret>;
   readonly signal: AbortSignal;
-  readonly log: (line: string, stream: "stdout" | "stderr") => void;
+  /** Takes a line; a promise asks to read on only once it resolved, so that output never piles up in memory. */
+  readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
 }
 
 /** Builds in a release folder. */

@@ -19,7 +19,7 @@ export interface Sources {
       readonly folder: string;
       readonly credential?: Secret;
       readonly signal: AbortSignal;
-      readonly log: (line: string, stream: "stdout" | "stderr") => void;
+      readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
     },
   ): Promise<FetchedSource>;
 }
