@@ -14,7 +14,7 @@ export interface Sources {
    * every program it started.
    */
   fetch(
-    source: Exclude<DeploymentSource, { kind: "artifact" }>,
+    source: Exclude<DeploymentSource, { kind: "artifact" | "copy" }>,
     into: {
       readonly folder: string;
       readonly credential?: Secret;

@@ -38,6 +38,8 @@ export type DeploymentSource =
   | { readonly kind: "upload"; readonly uploadId: string }
   | { readonly kind: "git"; readonly url: string; readonly branch: string | null; readonly commit: string | null }
   | { readonly kind: "local"; readonly path: string }
+  /** A copy of another deployment's release folder, to be built anew. */
+  | { readonly kind: "copy"; readonly deploymentId: string }
   /** The kept artifact of another deployment; `fallback` is what to build when it is gone. */
   | { readonly kind: "artifact"; readonly deploymentId: string; readonly fallback: DeploymentSource | null };
 

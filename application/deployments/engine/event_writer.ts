@@ -1,0 +1,85 @@
+import type { StepName } from "../../../domain/deployment/deployment.ts";
+import type { LogLevel, NewEvent } from "../../../domain/deployment/deployment_event.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
+
+const GATHER_MS = 50;
+const BATCH = 2_000;
+const MANY = 20_000;
+
+/** Where a line comes from. */
+export interface LineOrigin {
+  readonly step: StepName | null;
+  readonly service?: string | null;
+  readonly stream: "stdout" | "stderr" | "slipway";
+  readonly level?: LogLevel;
+}
+
+/** Writes a deployment's log in batches, in order, with its secrets masked before anything leaves this process. */
+export class EventWriter {
+  readonly #ports: { readonly clock: Clock; readonly deploymentEvents: DeploymentEvents };
+  readonly #deploymentId: string;
+  readonly #mask: (text: string) => string;
+  #waiting: NewEvent[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    ports: { readonly clock: Clock; readonly deploymentEvents: DeploymentEvents },
+    deploymentId: string,
+    mask: (text: string) => string,
+  ) {
+    this.#ports = ports;
+    this.#deploymentId = deploymentId;
+    this.#mask = mask;
+  }
+
+  /** Notes a line; a promise comes back when so many wait that the source should pause. */
+  line(message: string, origin: LineOrigin): void | Promise<void> {
+    const { step, service = null, stream, level = "info" } = origin;
+    return this.event({
+      type: "log",
+      at: this.#ports.clock.now(),
+      level,
+      step,
+      service,
+      stream,
+      message: this.#mask(message),
+    });
+  }
+
+  /** Notes an event that is no line. */
+  event(event: NewEvent): void | Promise<void> {
+    this.#waiting.push(event);
+    if (this.#waiting.length >= MANY) return this.flush();
+    this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), GATHER_MS);
+  }
+
+  /** Resolves once everything noted so far is durable. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    await this.#writing;
+    if (this.#failure) {
+      const { error } = this.#failure;
+      this.#failure = undefined;
+      throw error;
+    }
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, BATCH);
+      try {
+        await this.#ports.deploymentEvents.append(this.#deploymentId, batch);
+        this.#waiting = this.#waiting.slice(batch.length);
+      } catch (error) {
+        // The lines stay; whoever flushes next tries again.
+        this.#failure = { error };
+        return;
+      }
+    }
+  }
+}

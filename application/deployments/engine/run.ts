@@ -1,0 +1,113 @@
+import type { Deployment, StepName, StepRecord } from "../../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
+import { Failure } from "../../../domain/failure.ts";
+import type { Project } from "../../../domain/project.ts";
+import type { Secret } from "../../../domain/secret.ts";
+import type { Builder } from "../../../ports/builder.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
+import type { Deployments } from "../../../ports/deployments.ts";
+import type { Edge } from "../../../ports/edge.ts";
+import type { Projects } from "../../../ports/projects.ts";
+import type { ReleaseFolders } from "../../../ports/release_folders.ts";
+import type { Runtime } from "../../../ports/runtime.ts";
+import type { Sources } from "../../../ports/sources.ts";
+import type { EventWriter } from "./event_writer.ts";
+
+/** Every port the engine works with. */
+export interface EnginePorts {
+  readonly builder: Builder;
+  readonly clock: Clock;
+  readonly deploymentEvents: DeploymentEvents;
+  readonly deployments: Deployments;
+  readonly edge: Edge;
+  readonly projects: Projects;
+  readonly releaseFolders: ReleaseFolders;
+  readonly runtime: Runtime;
+  readonly sources: Sources;
+}
+
+/** What the operator decided about running deployments. */
+export interface EngineSettings {
+  readonly buildTimeoutMs: number;
+  readonly rollbackWindow: number;
+  readonly edgeUrl: (hostname: string) => string;
+  /** How long a release must answer before the one before it is given up. */
+  readonly probationMs: number;
+  /** How long a release may take until it answers. */
+  readonly healthMs: number;
+}
+
+/** One deployment being carried out by this process. */
+export interface Run {
+  readonly ports: EnginePorts;
+  readonly settings: EngineSettings;
+  readonly project: Project;
+  readonly environment: ReadonlyMap<string, Secret>;
+  readonly writer: EventWriter;
+  readonly signal: AbortSignal;
+  /** As it was last stored. */
+  deployment: Deployment;
+}
+
+/** Stores a change of the run's deployment with its events, after every line noted before. */
+export async function store(
+  run: Run,
+  change: (deployment: Deployment) => Deployment,
+  events: readonly NewEvent[] = [],
+): Promise<void> {
+  await run.writer.flush();
+  const changed = await run.ports.deployments.change(run.deployment.id, (deployment) => ({
+    deployment: change(deployment),
+    events,
+  }));
+  if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");
+  run.deployment = changed;
+}
+
+/** Says something in the deployment's log. */
+export function say(run: Run, step: StepName | null, message: string): void {
+  void run.writer.line(message, { step, stream: "slipway" });
+}
+
+/** Carries out a named step and records how it went. */
+export async function step(run: Run, name: StepName, work: () => Promise<void>): Promise<void> {
+  run.signal.throwIfAborted();
+  const startedAt = run.ports.clock.now();
+  const record = (status: StepRecord["status"], durationMs: number | null) => (deployment: Deployment) => ({
+    ...deployment,
+    steps: [...deployment.steps.filter((known) => known.name !== name), { name, status, startedAt, durationMs }],
+  });
+  await store(run, record("running", null), [{ type: "progress", step: name, percent: PERCENT[name] }]);
+  const elapsed = () => run.ports.clock.now().getTime() - startedAt.getTime();
+  try {
+    await work();
+  } catch (error) {
+    await store(run, record("failed", elapsed())).catch(() => {});
+    throw new StepFailed(name, error);
+  }
+  await store(run, record("done", elapsed()));
+}
+
+/** An error with the step it happened in. */
+export class StepFailed extends Error {
+  override readonly name = "StepFailed";
+  readonly step: StepName;
+
+  constructor(step: StepName, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.step = step;
+  }
+}
+
+/** How far a deployment is when a step begins. */
+export const PERCENT: Readonly<Record<StepName, number>> = {
+  fetch: 5,
+  detect: 20,
+  build: 25,
+  start: 70,
+  health: 75,
+  switch: 90,
+  retire: 95,
+  clean: 98,
+};
