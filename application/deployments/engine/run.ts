@@ -7,7 +7,10 @@ import type { Builder } from "../../../ports/builder.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
+import type { Domains } from "../../../ports/domains.ts";
 import type { Edge } from "../../../ports/edge.ts";
+import type { HealthProbe } from "../../../ports/health_probe.ts";
+import type { LiveReleases } from "../../../ports/live_releases.ts";
 import type { Projects } from "../../../ports/projects.ts";
 import type { ReleaseFolders } from "../../../ports/release_folders.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
@@ -20,7 +23,10 @@ export interface EnginePorts {
   readonly clock: Clock;
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
+  readonly domains: Domains;
   readonly edge: Edge;
+  readonly healthProbe: HealthProbe;
+  readonly liveReleases: LiveReleases;
   readonly projects: Projects;
   readonly releaseFolders: ReleaseFolders;
   readonly runtime: Runtime;
@@ -29,6 +35,7 @@ export interface EnginePorts {
 
 /** What the operator decided about running deployments. */
 export interface EngineSettings {
+  readonly baseDomain: string;
   readonly buildTimeoutMs: number;
   readonly rollbackWindow: number;
   readonly edgeUrl: (hostname: string) => string;

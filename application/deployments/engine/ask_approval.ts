@@ -1,0 +1,48 @@
+import { Failure } from "../../../domain/failure.ts";
+import { type Run, store } from "./run.ts";
+
+const ANSWER_MS = 24 * 3_600_000;
+
+/** Thrown where a run stops because a person has to answer first; it is taken up again then. */
+export class Waits extends Error {
+  override readonly name = "Waits";
+}
+
+/** Lets a build go on that needs no approval or has it; else asks for it and stops the run, which holds no build slot while it waits. */
+export async function askApproval(run: Run): Promise<void> {
+  const { prompt, requireApproval } = run.deployment;
+  if (!requireApproval) return;
+  if (!prompt) {
+    await ask(run);
+    throw new Waits("The build waits for an approval");
+  }
+  if (prompt.answer === "approve") return;
+  if (prompt.answer === "reject") throw new Rejected("The build was rejected");
+  if (prompt.expiresAt > run.ports.clock.now()) throw new Waits("The build waits for an approval");
+  throw new Failure(
+    "invalid",
+    "approval_expired",
+    "Cannot build: nobody approved it in time. Deploy again to ask anew",
+  );
+}
+
+/** Thrown where a person said no. */
+export class Rejected extends Error {
+  override readonly name = "Rejected";
+}
+
+async function ask(run: Run): Promise<void> {
+  const prompt = {
+    promptId: crypto.randomUUID(),
+    title: "Approve this build",
+    message: `Build ${run.deployment.commitSha?.slice(0, 12) ?? "this upload"} of ${run.project.name}?`,
+    actions: [
+      { id: "approve", label: "Build it" },
+      { id: "reject", label: "Cancel it" },
+    ],
+    expiresAt: new Date(run.ports.clock.now().getTime() + ANSWER_MS),
+  };
+  await store(run, (deployment) => ({ ...deployment, held: true, prompt: { ...prompt, answer: null } }), [
+    { type: "prompt", ...prompt },
+  ]);
+}

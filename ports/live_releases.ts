@@ -1,0 +1,18 @@
+import type { Deployment } from "../domain/deployment/deployment.ts";
+import type { Project } from "../domain/project.ts";
+
+/** A project with the deployment that serves it. */
+export interface LiveRelease {
+  readonly project: Project;
+  readonly deployment: Deployment;
+}
+
+/** What is live in the whole installation, for edges and for upkeep. */
+export interface LiveReleases {
+  list(): Promise<readonly LiveRelease[]>;
+  find(projectId: string): Promise<LiveRelease | undefined>;
+  /** Tells every process that a project's release changed. */
+  announce(projectId: string): Promise<void>;
+  /** Calls the handler with a project's id whenever its release may have changed, with `null` when any may have; returns how to stop. */
+  onChange(handler: (projectId: string | null) => void): () => void;
+}
