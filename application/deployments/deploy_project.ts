@@ -1,0 +1,104 @@
+import type { Deployment, DeploymentSource, Trigger } from "../../domain/deployment/deployment.ts";
+import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import { isBranchName, type Project, sourceOf } from "../../domain/project.ts";
+import type { PublicEndpoint } from "../../domain/service_definition.ts";
+import type { Projects } from "../../ports/projects.ts";
+import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
+import { findUploadSession } from "../uploads/find_upload_session.ts";
+import { makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
+
+export interface DeployProjectPorts extends MakeDeploymentPorts, CheckLocalPathPorts {
+  readonly projects: Projects;
+  readonly uploadSessions: UploadSessions;
+  /** Where repositories of the git host are cloned from. */
+  readonly githostUrl: string;
+}
+
+/** What a caller may say about one deployment. */
+export interface DeployWish {
+  readonly projectId: string;
+  readonly uploadSessionId?: string;
+  readonly branch?: string;
+  readonly environment?: "production" | "preview";
+  readonly requireApproval?: boolean;
+  readonly publicEndpoints?: readonly PublicEndpoint[];
+  readonly start?: boolean;
+}
+
+/** Queues a deployment of a project: from an uploaded folder, else from the source the project is linked to. */
+export function deployProject(ports: DeployProjectPorts) {
+  const make = makeDeployment(ports);
+  const findUpload = findUploadSession(ports);
+  const checkPath = checkLocalPath(ports);
+  return async function (by: Principal, wish: DeployWish): Promise<Deployment> {
+    const project = await ports.projects.find(by.organizationId, wish.projectId);
+    if (!project) throw notFound("project");
+    demand(by, "deployment:write", { id: "", projectId: project.id });
+    if (wish.branch !== undefined && !isBranchName(wish.branch))
+      throw invalidField("branch", "this is not a valid branch name");
+    const from =
+      wish.uploadSessionId === undefined
+        ? linked(ports, project, wish.branch)
+        : await uploaded(by, wish.uploadSessionId);
+    if (from.source.kind === "local") await checkPath(by, from.source.path);
+    const plan = { ...planOf(project), ...(wish.publicEndpoints && { publicEndpoints: wish.publicEndpoints }) };
+    const { environment, requireApproval } = wish;
+    return make(project, {
+      ...from,
+      plan,
+      held: wish.start === false,
+      ...(environment && { environment }),
+      ...(requireApproval !== undefined && { requireApproval }),
+    });
+  };
+
+  async function uploaded(by: Principal, id: string): Promise<{ source: DeploymentSource; trigger: Trigger }> {
+    const session = await findUpload(by, id);
+    if (ports.localSources.mode === "cloud" && session.mode === "local") {
+      throw new Failure(
+        "forbidden",
+        "local_source_forbidden",
+        "Cannot deploy a local folder in cloud mode: upload it in a session of mode cloud",
+      );
+    }
+    if (session.state !== "ready")
+      throw invalid(
+        "upload_not_ready",
+        "Cannot deploy: upload the folder to this session first, or open a new one if it was deployed already",
+      );
+    if (!(await ports.uploadSessions.use(id)))
+      throw invalid("upload_not_ready", "Cannot deploy: this upload was deployed already. Open a new session");
+    return { source: { kind: "upload", uploadId: id }, trigger: "upload" };
+  }
+}
+
+/** The source a project is linked to. */
+export function linked(
+  { githostUrl }: { readonly githostUrl: string },
+  project: Project,
+  branch: string | undefined,
+): { source: DeploymentSource; trigger: Trigger; branch: string | null } {
+  const { gitOwner, gitRepo, gitUrl, gitBranch, localPath } = project.settings;
+  const wanted = branch ?? gitBranch ?? null;
+  const kind = sourceOf(project.settings);
+  if (kind === "githost") {
+    return {
+      source: { kind: "git", url: `${githostUrl}/${gitOwner}/${gitRepo}.git`, branch: wanted, commit: null },
+      trigger: "manual",
+      branch: wanted,
+    };
+  }
+  if (kind === "git")
+    return {
+      source: { kind: "git", url: gitUrl ?? "", branch: wanted, commit: null },
+      trigger: "manual",
+      branch: wanted,
+    };
+  if (kind === "local") return { source: { kind: "local", path: localPath ?? "" }, trigger: "manual", branch: null };
+  throw invalid(
+    "no_source",
+    "Cannot deploy: the project has no source. Upload a folder (uploadSessionId), link a repository or set gitUrl",
+  );
+}

@@ -1,0 +1,105 @@
+import type { Deployment, DeploymentPlan, DeploymentSource, Trigger } from "../../domain/deployment/deployment.ts";
+import { newId } from "../../domain/id.ts";
+import type { Project } from "../../domain/project.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import type { Variables } from "../../ports/variables.ts";
+
+export interface MakeDeploymentPorts {
+  readonly clock: Clock;
+  readonly deploymentQueue: DeploymentQueue;
+  readonly deployments: Deployments;
+  readonly variables: Variables;
+}
+
+/** What sets one deployment apart from another of its project. */
+export interface DeploymentWish {
+  readonly trigger: Trigger;
+  readonly source: DeploymentSource;
+  readonly branch?: string | null;
+  readonly commitSha?: string | null;
+  readonly commitMessage?: string | null;
+  readonly plan?: DeploymentPlan;
+  readonly environment?: "production" | "preview";
+  readonly requireApproval?: boolean;
+  /** Hold it in `queued` until somebody starts it. */
+  readonly held?: boolean;
+  readonly rollbackOf?: string;
+  readonly redeployOf?: string;
+  /** Recorded values instead of the project's present ones. */
+  readonly values?: ReadonlyMap<string, Secret>;
+}
+
+/** Queues a deployment with the environment that it will be built and run with. */
+export function makeDeployment({ clock, deploymentQueue, deployments, variables }: MakeDeploymentPorts) {
+  return async function (project: Project, wish: DeploymentWish): Promise<Deployment> {
+    const at = clock.now();
+    const environment = wish.values ?? (await variables.reveal(project.id));
+    const made = await deployments.create(deploymentOf(project, wish, at), {
+      environment,
+      events: [{ type: "status", status: "queued", decision: null }],
+    });
+    await deploymentQueue.announce();
+    return made;
+  };
+}
+
+function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deployment {
+  const { trigger, source, branch = null, commitSha = null, commitMessage = null } = wish;
+  return {
+    id: newId("dep", at),
+    organizationId: project.organizationId,
+    projectId: project.id,
+    version: 0,
+    status: "queued",
+    decision: null,
+    pinned: false,
+    trigger,
+    environment: wish.environment ?? "production",
+    source,
+    plan: wish.plan ?? planOf(project),
+    branch,
+    commitSha,
+    commitMessage,
+    framework: project.settings.framework ?? null,
+    urls: [],
+    services: [],
+    steps: [],
+    prompt: null,
+    requireApproval: wish.requireApproval ?? project.settings.requireApproval ?? false,
+    waitingFor: null,
+    error: null,
+    held: wish.held ?? false,
+    cancelRequested: false,
+    attempts: 0,
+    artifactOf: null,
+    artifactAvailable: false,
+    rollbackOf: wish.rollbackOf ?? null,
+    redeployOf: wish.redeployOf ?? null,
+    createdAt: at,
+    queuedAt: at,
+    startedAt: null,
+    builtAt: null,
+    finishedAt: null,
+  };
+}
+
+/** What a project's owner fixed about building and running it. */
+export function planOf({ settings }: Project): DeploymentPlan {
+  return {
+    framework: settings.framework ?? null,
+    packageManager: settings.packageManager ?? null,
+    installCommand: settings.installCommand ?? null,
+    buildCommand: settings.buildCommand ?? null,
+    startCommand: settings.startCommand ?? null,
+    outputDirectory: settings.outputDirectory ?? null,
+    rootDirectory: settings.rootDirectory ?? null,
+    port: settings.port ?? null,
+    projectType: settings.projectType ?? null,
+    healthPath: settings.healthPath ?? null,
+    runtime: settings.runtime ?? null,
+    publicEndpoints: settings.publicEndpoints ?? [],
+  };
+}
