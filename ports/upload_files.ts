@@ -42,6 +42,11 @@ export interface UploadFiles {
   list(id: string): AsyncIterable<TreeEntry>;
   /** Reads one regular file, not through links that leave the folder; `undefined` when absent or over `maxBytes`. */
   read(id: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
+  /**
+   * Copies a stored upload into an existing empty folder of this machine; what is kept stays as it is, so that a broken-off copy can be made again.
+   * Rejects with a `not_found` failure for an unknown id, and when aborted with the signal's reason.
+   */
+  copyTo(id: string, folder: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** Removes everything kept under `id`, unfinished parts included; an unknown id is no error. */
   discard(id: string): Promise<void>;
   /** Yields every id that occupies space, with the time of its last change. */

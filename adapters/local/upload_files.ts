@@ -1,17 +1,17 @@
 import { createHash, randomUUID } from "node:crypto";
-import { constants, type Dirent } from "node:fs";
-import { chmod, lstat, mkdir, open, readdir, realpath, rename, rm, rmdir } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { chmod, lstat, mkdir, rename, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
-import { invalidField } from "../../domain/failure.ts";
+import { Failure, invalidField } from "../../domain/failure.ts";
 import type { ReceivedUpload, TreeEntry, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import { copyTree } from "./copy_tree.ts";
+import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { FolderWriter } from "./folder_writer.ts";
 import { storageFailure } from "./storage_failure.ts";
 
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const SWAP_ATTEMPTS = 16;
 const REMOVE_ATTEMPTS = 50;
-const STATS_AT_ONCE = 64;
 
 /**
  * Keeps each upload in `<folder>/<id>/tree`, unpacked in a `.part` folder beside it and moved there when complete. Nothing
@@ -57,26 +57,20 @@ export class LocalUploadFiles implements UploadFiles {
 
   async *list(id: string): AsyncGenerator<TreeEntry> {
     const home = this.#home(id);
-    if (home === undefined) return;
-    const tree = join(home, "tree");
-    const waiting = await contentOf(tree, "");
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      if ("entry" in next) yield next.entry;
-      else for (const item of await contentOf(tree, next.path)) waiting.push(item);
-    }
+    if (home !== undefined) yield* treeEntries(join(home, "tree"));
   }
 
-  async read(id: string, path: string, { maxBytes }: { readonly maxBytes: number }): Promise<Uint8Array | undefined> {
+  async read(id: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined> {
     const home = this.#home(id);
-    if (home === undefined || !isInside(path)) return undefined;
-    return absentAsUndefined(async () => {
-      const tree = await realpath(join(home, "tree"));
-      const real = await realpath(join(tree, path));
-      if (!real.startsWith(tree + sep)) return undefined;
-      const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-      await using file = await open(real, flags);
-      const { size } = await file.stat().then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
-      return size <= maxBytes ? new Uint8Array(await file.readFile()) : undefined;
+    return home === undefined ? undefined : readInside(join(home, "tree"), path, options);
+  }
+
+  async copyTo(id: string, folder: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const home = this.#home(id);
+    const tree = home === undefined ? undefined : join(home, "tree");
+    if (tree === undefined || !(await absentAsUndefined(() => lstat(tree)))?.isDirectory()) throw gone();
+    await copyTree(tree, folder, options).catch((error: unknown) => {
+      throw options.signal?.aborted ? options.signal.reason : storageFailure("copy the upload", error);
     });
   }
 
@@ -103,38 +97,12 @@ export class LocalUploadFiles implements UploadFiles {
   }
 }
 
-/** An entry to yield, or a folder (`path` ends with `/`) whose content comes at this place. */
-type Waiting = { readonly path: string; readonly entry: TreeEntry } | { readonly path: string };
-
-/** What a folder holds, last first. A folder in it comes as `name` and as `name/`: so the whole is sorted by path. */
-async function contentOf(tree: string, folder: string): Promise<Waiting[]> {
-  const waiting: Waiting[] = [];
-  const entries = await entriesOf(join(tree, folder));
-  for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
-    const some = entries.slice(start, start + STATS_AT_ONCE);
-    const found = await Promise.all(some.map((entry) => treeEntry(tree, folder + entry.name, entry)));
-    for (const entry of found) {
-      if (entry === undefined) continue;
-      waiting.push({ path: entry.path, entry });
-      if (entry.type === "folder") waiting.push({ path: `${entry.path}/` });
-    }
-  }
-  return waiting.sort((a, b) => (a.path < b.path ? 1 : -1));
-}
-
-async function treeEntry(tree: string, path: string, entry: Dirent): Promise<TreeEntry | undefined> {
-  if (entry.isDirectory()) return { path, type: "folder", size: 0 };
-  if (entry.isSymbolicLink()) return { path, type: "link", size: 0 };
-  const found = await absentAsUndefined(() => lstat(join(tree, path)));
-  return found?.isFile() ? { path, type: "file", size: found.size } : undefined;
-}
-
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  return (await absentAsUndefined(() => readdir(folder, { withFileTypes: true }))) ?? [];
-}
-
-function isInside(path: string): boolean {
-  return path !== "" && !path.startsWith("/") && !path.includes("\0") && !path.split("/").includes("..");
+function gone(): Failure {
+  return new Failure(
+    "not_found",
+    "upload_gone",
+    "Cannot use this upload: its files are not kept any more. Upload the folder again",
+  );
 }
 
 /** A failed upload that removes its empty home may do so between the two folders made here: then once more. */
@@ -172,17 +140,4 @@ async function remove(folder: string): Promise<void> {
       await Bun.sleep(10);
     }
   }
-}
-
-async function absentAsUndefined<T>(action: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await action();
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(codeOf(error))) return undefined;
-    throw storageFailure("read the upload", error);
-  }
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? "";
 }

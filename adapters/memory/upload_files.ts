@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
+import { Failure } from "../../domain/failure.ts";
 import type { ReceivedUpload, TreeEntry, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
 
 type Node =
   | { readonly type: "folder" }
-  | { readonly type: "file"; readonly content: Uint8Array }
+  | { readonly type: "file"; readonly content: Uint8Array; readonly executable: boolean }
   | { readonly type: "link"; readonly target: string };
 
 interface Upload {
@@ -34,7 +37,7 @@ export class MemoryUploadFiles implements UploadFiles {
           break;
         case "file":
           file = { content: new Uint8Array(step.size), filled: 0 };
-          nodes.set(step.path, { type: "file", content: file.content });
+          nodes.set(step.path, { type: "file", content: file.content, executable: step.executable });
           break;
         case "bytes":
           file.content.set(step.bytes, file.filled);
@@ -64,6 +67,20 @@ export class MemoryUploadFiles implements UploadFiles {
     if (nodes === undefined || path.startsWith("/") || path.split("/").includes("..")) return undefined;
     const node = follow(nodes, path);
     return node?.type === "file" && node.content.length <= maxBytes ? node.content.slice() : undefined;
+  }
+
+  async copyTo(id: string, folder: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const nodes = this.#uploads.get(id)?.nodes;
+    if (nodes === undefined) {
+      throw new Failure("not_found", "upload_gone", "Cannot use this upload: its files are not kept any more");
+    }
+    for (const [path, node] of nodes) {
+      signal?.throwIfAborted();
+      const to = join(folder, path);
+      if (node.type === "folder") await mkdir(to, { recursive: true });
+      else if (node.type === "link") await symlink(node.target, to);
+      else await writeFile(to, node.content, { mode: node.executable ? 0o755 : 0o644 });
+    }
   }
 
   async discard(id: string): Promise<void> {

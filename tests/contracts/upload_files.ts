@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Failure } from "../../domain/failure.ts";
 import type { UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
@@ -22,6 +25,11 @@ async function failureOf(action: Promise<unknown>): Promise<Failure> {
   );
   if (!(error instanceof Failure)) throw error;
   return error;
+}
+
+async function temporaryFolder() {
+  const path = await mkdtemp(join(tmpdir(), "slipway-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
 /** What every `UploadFiles` adapter promises. */
@@ -359,6 +367,37 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       ]) {
         expect(await content(id, path)).toBeUndefined();
       }
+    });
+
+    test("copyTo() fills a folder with the upload, again and again", async () => {
+      const id = await receiveEntries(
+        file("d/f", "12345"),
+        { ...file("run", "#!/bin/sh"), mode: 0o755 },
+        folder("empty"),
+        file("large", "x".repeat(300_000)),
+        link("l", "d"),
+      );
+      for (let turn = 0; turn < 2; turn++) {
+        await using target = await temporaryFolder();
+        await files.copyTo(id, target.path);
+        expect((await readdir(target.path)).toSorted()).toEqual(["d", "empty", "l", "large", "run"]);
+        expect(await readFile(join(target.path, "l/f"), "utf8")).toBe("12345");
+        expect((await stat(join(target.path, "large"))).size).toBe(300_000);
+        expect(await readlink(join(target.path, "l"))).toBe("d");
+        expect((await stat(join(target.path, "run"))).mode & 0o111).not.toBe(0);
+        await writeFile(join(target.path, "d/f"), "changed");
+      }
+      expect(await content(id, "d/f")).toBe("12345");
+    });
+
+    test("copyTo() of an unknown id is a failure, and of an aborted signal its reason", async () => {
+      await using target = await temporaryFolder();
+      const failure = await failureOf(files.copyTo("upl_unknown0000000000000", target.path));
+      expect([failure.kind, failure.code]).toEqual(["not_found", "upload_gone"]);
+      const id = await receiveEntries(file("a"));
+      const signal = AbortSignal.abort(new Error("too late"));
+      await expect(files.copyTo(id, target.path, { signal })).rejects.toThrow("too late");
+      expect(await readdir(target.path)).toEqual([]);
     });
 
     test("discard() removes one upload and does not mind an unknown id", async () => {

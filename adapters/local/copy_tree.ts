@@ -1,0 +1,134 @@
+import { constants, type Dirent } from "node:fs";
+import { chmod, copyFile, type FileHandle, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { invalid } from "../../domain/failure.ts";
+import { codeOf } from "./folder_tree.ts";
+
+/** One entry that is about to be copied. */
+export interface CopiedEntry {
+  readonly path: string;
+  readonly type: "file" | "folder" | "link" | "special";
+  readonly size: number;
+  /** Where a link points. */
+  readonly target: string;
+}
+
+export interface CopyOptions {
+  readonly signal?: AbortSignal;
+  /** Told of each entry before it is copied, links after everything else; `false` leaves it out, throwing ends the copy. */
+  readonly accept?: (entry: CopiedEntry) => boolean;
+}
+
+const FILES_AT_ONCE = 16;
+/** Every folder on the way to an entry is held open. */
+const MAX_DEPTH = 256;
+const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
+/** What is said of an entry that was listed a moment ago and now is absent or another kind. */
+const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"]);
+
+/**
+ * Copies the content of a folder into an existing one. Links are copied as links and never followed, not even when somebody puts one in the
+ * place of a file or folder meanwhile; what vanishes meanwhile is left out. Sockets, pipes and devices are never copied.
+ */
+export async function copyTree(from: string, to: string, options: CopyOptions = {}): Promise<void> {
+  const links: CopiedEntry[] = [];
+  const copy = new TreeCopy(options, links);
+  await using folder = await open(from, FOLDER_FLAGS);
+  await copy.folder({ handle: folder, from, to, path: "", depth: 1 });
+  for (const link of links) {
+    options.signal?.throwIfAborted();
+    if (options.accept?.(link) ?? true) await symlink(link.target, join(to, link.path));
+  }
+}
+
+/** A folder under way; `handle` keeps it the same one whatever happens to its name. */
+interface OpenFolder {
+  readonly handle: FileHandle;
+  readonly from: string;
+  readonly to: string;
+  /** Of the folder, relative, with a `/` at its end unless it is empty. */
+  readonly path: string;
+  readonly depth: number;
+}
+
+class TreeCopy {
+  readonly #options: CopyOptions;
+  readonly #links: CopiedEntry[];
+
+  constructor(options: CopyOptions, links: CopiedEntry[]) {
+    this.#options = options;
+    this.#links = links;
+  }
+
+  async folder(folder: OpenFolder): Promise<void> {
+    if (folder.depth > MAX_DEPTH) {
+      throw invalid("source_too_deep", `Cannot copy this folder: it is more than ${MAX_DEPTH} folders deep`);
+    }
+    const entries = await readdir(placeOf(folder), { withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+      this.#options.signal?.throwIfAborted();
+      await allSettled(files.slice(start, start + FILES_AT_ONCE).map(({ name }) => this.#file(folder, name)));
+    }
+    for (const entry of entries) {
+      if (entry.isFile()) continue;
+      this.#options.signal?.throwIfAborted();
+      await this.#other(folder, entry);
+    }
+  }
+
+  async #other(folder: OpenFolder, entry: Dirent): Promise<void> {
+    const path = folder.path + entry.name;
+    const place = join(placeOf(folder), entry.name);
+    if (entry.isSymbolicLink()) {
+      const target = await unlessGone(readlink(place));
+      if (target !== undefined) this.#links.push({ path, type: "link", size: 0, target });
+    } else if (!entry.isDirectory()) this.#accepts({ path, type: "special", size: 0, target: "" });
+    else if (this.#accepts({ path, type: "folder", size: 0, target: "" })) {
+      await using handle = await unlessGone(open(place, FOLDER_FLAGS));
+      if (handle === undefined) return;
+      const to = join(folder.to, entry.name);
+      await mkdir(to, 0o700);
+      const from = join(folder.from, entry.name);
+      await this.folder({ handle, from, to, path: `${path}/`, depth: folder.depth + 1 });
+      await chmod(to, ((await handle.stat()).mode & 0o777) | 0o700);
+    }
+  }
+
+  async #file(folder: OpenFolder, name: string): Promise<void> {
+    await using file = await unlessGone(open(join(placeOf(folder), name), FILE_FLAGS));
+    if (file === undefined) return;
+    const found = await file.stat();
+    const type = found.isFile() ? "file" : "special";
+    const accepted = this.#accepts({ path: folder.path + name, type, size: found.size, target: "" });
+    if (!accepted || type === "special") return;
+    const to = join(folder.to, name);
+    const from = process.platform === "linux" ? `/proc/self/fd/${file.fd}` : join(folder.from, name);
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    await chmod(to, found.mode & 0o777);
+  }
+
+  #accepts(entry: CopiedEntry): boolean {
+    return this.#options.accept?.(entry) ?? true;
+  }
+}
+
+/** The folder by its descriptor where the system can: a name may lead elsewhere a moment later. */
+function placeOf({ handle, from }: OpenFolder): string {
+  return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : from;
+}
+
+async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (GONE.has(codeOf(error))) return undefined;
+    throw error;
+  }
+}
+
+/** Waits for all, then fails with the first failure: nothing goes on writing behind the caller's back. */
+async function allSettled(actions: readonly Promise<void>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(actions)) if (outcome.status === "rejected") throw outcome.reason;
+}

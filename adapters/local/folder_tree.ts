@@ -1,0 +1,90 @@
+import { constants, type Dirent } from "node:fs";
+import { lstat, open, readdir, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import type { TreeEntry } from "../../ports/upload_files.ts";
+import { storageFailure } from "./storage_failure.ts";
+
+const STATS_AT_ONCE = 64;
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Yields what a folder holds, sorted by path, links never followed, entries named in `without` left out; nothing for an absent one. */
+export async function* treeEntries(root: string, without: ReadonlySet<string> = NOTHING): AsyncGenerator<TreeEntry> {
+  const waiting = await contentOf({ root, without }, "");
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if ("entry" in next) yield next.entry;
+    else for (const item of await contentOf({ root, without }, next.path)) waiting.push(item);
+  }
+}
+
+/** Reads one regular file, not through links that leave the folder; `undefined` when absent or over `maxBytes`. */
+export async function readInside(
+  root: string,
+  path: string,
+  { maxBytes }: { readonly maxBytes: number },
+): Promise<Uint8Array | undefined> {
+  if (!isInside(path)) return undefined;
+  return absentAsUndefined(async () => {
+    const tree = await realpath(root);
+    const real = await realpath(join(tree, path));
+    if (!real.startsWith(tree + sep)) return undefined;
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    await using file = await open(real, flags);
+    const { size } = await file.stat().then((found) => (found.isFile() ? found : { size: Number.POSITIVE_INFINITY }));
+    return size <= maxBytes ? new Uint8Array(await file.readFile()) : undefined;
+  });
+}
+
+/** What a folder holds by itself; nothing for an absent one. */
+export async function entriesOf(folder: string): Promise<Dirent[]> {
+  return (await absentAsUndefined(() => readdir(folder, { withFileTypes: true }))) ?? [];
+}
+
+/** The outcome of looking at something, `undefined` when it is not there. */
+export async function absentAsUndefined<T>(action: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(codeOf(error))) return undefined;
+    throw storageFailure("read the folder", error);
+  }
+}
+
+/** The code of an error of the file system. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "";
+}
+
+/** An entry to yield, or a folder (`path` ends with `/`) whose content comes at this place. */
+type Waiting = { readonly path: string; readonly entry: TreeEntry } | { readonly path: string };
+
+interface Tree {
+  readonly root: string;
+  readonly without: ReadonlySet<string>;
+}
+
+/** What a folder holds, last first. A folder in it comes as `name` and as `name/`: so the whole is sorted by path. */
+async function contentOf({ root, without }: Tree, folder: string): Promise<Waiting[]> {
+  const waiting: Waiting[] = [];
+  const entries = (await entriesOf(join(root, folder))).filter(({ name }) => !without.has(name));
+  for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
+    const some = entries.slice(start, start + STATS_AT_ONCE);
+    const found = await Promise.all(some.map((entry) => treeEntry(root, folder + entry.name, entry)));
+    for (const entry of found) {
+      if (entry === undefined) continue;
+      waiting.push({ path: entry.path, entry });
+      if (entry.type === "folder") waiting.push({ path: `${entry.path}/` });
+    }
+  }
+  return waiting.sort((a, b) => (a.path < b.path ? 1 : -1));
+}
+
+async function treeEntry(root: string, path: string, entry: Dirent): Promise<TreeEntry | undefined> {
+  if (entry.isDirectory()) return { path, type: "folder", size: 0 };
+  if (entry.isSymbolicLink()) return { path, type: "link", size: 0 };
+  const found = await absentAsUndefined(() => lstat(join(root, path)));
+  return found?.isFile() ? { path, type: "file", size: found.size } : undefined;
+}
+
+function isInside(path: string): boolean {
+  return path !== "" && !path.startsWith("/") && !path.includes("\0") && !path.split("/").includes("..");
+}
