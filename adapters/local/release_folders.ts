@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import { lstat, mkdir, open, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { conflict, type Failure, invalidField } from "../../domain/failure.ts";
+import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
+import type { TreeEntry } from "../../ports/upload_files.ts";
+import { copyTree } from "./copy_tree.ts";
+import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
+import { removeTree } from "./remove_tree.ts";
+import { storageFailure } from "./storage_failure.ts";
+
+const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
+/** What stands in the place of a removed folder until all of it is gone. */
+const REMOVED = /^([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.[0-9a-f-]{36}\.removed$/;
+const LEFT_OUT: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+
+/**
+ * Keeps each release in `<folder>/<id>/tree`; the empty file `finished` beside the tree makes it an artifact, so that nothing in a tree can. A folder
+ * that has to go is moved aside first: from that moment on it is no release any more, however long its removal takes.
+ */
+export class LocalReleaseFolders implements ReleaseFolders {
+  readonly #folder: string;
+
+  /** `folder` is absolute; it is created when needed. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async make(deploymentId: string): Promise<string> {
+    const home = this.#home(deploymentId);
+    if (home === undefined) throw invalidField("deploymentId", "it is not the id of a deployment");
+    return failing("make the release folder", async () => {
+      await this.remove(deploymentId);
+      const tree = join(home, "tree");
+      await mkdir(tree, { recursive: true });
+      return tree;
+    });
+  }
+
+  async find(deploymentId: string): Promise<ReleaseFolder | undefined> {
+    const home = this.#home(deploymentId);
+    if (home === undefined) return undefined;
+    const path = join(home, "tree");
+    if (!(await absentAsUndefined(() => lstat(path)))?.isDirectory()) return undefined;
+    const mark = await absentAsUndefined(() => lstat(join(home, "finished")));
+    return { path, finished: mark !== undefined };
+  }
+
+  async finish(deploymentId: string): Promise<void> {
+    const found = await this.find(deploymentId);
+    if (found === undefined) throw notThere();
+    await failing("keep the release folder", async () => {
+      await using _ = await open(join(found.path, "..", "finished"), "w", 0o600);
+    });
+  }
+
+  async remove(deploymentId: string): Promise<void> {
+    const home = this.#home(deploymentId);
+    if (home === undefined) return;
+    await failing("remove the release folder", async () => {
+      await rename(home, `${home}.${randomUUID()}.removed`).catch((error: unknown) => {
+        if (codeOf(error) !== "ENOENT") throw error;
+      });
+      // Whoever was killed while removing left the rest of it here.
+      for (const { name } of await entriesOf(this.#folder)) {
+        if (REMOVED.exec(name)?.[1] === deploymentId) await removeTree(join(this.#folder, name));
+      }
+    });
+  }
+
+  async copy(fromDeploymentId: string, toDeploymentId: string): Promise<boolean> {
+    const [from, to] = await Promise.all([this.find(fromDeploymentId), this.find(toDeploymentId)]);
+    if (!from?.finished) return false;
+    if (to === undefined) throw notThere();
+    return failing("copy the release folder", async () => {
+      await copyTree(from.path, to.path);
+      // Removed meanwhile, the copy may have missed some of it.
+      return (await this.find(fromDeploymentId))?.finished ?? false;
+    });
+  }
+
+  async *entries(deploymentId: string): AsyncGenerator<TreeEntry> {
+    const found = await this.find(deploymentId);
+    if (found !== undefined) yield* treeEntries(found.path, LEFT_OUT);
+  }
+
+  async read(
+    deploymentId: string,
+    path: string,
+    options: { readonly maxBytes: number },
+  ): Promise<Uint8Array | undefined> {
+    const found = await this.find(deploymentId);
+    return found === undefined ? undefined : readInside(found.path, path, options);
+  }
+
+  async *list(): AsyncGenerator<string> {
+    const names = (await entriesOf(this.#folder)).map(({ name }) => REMOVED.exec(name)?.[1] ?? name);
+    for (const name of new Set(names)) if (SAFE_ID.test(name)) yield name;
+  }
+
+  /** The folder of an id, or `undefined` for a word that can be no id and so is never there. */
+  #home(id: string): string | undefined {
+    return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
+  }
+}
+
+function notThere(): Failure {
+  return conflict("release_folder_gone", "Cannot go on with this deployment: its release folder is not there any more");
+}
+
+async function failing<T>(action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw storageFailure(action, error);
+  }
+}
