@@ -6,7 +6,9 @@ export interface EdgeRoute {
   readonly deploymentId: string;
   readonly target:
     | { readonly kind: "address"; readonly host: string; readonly port: number }
-    | { readonly kind: "folder"; readonly path: string };
+    | { readonly kind: "folder"; readonly path: string }
+    /** Known, but nothing is released there yet: visitors are told so. */
+    | { readonly kind: "none" };
 }
 
 /** Serves deployed applications to the world. */

@@ -1,0 +1,74 @@
+import { BadMessage } from "./bad_message.ts";
+import { ChunkedBody } from "./chunked_body.ts";
+import type { HeaderField } from "./header_fields.ts";
+
+/** How the end of a message's body is told. */
+export type Framing =
+  | { readonly kind: "none" }
+  | { readonly kind: "length"; readonly length: number }
+  | { readonly kind: "chunked" }
+  | { readonly kind: "until_close" };
+
+/** Follows a body to its end. */
+export interface BodyReader {
+  readonly done: boolean;
+  /** How many of these bytes belong to the body; the content without its framing goes to `content`. */
+  read(bytes: Buffer, content?: (bytes: Buffer) => void): number;
+}
+
+const LENGTH = /^\d{1,15}$/;
+
+/** What the fields say of the body; `undefined` if nothing. More than one answer is refused. */
+export function framingOf(fields: readonly HeaderField[]): Framing | undefined {
+  let length: string | undefined;
+  let coding: string | undefined;
+  for (const { name, value } of fields) {
+    if (name === "content-length") {
+      if (length !== undefined || !LENGTH.test(value)) throw new BadMessage(400, "the content length is malformed");
+      length = value;
+    } else if (name === "transfer-encoding") {
+      if (coding !== undefined || value.toLowerCase() !== "chunked")
+        throw new BadMessage(501, "the transfer coding is unknown");
+      coding = value;
+    }
+  }
+  if (coding !== undefined && length !== undefined) throw new BadMessage(400, "the message has two lengths");
+  if (coding !== undefined) return { kind: "chunked" };
+  return length === undefined ? undefined : { kind: "length", length: Number(length) };
+}
+
+/** A reader for a framing. */
+export function bodyReader(framing: Framing): BodyReader {
+  if (framing.kind === "chunked") return new ChunkedBody();
+  if (framing.kind === "until_close") return ENDLESS;
+  return framing.kind === "none" || framing.length === 0 ? EMPTY : new SizedBody(framing.length);
+}
+
+class SizedBody implements BodyReader {
+  #left: number;
+
+  constructor(length: number) {
+    this.#left = length;
+  }
+
+  get done(): boolean {
+    return this.#left === 0;
+  }
+
+  read(bytes: Buffer, content?: (bytes: Buffer) => void): number {
+    const count = Math.min(this.#left, bytes.length);
+    this.#left -= count;
+    if (count > 0) content?.(count === bytes.length ? bytes : bytes.subarray(0, count));
+    return count;
+  }
+}
+
+const EMPTY: BodyReader = { done: true, read: () => 0 };
+
+const ENDLESS: BodyReader = {
+  done: false,
+  read(bytes, content) {
+    content?.(bytes);
+    return bytes.length;
+  },
+};

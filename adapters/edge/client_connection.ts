@@ -1,0 +1,274 @@
+import type { Socket } from "bun";
+import { BadMessage } from "./bad_message.ts";
+import { type BodyReader, bodyReader } from "./body_framing.ts";
+import type { Deadlines, Timed } from "./deadlines.ts";
+import { badRequest, type ErrorPage, renderPage } from "./error_page.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Peer } from "./forwarded.ts";
+import { fieldValue } from "./header_fields.ts";
+import { Outlet } from "./outlet.ts";
+import { reasonPhrase } from "./reason_phrase.ts";
+import { type RequestHead, requestHead } from "./request_head.ts";
+
+/** What a client's connection needs from its server. */
+export interface ClientHost {
+  readonly deadlines: Deadlines;
+  /** Whether connections are to end after the answer under way. */
+  readonly stopping: boolean;
+  /** Begins to answer; a body of the request follows through the exchange. */
+  dispatch(client: ClientConnection, head: RequestHead): void;
+}
+
+const HEAD_BYTES = 65_536;
+const HEAD_MS = 30_000;
+const IDLE_MS = 75_000;
+const ANSWER_MS = 300_000;
+const LINGER_MS = 10_000;
+/** Bytes of following requests that are kept while one is answered. */
+const AHEAD_BYTES = 65_536;
+const HEAD_END = Buffer.from("\r\n\r\n");
+const NOTHING = Buffer.alloc(0);
+const NO_BODY = bodyReader({ kind: "none" });
+
+/** A client's connection: reads requests one after the other, and writes their answers. */
+export class ClientConnection implements Timed {
+  readonly peer: Peer;
+  deadline: number;
+  readonly #host: ClientHost;
+  readonly #socket: Socket<ClientConnection>;
+  readonly #outlet: Outlet;
+  #head: RequestHead | undefined;
+  #exchange: Exchange | undefined;
+  #body: BodyReader = NO_BODY;
+  #ahead: Buffer = NOTHING;
+  #held = false;
+  #reading = false;
+  #answering = false;
+  #ending: "no" | "after_flush" | "lingering" = "no";
+
+  constructor(host: ClientHost, socket: Socket<ClientConnection>, peer: Peer) {
+    this.#host = host;
+    this.#socket = socket;
+    this.#outlet = new Outlet(socket);
+    this.peer = peer;
+    this.deadline = host.deadlines.now + HEAD_MS;
+    host.deadlines.add(this);
+  }
+
+  /** Whether the whole body of the request under way has arrived. */
+  get bodyComplete(): boolean {
+    return this.#body.done;
+  }
+
+  /** Whether no request is under way. */
+  get idle(): boolean {
+    return this.#exchange === undefined && this.#ahead.length === 0 && this.#outlet.empty;
+  }
+
+  received(bytes: Buffer): void {
+    try {
+      const rest = this.#takeBody(bytes);
+      if (rest.length === 0 || this.#ending !== "no") return;
+      this.#ahead = this.#ahead.length === 0 ? rest : Buffer.concat([this.#ahead, rest]);
+      this.#readHeads();
+      if (this.#ahead.length > AHEAD_BYTES) this.#socket.pause();
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  writable(): void {
+    if (!this.#outlet.flush()) return;
+    if (this.#ending === "after_flush") this.#close();
+    else if (this.#exchange) this.#exchange.clientReady();
+    else this.#next();
+  }
+
+  closed(): void {
+    this.#host.deadlines.delete(this);
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    exchange?.clientGone();
+  }
+
+  expire(): void {
+    this.deadline = Infinity;
+    if (this.#exchange) this.#exchange.expired();
+    else if (this.#ahead.length > 0 && this.#ending === "no")
+      this.#refuse(new BadMessage(408, "its head took too long"));
+    else if (this.idle && this.#ending === "no") this.#end();
+    else this.abort();
+  }
+
+  /** Hands the answering of the request under way over. */
+  begin(exchange: Exchange): void {
+    this.#exchange = exchange;
+  }
+
+  /** Whether the client takes more; if not, the exchange hears of it when it does. */
+  send(bytes: Buffer): boolean {
+    return this.#outlet.write(bytes);
+  }
+
+  /** The answer has begun: it may take as long as it wants. */
+  answering(): void {
+    this.#answering = true;
+    this.deadline = Infinity;
+  }
+
+  /** Stops and goes on reading from the client. */
+  hold(): void {
+    this.#held = true;
+    this.#socket.pause();
+  }
+
+  proceed(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    this.#socket.resume();
+  }
+
+  /** From now on everything that arrives belongs to the exchange. */
+  openTunnel(): void {
+    this.answering();
+    this.#body = bodyReader({ kind: "until_close" });
+    const early = this.#ahead;
+    this.#ahead = NOTHING;
+    if (early.length > 0) this.#exchange?.requestBytes(early);
+  }
+
+  /** The answer is written; the connection is used again if both sides want that. */
+  finish({ keepAlive }: { readonly keepAlive: boolean }): void {
+    this.#exchange = undefined;
+    if (!keepAlive) this.#end();
+    else {
+      this.deadline = this.#host.deadlines.now + (this.#body.done ? IDLE_MS : LINGER_MS);
+      this.proceed();
+      this.#next();
+    }
+  }
+
+  /** What to say of this connection in an answer whose end the client can tell or not. */
+  connectionField(delimited: boolean): { readonly keepAlive: boolean; readonly field: string | undefined } {
+    const head = this.#head;
+    // A client that was not told to go on may send its body or not: the next request could not be told from it.
+    const unsure = head?.expectsContinue === true && !this.#body.done;
+    if (!head?.keepAlive || !delimited || unsure || this.#host.stopping) return { keepAlive: false, field: "close" };
+    return { keepAlive: true, field: head.http10 ? "keep-alive" : undefined };
+  }
+
+  /** Answers with a page of the edge's own. */
+  answer(page: ErrorPage): void {
+    const { type, text } = renderPage(page, fieldValue(this.#head?.fields ?? [], "accept"));
+    const { keepAlive, field } = this.connectionField(true);
+    const head =
+      `HTTP/1.1 ${page.status} ${reasonPhrase(page.status)}\r\nContent-Type: ${type}\r\n` +
+      `Content-Length: ${Buffer.byteLength(text)}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n` +
+      (page.retryAfter === undefined ? "" : `Retry-After: ${page.retryAfter}\r\n`) +
+      (page.status === 405 ? "Allow: GET, HEAD\r\n" : "") +
+      (field === undefined ? "\r\n" : `Connection: ${field}\r\n\r\n`);
+    this.send(Buffer.from(this.#head?.method === "HEAD" ? head : head + text));
+    this.finish({ keepAlive });
+  }
+
+  /** Breaks the connection, so that the client notices that its answer is not whole. */
+  abort(): void {
+    this.#socket.terminate();
+  }
+
+  /** Ends after what is written; with a request under way, after its answer. */
+  retire(): void {
+    if (this.idle) this.#end();
+  }
+
+  #takeBody(bytes: Buffer): Buffer {
+    if (this.#body.done) return bytes;
+    const count = this.#body.read(bytes);
+    if (this.#exchange) this.#exchange.requestBytes(count === bytes.length ? bytes : bytes.subarray(0, count));
+    else if (this.#body.done && this.#ending === "no") this.deadline = this.#host.deadlines.now + IDLE_MS;
+    return count === bytes.length ? NOTHING : bytes.subarray(count);
+  }
+
+  #next(): void {
+    if (this.#reading || this.#ahead.length === 0) return;
+    try {
+      this.#readHeads();
+      if (this.#ahead.length <= AHEAD_BYTES && !this.#held) this.#socket.resume();
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  /** One request is answered at a time, and its answer is sent before the next is begun: a client that reads nothing waits. */
+  #readHeads(): void {
+    this.#reading = true;
+    try {
+      while (
+        this.#ahead.length > 0 &&
+        !this.#exchange &&
+        this.#body.done &&
+        this.#outlet.empty &&
+        this.#ending === "no"
+      )
+        if (!this.#readHead()) return;
+    } finally {
+      this.#reading = false;
+    }
+  }
+
+  #readHead(): boolean {
+    while (this.#ahead[0] === 13 && this.#ahead[1] === 10) this.#ahead = this.#ahead.subarray(2);
+    const end = this.#ahead.indexOf(HEAD_END);
+    if (end > HEAD_BYTES || (end < 0 && this.#ahead.length > HEAD_BYTES))
+      throw new BadMessage(431, "its head is too large");
+    if (end < 0) {
+      if (this.#head) this.deadline = this.#host.deadlines.now + HEAD_MS;
+      this.#head = undefined;
+      return false;
+    }
+    this.#head = undefined;
+    const head = requestHead(this.#ahead.toString("latin1", 0, end));
+    const rest = this.#ahead.subarray(end + 4);
+    this.#head = head;
+    this.#body = bodyReader(head.framing);
+    this.#answering = false;
+    this.deadline = this.#host.deadlines.now + ANSWER_MS;
+    const count = this.#body.done ? 0 : this.#body.read(rest);
+    this.#ahead = count === rest.length ? NOTHING : rest.subarray(count);
+    this.#host.dispatch(this, head);
+    if (count > 0) (this.#exchange as Exchange | undefined)?.requestBytes(rest.subarray(0, count));
+    return true;
+  }
+
+  #refuse(error: unknown): void {
+    if (!(error instanceof BadMessage)) throw error;
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    this.#ahead = NOTHING;
+    // Where the broken request ends is unknown, so that nothing after it can be understood.
+    this.#body = bodyReader({ kind: "until_close" });
+    exchange?.clientGone();
+    if (exchange && this.#answering) {
+      this.abort();
+      return;
+    }
+    this.#head = undefined;
+    this.answer(badRequest(error.status, error.message));
+  }
+
+  #end(): void {
+    if (this.#ending !== "no") return;
+    this.#ending = "after_flush";
+    this.deadline = this.#host.deadlines.now + LINGER_MS;
+    this.#socket.resume();
+    if (this.#outlet.empty) this.#close();
+  }
+
+  /** Closing with unread bytes of the client would reset the connection, and the client might lose the answer. */
+  #close(): void {
+    if (this.#ending === "lingering") return;
+    this.#ending = "lingering";
+    if (this.#body.done) this.#socket.end();
+    else this.#socket.shutdown();
+  }
+}

@@ -1,0 +1,171 @@
+import type { Socket, SocketHandler, TCPSocketListener } from "bun";
+import { RouteTable } from "../../domain/deployment/route_table.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { Edge, EdgeRoute } from "../../ports/edge.ts";
+import type { Log } from "../../ports/log.ts";
+import { ClientConnection, type ClientHost } from "./client_connection.ts";
+import { Deadlines } from "./deadlines.ts";
+import { NO_RELEASE, NO_SUCH_APP, STARTING } from "./error_page.ts";
+import { FileExchange } from "./file_exchange.ts";
+import { peerOf } from "./forwarded.ts";
+import { ProxyExchange } from "./proxy_exchange.ts";
+import type { RequestHead } from "./request_head.ts";
+import { RunningRequests } from "./running_requests.ts";
+import type { Address } from "./upstream_connection.ts";
+import { UpstreamPool } from "./upstream_pool.ts";
+
+/** What an edge is told at its making. */
+export interface EdgeOptions {
+  /** Addresses and networks whose `X-Forwarded-*` and `Forwarded` are believed. */
+  readonly trustedProxies?: readonly string[];
+  readonly log?: Log;
+}
+
+const NOTE_EVERY_MS = 10_000;
+const KEEP_ALIVE_PROBE_MS = 60_000;
+
+/** Serves deployed applications over HTTP/1.1: apps through a proxy, sites from their folders. */
+export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
+  readonly deadlines = new Deadlines();
+  readonly #options: EdgeOptions;
+  readonly #table = new RouteTable<EdgeRoute>();
+  readonly #running = new RunningRequests();
+  readonly #pool = new UpstreamPool(this.deadlines);
+  readonly #clients = new Set<ClientConnection>();
+  readonly #noted = new Map<string, number>();
+  #listener: TCPSocketListener<ClientConnection> | undefined;
+  #loaded = false;
+  #stopping = false;
+  #empty: (() => void) | undefined;
+
+  constructor(options: EdgeOptions = {}) {
+    this.#options = options;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** The port it listens on. */
+  get port(): number {
+    return this.#listener?.port ?? 0;
+  }
+
+  /** Takes the address; until `load` says what there is, unknown hosts are told that the server is starting. */
+  listen({ host, port }: { readonly host: string; readonly port: number }): void {
+    try {
+      this.#listener = Bun.listen<ClientConnection>({ hostname: host, port, socket: this.#handlers() });
+    } catch (cause) {
+      const code = (cause as { code?: string }).code;
+      const why =
+        code === "EADDRINUSE"
+          ? "another program uses it. Stop that one or set EDGE_PORT"
+          : `${code ?? "the system refused"}. Set HOST and EDGE_PORT`;
+      throw new Failure("unavailable", "address_unusable", `Cannot listen on ${host}:${port}: ${why}`, { cause });
+    }
+  }
+
+  /** Replaces everything by what is deployed at the start. */
+  load(routes: readonly EdgeRoute[]): void {
+    this.#table.clear();
+    for (const [projectId, own] of Map.groupBy(routes, (route) => route.projectId)) this.#table.replace(projectId, own);
+    this.#loaded = true;
+    this.#keepServed();
+  }
+
+  async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
+    this.#table.replace(projectId, routes);
+    this.#keepServed();
+  }
+
+  drained(deploymentId: string, limitMs: number): Promise<void> {
+    return this.#running.drained(deploymentId, limitMs);
+  }
+
+  /** Takes no more connections, lets running requests end for `graceMs`, then closes every connection. */
+  async stop(graceMs: number): Promise<void> {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#listener?.stop();
+    this.#running.leaveAll();
+    for (const client of this.#clients) client.retire();
+    if (this.#clients.size > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#empty = resolve;
+      const timer = setTimeout(resolve, graceMs);
+      await promise;
+      clearTimeout(timer);
+    }
+    for (const client of this.#clients) client.abort();
+    this.#listener?.stop(true);
+    this.#pool.serveOnly([]);
+    this.deadlines[Symbol.dispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+  }
+
+  dispatch(client: ClientConnection, head: RequestHead): void {
+    this.#dispatch(client, head, { early: [], again: true });
+  }
+
+  #dispatch(
+    client: ClientConnection,
+    head: RequestHead,
+    { early, again }: { readonly early: readonly Buffer[]; readonly again: boolean },
+  ): void {
+    const route = this.#table.find(head.host, head.path);
+    if (!route) return client.answer(this.#loaded ? NO_SUCH_APP : STARTING);
+    const { target } = route;
+    const running = this.#running;
+    if (target.kind === "none") client.answer(NO_RELEASE);
+    else if (target.kind === "folder")
+      void new FileExchange({ client, head, route, folder: target.path, running }).run();
+    else
+      new ProxyExchange({
+        client,
+        head,
+        route,
+        address: target,
+        pool: this.#pool,
+        running,
+        early,
+        again: again ? (sofar) => this.#dispatch(client, head, { early: sofar, again: false }) : undefined,
+        failed: (reason) => this.#note(route, reason),
+      }).start();
+  }
+
+  #handlers(): SocketHandler<ClientConnection> {
+    const trusted = this.#options.trustedProxies ?? [];
+    return {
+      open: (socket: Socket<ClientConnection>) => {
+        socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
+        socket.data = new ClientConnection(this, socket, peerOf(socket.remoteAddress, "http", trusted));
+        this.#clients.add(socket.data);
+      },
+      data: (socket, bytes) => socket.data.received(bytes),
+      drain: (socket) => socket.data.writable(),
+      close: (socket) => {
+        this.#clients.delete(socket.data);
+        socket.data.closed();
+        if (this.#clients.size === 0) this.#empty?.();
+      },
+      error() {},
+    };
+  }
+
+  /** Idle connections to apps that nothing leads to any more would keep those from ending. */
+  #keepServed(): void {
+    this.#pool.serveOnly(
+      this.#table.all().flatMap(({ target }): Address[] => (target.kind === "address" ? [target] : [])),
+    );
+  }
+
+  #note({ projectId, deploymentId }: EdgeRoute, reason: string): void {
+    if ((this.#noted.get(deploymentId) ?? -Infinity) + NOTE_EVERY_MS > performance.now()) return;
+    this.#noted.delete(deploymentId);
+    this.#noted.set(deploymentId, performance.now());
+    this.#options.log?.write("warn", "An app did not answer", { projectId, deploymentId, reason });
+  }
+}

@@ -1,0 +1,46 @@
+import { inNetwork } from "../../domain/network_address.ts";
+import type { HeaderField } from "./header_fields.ts";
+
+/** Who a connection comes from. */
+export interface Peer {
+  readonly address: string;
+  /** Whether what it says of others is believed. */
+  readonly trusted: boolean;
+  readonly protocol: "http" | "https";
+}
+
+/** The peer of a connection from this address. */
+export function peerOf(remoteAddress: string, protocol: Peer["protocol"], trustedProxies: readonly string[]): Peer {
+  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
+  return { address, protocol, trusted: trustedProxies.some((network) => inNetwork(address, network)) };
+}
+
+/** Whether a field claims something of the client that only a trusted proxy may; apps read `_` and `-` alike. */
+export function isClaim(name: string): boolean {
+  const plain = name.includes("_") ? name.replaceAll("_", "-") : name;
+  return plain.startsWith("x-forwarded") || plain === "forwarded" || plain === "x-real-ip";
+}
+
+/** The fields that tell an app who asked for what, each ending its line. */
+export function forwardedFields(peer: Peer, host: string, fields: readonly HeaderField[]): string {
+  const node = peer.address.includes(":") ? `"[${peer.address}]"` : peer.address;
+  if (!peer.trusted) {
+    return (
+      `X-Forwarded-For: ${peer.address}\r\nX-Forwarded-Proto: ${peer.protocol}\r\nX-Forwarded-Host: ${host}\r\n` +
+      `Forwarded: for=${node};host="${host}";proto=${peer.protocol}\r\n`
+    );
+  }
+  const said = (name: string) =>
+    fields
+      .filter((field) => field.name === name && field.value !== "")
+      .map(({ value }) => value)
+      .join(", ");
+  const before = (name: string) => (said(name) === "" ? "" : `${said(name)}, `);
+  const protocol = said("x-forwarded-proto") || peer.protocol;
+  const forwardedHost = said("x-forwarded-host") || host;
+  return (
+    `X-Forwarded-For: ${before("x-forwarded-for")}${peer.address}\r\n` +
+    `X-Forwarded-Proto: ${protocol}\r\nX-Forwarded-Host: ${forwardedHost}\r\n` +
+    `Forwarded: ${before("forwarded")}for=${node};host="${host}";proto=${peer.protocol}\r\n`
+  );
+}

@@ -1,0 +1,41 @@
+import type { Socket } from "bun";
+
+/** Writes to a socket in order, and keeps what the kernel does not take yet. Its users stop their sources while it is full. */
+export class Outlet {
+  #waiting: Buffer[] = [];
+  readonly #socket: Pick<Socket<unknown>, "write">;
+
+  constructor(socket: Pick<Socket<unknown>, "write">) {
+    this.#socket = socket;
+  }
+
+  get empty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Whether everything was taken; if not, `flush` goes on once the socket is writable again. */
+  write(bytes: Buffer): boolean {
+    if (this.#waiting.length > 0) {
+      this.#waiting.push(bytes);
+      return false;
+    }
+    const taken = Math.max(0, this.#socket.write(bytes));
+    if (taken === bytes.length) return true;
+    this.#waiting.push(bytes.subarray(taken));
+    return false;
+  }
+
+  /** Whether nothing is waiting any more. */
+  flush(): boolean {
+    while (this.#waiting.length > 0) {
+      const next = this.#waiting[0]!;
+      const taken = Math.max(0, this.#socket.write(next));
+      if (taken < next.length) {
+        this.#waiting[0] = next.subarray(taken);
+        return false;
+      }
+      this.#waiting.shift();
+    }
+    return true;
+  }
+}

@@ -1,0 +1,226 @@
+import type { EdgeRoute } from "../../ports/edge.ts";
+import { type BodyReader, bodyReader } from "./body_framing.ts";
+import type { ClientConnection } from "./client_connection.ts";
+import { NO_ANSWER, TOO_SLOW } from "./error_page.ts";
+import type { Exchange } from "./exchange.ts";
+import { requestPassedOn, responsePassedOn } from "./passed_on.ts";
+import type { RequestHead } from "./request_head.ts";
+import { type ResponseHead, responseHead } from "./response_head.ts";
+import type { RunningRequests } from "./running_requests.ts";
+import { type Address, UpstreamConnection, type UpstreamUser } from "./upstream_connection.ts";
+import type { UpstreamPool } from "./upstream_pool.ts";
+import { WebSocketTunnel } from "./web_socket_tunnel.ts";
+
+/** A request for an app, and what answering it needs. */
+export interface ProxyRequest {
+  readonly client: ClientConnection;
+  readonly head: RequestHead;
+  readonly route: EdgeRoute;
+  readonly address: Address;
+  readonly pool: UpstreamPool;
+  readonly running: RunningRequests;
+  /** What has arrived of its body so far. */
+  readonly early: readonly Buffer[];
+  /** Finds the way again for a second try; absent in the second. */
+  readonly again: ((early: readonly Buffer[]) => void) | undefined;
+  /** Hears why an app could not be asked. */
+  readonly failed: (reason: string) => void;
+}
+
+const HEAD_BYTES = 65_536;
+const HEAD_END = Buffer.from("\r\n\r\n");
+const CONTINUE = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
+/** Below this, head and body go out in one write. */
+const JOINED_BYTES = 32_768;
+/** May be sent twice without harm. */
+const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
+
+/** Passes one request on to an app and its answer back, byte for byte. */
+export class ProxyExchange implements Exchange, UpstreamUser {
+  readonly #request: ProxyRequest;
+  readonly #repeatable: boolean;
+  #upstream: UpstreamConnection | undefined;
+  #early: Buffer[];
+  #received: Buffer | undefined;
+  #answer: ResponseHead | undefined;
+  #body: BodyReader | undefined;
+  #keepAlive = false;
+  #plain = false;
+  #over = false;
+
+  constructor(request: ProxyRequest) {
+    this.#request = request;
+    this.#early = [...request.early];
+    this.#repeatable = request.head.framing.kind === "none" && IDEMPOTENT.has(request.head.method);
+  }
+
+  /** Asks the app over a connection that is open already, else, or on a second try, over a new one. */
+  start(): void {
+    const { client, route, address, pool, running, again } = this.#request;
+    client.begin(this);
+    running.begin(route.deploymentId);
+    if (!client.bodyComplete) client.hold();
+    const pooled = again && pool.take(address, { sure: !this.#repeatable });
+    if (pooled) this.#ask(pooled);
+    else void this.#connect();
+  }
+
+  requestBytes(bytes: Buffer): void {
+    if (this.#upstream === undefined) this.#early.push(bytes);
+    else if (!this.#upstream.write(bytes)) this.#request.client.hold();
+  }
+
+  clientReady(): void {
+    this.#upstream?.proceed();
+  }
+
+  clientGone(): void {
+    this.#leave();
+    this.#upstream?.destroy();
+  }
+
+  expired(): void {
+    this.#leave();
+    this.#upstream?.destroy();
+    this.#request.failed("it did not begin to answer in time");
+    this.#request.client.answer(TOO_SLOW);
+  }
+
+  upstreamReady(): void {
+    this.#request.client.proceed();
+  }
+
+  upstreamData(bytes: Buffer): void {
+    try {
+      if (this.#body) this.#passBody(bytes);
+      else this.#readAnswer(bytes);
+    } catch (error) {
+      this.#fail(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  upstreamClosed(error: Error | undefined): void {
+    if (this.#answer?.framing.kind === "until_close" && !error) this.#finish();
+    else if (this.#answer === undefined && this.#received === undefined && this.#repeatable) this.#retry("it closed");
+    else this.#fail("it closed the connection before its answer was whole");
+  }
+
+  async #connect(): Promise<void> {
+    const { address, pool } = this.#request;
+    try {
+      const upstream = await UpstreamConnection.open(address);
+      if (this.#over) pool.release(upstream);
+      else this.#ask(upstream);
+    } catch (error) {
+      // Nothing was sent, so that any request may be tried again.
+      if (!this.#over) this.#retry(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #ask(upstream: UpstreamConnection): void {
+    const { client, head } = this.#request;
+    this.#upstream = upstream;
+    upstream.user = this;
+    const text = Buffer.from(requestPassedOn(head, client.peer), "latin1");
+    const early = this.#early;
+    this.#early = [];
+    const taken = upstream.write(early.length === 0 ? text : Buffer.concat([text, ...early]));
+    if (client.bodyComplete) return;
+    if (head.expectsContinue) client.send(CONTINUE);
+    if (taken) client.proceed();
+  }
+
+  #readAnswer(bytes: Buffer): void {
+    let received = this.#received ? Buffer.concat([this.#received, bytes]) : bytes;
+    for (;;) {
+      const end = received.indexOf(HEAD_END);
+      if (end > HEAD_BYTES || (end < 0 && received.length > HEAD_BYTES)) throw new Error("its head is too large");
+      this.#received = received;
+      if (end < 0) return;
+      const head = responseHead(received.toString("latin1", 0, end), this.#request.head.method);
+      received = received.subarray(end + 4);
+      if (head.status === 101) return this.#upgrade(head, received);
+      if (head.status >= 200) return this.#beginAnswer(head, received);
+    }
+  }
+
+  #beginAnswer(answer: ResponseHead, rest: Buffer): void {
+    const { client, head } = this.#request;
+    this.#answer = answer;
+    this.#received = undefined;
+    this.#body = bodyReader(answer.framing);
+    this.#plain = head.http10 && answer.framing.kind === "chunked";
+    const { keepAlive, field } = client.connectionField(answer.framing.kind !== "until_close" && !this.#plain);
+    this.#keepAlive = keepAlive;
+    client.answering();
+    const text = Buffer.from(responsePassedOn(answer, { connection: field, chunked: !this.#plain }), "latin1");
+    if (rest.length > 0 && rest.length < JOINED_BYTES && !this.#plain) this.#passBody(rest, text);
+    else {
+      this.#send(text);
+      this.#passBody(rest);
+    }
+  }
+
+  #passBody(bytes: Buffer, before?: Buffer): void {
+    const body = this.#body!;
+    const count = body.read(bytes, this.#plain ? (content) => this.#send(content) : undefined);
+    if (!this.#plain) {
+      const own = count === bytes.length ? bytes : bytes.subarray(0, count);
+      if (before) this.#send(Buffer.concat([before, own]));
+      else if (count > 0) this.#send(own);
+    }
+    if (body.done) this.#finish(count === bytes.length);
+  }
+
+  #send(bytes: Buffer): void {
+    if (!this.#request.client.send(bytes)) this.#upstream?.hold();
+  }
+
+  #finish(clean = false): void {
+    const { client, pool } = this.#request;
+    const upstream = this.#upstream;
+    this.#leave();
+    if (upstream) {
+      if (clean && this.#answer?.keepAlive && client.bodyComplete) {
+        upstream.proceed();
+        pool.release(upstream);
+      } else upstream.destroy();
+    }
+    client.finish({ keepAlive: this.#keepAlive });
+  }
+
+  #upgrade(answer: ResponseHead, rest: Buffer): void {
+    const { client, head, route, running } = this.#request;
+    const upstream = this.#upstream;
+    if (!head.wantsWebSocket || !upstream) throw new Error("it changed the protocol without being asked to");
+    this.#over = true;
+    const tunnel = new WebSocketTunnel({ client, upstream, running, deploymentId: route.deploymentId });
+    tunnel.start(
+      Buffer.from(responsePassedOn(answer, { connection: "Upgrade\r\nUpgrade: websocket", chunked: true }), "latin1"),
+      rest,
+    );
+  }
+
+  #retry(reason: string): void {
+    const { again } = this.#request;
+    if (!again) return this.#fail(reason);
+    this.#leave();
+    again(this.#early);
+  }
+
+  #fail(reason: string): void {
+    const { client, failed } = this.#request;
+    this.#leave();
+    this.#upstream?.destroy();
+    failed(reason);
+    if (this.#answer) client.abort();
+    else client.answer(NO_ANSWER);
+  }
+
+  /** The app is not needed any more. */
+  #leave(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#request.running.end(this.#request.route.deploymentId);
+  }
+}

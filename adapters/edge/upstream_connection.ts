@@ -1,0 +1,127 @@
+import type { Socket, SocketHandler } from "bun";
+import type { Timed } from "./deadlines.ts";
+import { Outlet } from "./outlet.ts";
+
+/** Where an app listens. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Whoever uses a connection to an app at the moment. */
+export interface UpstreamUser {
+  upstreamData(bytes: Buffer): void;
+  /** The app takes more bytes again. */
+  upstreamReady(): void;
+  /** `error` unless the app closed in an orderly way. */
+  upstreamClosed(error: Error | undefined): void;
+}
+
+const CONNECT_MS = 5_000;
+
+/** A connection to an app, used by one request at a time. */
+export class UpstreamConnection implements Timed {
+  readonly address: Address;
+  user: UpstreamUser | undefined;
+  deadline = Infinity;
+  /** Since when nobody uses it. */
+  idleSince = 0;
+  /** Called when it closes while nobody uses it. */
+  onIdleEnd: (() => void) | undefined;
+  #socket!: Socket<UpstreamConnection>;
+  #outlet!: Outlet;
+  #held = false;
+
+  private constructor(address: Address) {
+    this.address = address;
+  }
+
+  /** Connects, or fails within some seconds. */
+  static async open(address: Address): Promise<UpstreamConnection> {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error("the app took no connection in time")), CONNECT_MS);
+    const connection = new UpstreamConnection(address);
+    const { host: hostname, port } = address;
+    const connecting = Bun.connect<UpstreamConnection>({ hostname, port, data: connection, socket: HANDLERS });
+    try {
+      await Promise.race([connecting, late]);
+      return connection;
+    } catch (error) {
+      connecting.then(
+        (socket) => socket.terminate(),
+        () => {},
+      );
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  get open(): boolean {
+    return this.#socket.readyState > 0;
+  }
+
+  write(bytes: Buffer): boolean {
+    return this.#outlet.write(bytes);
+  }
+
+  hold(): void {
+    this.#held = true;
+    this.#socket.pause();
+  }
+
+  proceed(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    this.#socket.resume();
+  }
+
+  /** Closes in an orderly way, or at once where the app has not taken everything yet; its user is not told. */
+  end(): void {
+    if (!this.#outlet.empty) return this.destroy();
+    this.user = undefined;
+    this.proceed();
+    this.#socket.end();
+  }
+
+  /** Breaks the connection; its user is not told. */
+  destroy(): void {
+    this.user = undefined;
+    this.#socket.terminate();
+  }
+
+  expire(): void {
+    this.destroy();
+  }
+
+  connected(socket: Socket<UpstreamConnection>): void {
+    this.#socket = socket;
+    this.#outlet = new Outlet(socket);
+  }
+
+  received(bytes: Buffer): void {
+    if (this.user) this.user.upstreamData(bytes);
+    // An app that speaks without being asked cannot be trusted with another request.
+    else this.destroy();
+  }
+
+  writable(): void {
+    if (!this.#outlet.empty && this.#outlet.flush()) this.user?.upstreamReady();
+  }
+
+  closed(error: Error | undefined): void {
+    const user = this.user;
+    this.user = undefined;
+    if (user) user.upstreamClosed(error);
+    else this.onIdleEnd?.();
+  }
+}
+
+const HANDLERS: SocketHandler<UpstreamConnection> = {
+  open: (socket) => socket.data.connected(socket),
+  data: (socket, bytes) => socket.data.received(bytes),
+  drain: (socket) => socket.data.writable(),
+  close: (socket, error) => socket.data.closed(error),
+  error() {},
+  connectError() {},
+};

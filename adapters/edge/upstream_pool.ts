@@ -1,0 +1,71 @@
+import type { Deadlines } from "./deadlines.ts";
+import type { Address, UpstreamConnection } from "./upstream_connection.ts";
+
+/** Below the 5 s after which many servers close an idle connection, so that few requests meet one that is closing. */
+const IDLE_MS = 4_000;
+/** For a request that could not be sent again: servers that close within a second are rare. */
+const SURE_MS = 1_000;
+const MAX_IDLE = 256;
+
+/** Open connections to apps, kept for the next request. */
+export class UpstreamPool {
+  readonly #idle = new Map<string, UpstreamConnection[]>();
+  readonly #deadlines: Deadlines;
+  #serves: (address: Address) => boolean = () => true;
+
+  constructor(deadlines: Deadlines) {
+    this.#deadlines = deadlines;
+  }
+
+  /** The idle connection that was used last; with `sure` only one that an app will hardly close now. */
+  take(address: Address, { sure }: { readonly sure: boolean }): UpstreamConnection | undefined {
+    const idle = this.#idle.get(key(address));
+    const connection = idle?.at(-1);
+    if (!idle || !connection || (sure && connection.idleSince + SURE_MS < performance.now())) return undefined;
+    idle.pop();
+    this.#deadlines.delete(connection);
+    return connection;
+  }
+
+  /** Keeps a connection for later, if its app is still served. */
+  release(connection: UpstreamConnection): void {
+    const { address } = connection;
+    const idle = this.#idle.get(key(address)) ?? [];
+    connection.user = undefined;
+    if (!connection.open || idle.length >= MAX_IDLE || !this.#serves(address)) {
+      connection.destroy();
+      return;
+    }
+    if (idle.length === 0) this.#idle.set(key(address), idle);
+    connection.idleSince = this.#deadlines.now;
+    connection.deadline = this.#deadlines.now + IDLE_MS;
+    connection.onIdleEnd ??= () => this.#forget(connection);
+    this.#deadlines.add(connection);
+    idle.push(connection);
+  }
+
+  /** From now on keeps connections to these apps only, and closes the idle ones of others. */
+  serveOnly(addresses: Iterable<Address>): void {
+    const served = new Set([...addresses].map(key));
+    this.#serves = (address) => served.has(key(address));
+    for (const [address, idle] of this.#idle)
+      if (!served.has(address)) for (const connection of idle.splice(0)) this.#drop(connection);
+  }
+
+  #drop(connection: UpstreamConnection): void {
+    this.#forget(connection);
+    connection.destroy();
+  }
+
+  #forget(connection: UpstreamConnection): void {
+    this.#deadlines.delete(connection);
+    const idle = this.#idle.get(key(connection.address));
+    const at = idle?.indexOf(connection) ?? -1;
+    if (idle && at >= 0) idle.splice(at, 1);
+    if (idle?.length === 0) this.#idle.delete(key(connection.address));
+  }
+}
+
+function key({ host, port }: Address): string {
+  return `${host} ${port}`;
+}

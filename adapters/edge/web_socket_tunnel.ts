@@ -1,0 +1,116 @@
+import type { ClientConnection } from "./client_connection.ts";
+import type { Exchange } from "./exchange.ts";
+import { FrameBorder } from "./frame_border.ts";
+import type { Endless, RunningRequests } from "./running_requests.ts";
+import type { UpstreamConnection, UpstreamUser } from "./upstream_connection.ts";
+
+/** The two ends of a WebSocket. */
+export interface TunnelEnds {
+  readonly client: ClientConnection;
+  readonly upstream: UpstreamConnection;
+  readonly running: RunningRequests;
+  readonly deploymentId: string;
+}
+
+/** Close with code 1001, "going away"; from a client it is masked, here with zeros. */
+const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
+const GOING_AWAY_MASKED = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9]);
+const LEAVE_MS = 1_000;
+
+/** Passes a WebSocket's bytes both ways as they are; frames are only counted, so that a close can be put between two. */
+export class WebSocketTunnel implements Exchange, UpstreamUser, Endless {
+  readonly #ends: TunnelEnds;
+  readonly #toClient = new FrameBorder();
+  readonly #toUpstream = new FrameBorder();
+  #leaving = false;
+  #clientTold = false;
+  #upstreamTold = false;
+  #timer: Timer | undefined;
+  #over = false;
+
+  constructor(ends: TunnelEnds) {
+    this.#ends = ends;
+  }
+
+  /** Takes both ends over, passing on the app's agreement and what came right after it. */
+  start(agreement: Buffer, rest: Buffer): void {
+    const { client, upstream, running, deploymentId } = this.#ends;
+    running.note(deploymentId, this);
+    upstream.user = this;
+    client.begin(this);
+    client.send(agreement);
+    if (rest.length > 0) this.upstreamData(rest);
+    client.openTunnel();
+  }
+
+  requestBytes(bytes: Buffer): void {
+    const { client, upstream } = this.#ends;
+    const count = this.#toUpstream.pass(bytes, this.#leaving);
+    if (count > 0 && !this.#upstreamTold && !upstream.write(bytes.subarray(0, count))) client.hold();
+    this.#tell();
+  }
+
+  upstreamData(bytes: Buffer): void {
+    const { client, upstream } = this.#ends;
+    const count = this.#toClient.pass(bytes, this.#leaving);
+    if (count > 0 && !this.#clientTold && !client.send(bytes.subarray(0, count))) upstream.hold();
+    this.#tell();
+  }
+
+  clientReady(): void {
+    this.#ends.upstream.proceed();
+  }
+
+  upstreamReady(): void {
+    this.#ends.client.proceed();
+  }
+
+  clientGone(): void {
+    this.#end();
+    this.#ends.upstream.end();
+  }
+
+  upstreamClosed(error: Error | undefined): void {
+    this.#end();
+    if (error) this.#ends.client.abort();
+    else this.#ends.client.finish({ keepAlive: false });
+  }
+
+  expired(): void {}
+
+  /** Tells both ends that this side goes away, each between two of its frames, and hangs up soon after. */
+  leave(): void {
+    if (this.#leaving || this.#over) return;
+    this.#leaving = true;
+    this.#timer = setTimeout(() => this.#hangUp(), LEAVE_MS);
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (!this.#leaving) return;
+    const { client, upstream } = this.#ends;
+    if (!this.#clientTold && this.#toClient.between) {
+      this.#clientTold = true;
+      client.send(GOING_AWAY);
+    }
+    if (!this.#upstreamTold && this.#toUpstream.between) {
+      this.#upstreamTold = true;
+      upstream.write(GOING_AWAY_MASKED);
+    }
+  }
+
+  #hangUp(): void {
+    if (this.#over) return;
+    this.#end();
+    this.#ends.upstream.destroy();
+    this.#ends.client.finish({ keepAlive: false });
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#ends.running.forget(this.#ends.deploymentId, this);
+    this.#ends.running.end(this.#ends.deploymentId);
+  }
+}
