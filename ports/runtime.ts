@@ -14,6 +14,8 @@ export interface RunRequest {
   readonly command: string;
   readonly environment: ReadonlyMap<string, Secret>;
   readonly memoryBytes?: number;
+  /** Ends by itself: whatever its exit code, it is not started again. */
+  readonly oneShot?: boolean;
 }
 
 /** A running or ended instance. */

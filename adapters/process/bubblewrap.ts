@@ -1,0 +1,49 @@
+import { INSIDE, layoutOf, type Sight, workingInside } from "./layout.ts";
+import { droppingRights, type Sandbox } from "./sandbox.ts";
+
+const OPTION: Readonly<Record<Sight["kind"], string>> = {
+  readOnly: "--ro-bind",
+  writable: "--bind",
+  link: "--symlink",
+  hidden: "--tmpfs",
+};
+
+/** The parent it dies with is the launcher, not the server: the program outlives the server. */
+const SEPARATE = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"];
+const CHANGING_USER = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
+const OWN_DEVICES = ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/"];
+
+/** Runs programs under bubblewrap: a root of their own, only their own processes in sight. */
+export function bubblewrap(program: string): Sandbox {
+  return {
+    kind: "bubblewrap",
+    depth: 3,
+    endsWhole: true,
+    surroundings: (room) => ({
+      spawnFolder: "/",
+      working: workingInside(room),
+      home: INSIDE.home,
+      programs: INSIDE.programs,
+    }),
+    command: (room, command) => [
+      program,
+      ...SEPARATE,
+      ...(room.user ? CHANGING_USER : ["--unshare-user"]),
+      ...layoutOf(room).flatMap(optionsFor),
+      ...OWN_DEVICES,
+      "--chdir",
+      workingInside(room),
+      "--",
+      ...droppingRights(room),
+      ...command,
+    ],
+  };
+}
+
+function optionsFor(sight: Sight): string[] {
+  if (sight.kind === "hidden") return [OPTION.hidden, sight.target];
+  const names = sight.target.split("/").slice(1, -1);
+  // Made by itself, a folder on the way would be closed to everyone but root.
+  const above = names.flatMap((_, index) => ["--dir", `/${names.slice(0, index + 1).join("/")}`]);
+  return [...above, OPTION[sight.kind], sight.source, sight.target];
+}

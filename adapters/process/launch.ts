@@ -1,0 +1,51 @@
+import { closeSync, constants, fchownSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { Secret } from "../../domain/secret.ts";
+import { type Confinement, SYSTEM_PATH } from "./choose_sandbox.ts";
+import type { InstanceFolder, InstanceRecord } from "./instance_folder.ts";
+import { giveTo, makeRoom } from "./room.ts";
+import { environmentText, READING_SHELL } from "./shell_environment.ts";
+
+/** Stays beside the program, outside its sandbox, to note its own id and how the program ended, also when no server is there. */
+const LAUNCHER = 'umask 022; ulimit -c 0; echo $$ >&3; "$@" 3>&-; code=$?; echo $code >&3; exit $code';
+
+/** What is launched, and how it is kept apart. */
+export interface Launch extends Confinement {
+  readonly record: InstanceRecord;
+  readonly environment: ReadonlyMap<string, Secret>;
+  /** Not to be seen by the program. */
+  readonly hidden: string;
+}
+
+/** Starts the program of an instance in a session of its own, its output going to files; it outlives this process. */
+export async function launch(instance: InstanceFolder, options: Launch): Promise<Bun.Subprocess> {
+  const { record, environment, hidden, sandbox, user } = options;
+  await giveTo(user, record.folder);
+  const { folder: release, workingFolder } = record;
+  const room = await makeRoom({ folder: instance.path, release, workingFolder, hidden, user });
+  const surroundings = sandbox.surroundings(room);
+  const text = environmentText(environment, surroundings, { PORT: `${record.port}` });
+  const program = sandbox.command(room, [...READING_SHELL, record.command]);
+  const descriptors = ["stdout", "stderr"].map((name) => outputFile(join(instance.path, name), user));
+  descriptors.push(instance.newRun());
+  try {
+    const [out, errors, run] = descriptors;
+    const child = Bun.spawn(["/bin/sh", "-c", LAUNCHER, "slipway-launcher", ...program], {
+      cwd: surroundings.spawnFolder,
+      env: SYSTEM_PATH,
+      detached: true,
+      stdio: [new TextEncoder().encode(text), out!, errors!, run!],
+    });
+    child.unref();
+    return child;
+  } finally {
+    descriptors.forEach((descriptor) => closeSync(descriptor));
+  }
+}
+
+/** Opens a file for output that the program's user may open again by `/dev/stdout`. */
+function outputFile(path: string, user: Confinement["user"]): number {
+  const descriptor = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
+  if (user) fchownSync(descriptor, user.uid, user.gid);
+  return descriptor;
+}

@@ -1,0 +1,55 @@
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { Room } from "./room.ts";
+
+/** One thing that a sandboxed program sees, in the order in which it is put there. */
+export type Sight =
+  | { readonly kind: "readOnly" | "writable"; readonly source: string; readonly target: string }
+  | { readonly kind: "link"; readonly source: string; readonly target: string }
+  | { readonly kind: "hidden"; readonly target: string };
+
+/** Where things are inside every sandbox, whatever they are called outside. */
+export const INSIDE = { release: "/app", home: "/home/app", temporary: "/tmp", programs: "/slipway/bin" } as const;
+
+/** Programs and settings of the machine; neither its data nor anybody's home. */
+const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "sys"];
+
+/** All that a program in this room sees of the machine, beside its own `/proc` and `/dev`. */
+export function layoutOf(room: Room): Sight[] {
+  return [
+    ...SYSTEM.flatMap((name) => systemSight(`/${name}`)),
+    ...resolverSight(),
+    ...(SYSTEM.some((name) => room.hidden.startsWith(`/${name}/`))
+      ? [{ kind: "hidden", target: room.hidden } as const]
+      : []),
+    { kind: "readOnly", source: realpathSync(process.execPath), target: join(INSIDE.programs, "bun") },
+    { kind: "link", source: "bun", target: join(INSIDE.programs, "bunx") },
+    { kind: "link", source: "../bun", target: join(INSIDE.programs, "last/node") },
+    { kind: "writable", source: room.release, target: INSIDE.release },
+    { kind: "writable", source: room.home, target: INSIDE.home },
+    { kind: "writable", source: room.temporary, target: INSIDE.temporary },
+    { kind: "link", source: "../tmp", target: "/var/tmp" },
+  ];
+}
+
+/** The folder inside a sandbox that a program of this room starts in. */
+export function workingInside(room: Room): string {
+  return join(INSIDE.release, room.working);
+}
+
+function systemSight(path: string): Sight[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return [];
+  if (found.isSymbolicLink()) return [{ kind: "link", source: readlinkSync(path), target: path }];
+  return [{ kind: "readOnly", source: path, target: path }];
+}
+
+/** The file that names the resolvers, where it is a link to a place that is not shown. */
+function resolverSight(): Sight[] {
+  try {
+    const file = realpathSync("/etc/resolv.conf");
+    return file.startsWith("/etc/") ? [] : [{ kind: "readOnly", source: file, target: file }];
+  } catch {
+    return [];
+  }
+}

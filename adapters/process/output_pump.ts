@@ -1,0 +1,52 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import type { OutputLine } from "../../ports/runtime.ts";
+import { OutputStore, type Progress } from "./output_store.ts";
+import { RawOutput } from "./raw_output.ts";
+
+const STREAMS = ["stdout", "stderr"] as const;
+const MOST_ROUNDS = 64;
+
+/** Turns what an instance writes into numbered lines, each once, over restarts of the program and of the server. */
+export class OutputPump {
+  readonly #store: OutputStore;
+  readonly #raw: Readonly<Record<(typeof STREAMS)[number], RawOutput>>;
+  #progress: Progress;
+  #running: Promise<void> | undefined;
+
+  constructor(folder: string) {
+    this.#store = new OutputStore(folder);
+    this.#raw = { stdout: new RawOutput(folder, "stdout"), stderr: new RawOutput(folder, "stderr") };
+    this.#progress = this.#store.recover();
+  }
+
+  /** Takes up what was written so far; `last` when nothing more will come. */
+  pump(options: { readonly last: boolean }): Promise<void> {
+    this.#running = (this.#running ?? Promise.resolve()).catch(() => {}).then(() => this.#pump(options));
+    return this.#running;
+  }
+
+  async #pump(options: { readonly last: boolean }): Promise<void> {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      if (!this.#once(options)) return;
+      await breathe();
+    }
+  }
+
+  /** One block of each stream; whether there was any. */
+  #once(options: { readonly last: boolean }): boolean {
+    const at = new Date();
+    const lines: OutputLine[] = [];
+    const before = this.#progress;
+    const progress = { ...before };
+    for (const stream of STREAMS) {
+      const taken = this.#raw[stream].take(before[stream], options);
+      progress[stream] = taken.end;
+      for (const message of taken.lines) lines.push({ seq: ++progress.seq, at, stream, message });
+    }
+    if (STREAMS.every((stream) => progress[stream] === before[stream])) return false;
+    this.#store.append(lines, progress);
+    this.#progress = progress;
+    for (const stream of STREAMS) this.#raw[stream].free(progress[stream]);
+    return true;
+  }
+}

@@ -1,0 +1,97 @@
+import { dlopen } from "bun:ffi";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+
+const KEEP_SIZE_PUNCH_HOLE = 3;
+const BLOCK = 1024 * 1024;
+const LONG_LINE = 64 * 1024;
+const PAGE = 65_536;
+const QUIET_MS = 2_000;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+const library = process.platform === "darwin" ? undefined : "libc.so.6";
+const libc = library && dlopen(library, { fallocate: { args: ["i32", "i32", "i64", "i64"], returns: "i32" } });
+
+/** Lines taken from a raw file, and where they end in it. */
+export interface TakenLines {
+  readonly lines: readonly string[];
+  readonly end: number;
+}
+
+/** The file a program writes one of its streams to: read once, from front to back, what was read given back to the disk. */
+export class RawOutput {
+  readonly #file: string;
+  #freed = 0;
+
+  constructor(folder: string, stream: "stdout" | "stderr") {
+    this.#file = join(folder, stream);
+  }
+
+  /**
+   * The next lines after `from`. An unfinished line waits for its end, until it is long, the program has been quiet, or nothing
+   * more will come (`last`).
+   */
+  take(from: number, { last }: { readonly last: boolean }): TakenLines {
+    const file = opened(this.#file, "r");
+    if (file === undefined) return { lines: [], end: from };
+    try {
+      const { size, mtimeMs } = fstatSync(file);
+      // The program may have emptied its own output.
+      const start = size < from ? 0 : from;
+      if (size === start) return { lines: [], end: start };
+      const block = readBlock(file, start, BLOCK);
+      const whole = last || Date.now() - mtimeMs > QUIET_MS;
+      const taken = block.subarray(0, whole && block.length < BLOCK ? block.length : usable(block));
+      const splitter = new LineSplitter();
+      return { lines: [...splitter.push(taken), ...splitter.flush()], end: start + taken.length };
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Frees the disk space before `end`, once its lines are kept elsewhere; the program goes on writing where it was. */
+  free(end: number): void {
+    const upTo = end - (end % PAGE);
+    if (upTo - this.#freed < BLOCK || !libc) return;
+    const file = opened(this.#file, "r+");
+    if (file === undefined) return;
+    libc.symbols.fallocate(file, KEEP_SIZE_PUNCH_HOLE, 0n, BigInt(upTo));
+    closeSync(file);
+    this.#freed = upTo;
+  }
+}
+
+/** At most `length` bytes of a file. */
+export function readBlock(file: number, from: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  return buffer.subarray(0, readSync(file, buffer, 0, length, from));
+}
+
+/** How many bytes end with a line, or are a piece of a long one that tears no character. */
+function usable(block: Buffer): number {
+  const fed = block.lastIndexOf(LINE_FEED);
+  if (fed !== -1) return fed + 1;
+  // One at the very end may be followed by a line feed.
+  const returned = block.subarray(0, -1).lastIndexOf(CARRIAGE_RETURN);
+  if (returned !== -1) return returned + 1;
+  if (block.length < LONG_LINE) return 0;
+  let end = block.length;
+  for (let back = 1; back <= 3; back++) {
+    const byte = block[block.length - back]!;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) end = block.length - back;
+    if (byte >= 0xc0) break;
+  }
+  return end;
+}
+
+function opened(path: string, flags: "r" | "r+"): number | undefined {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

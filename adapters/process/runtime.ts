@@ -1,0 +1,195 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { conflict, invalid, notFound } from "../../domain/failure.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Vault } from "../../ports/vault.ts";
+import { chooseSandbox, type Confinement } from "./choose_sandbox.ts";
+import { waitForFile } from "./file_lock.ts";
+import { freePort } from "./free_port.ts";
+import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
+import { OutputStore } from "./output_store.ts";
+import type { SandboxKind } from "./sandbox.ts";
+import { describe, environmentPlace, type Keeper, startInstance, stopInstance } from "./supervised_instance.ts";
+import { instanceFolders, isInstanceId, Supervisor } from "./supervisor.ts";
+import { UsageMeter } from "./usage_meter.ts";
+
+/** Where and how programs run. */
+export interface ProcessRuntimeOptions {
+  /** The folder `instances` of the data folder; the data folder is hidden from programs. */
+  readonly folder: string;
+  /** Seals environments, which are kept so that a program can be started again. */
+  readonly vault: Vault;
+  readonly log?: Log;
+  /** Which sandboxes to try, best first; all that there are unless given. */
+  readonly sandboxes?: readonly SandboxKind[];
+}
+
+const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
+  phase: "waiting",
+  depth: 1,
+  restarts: 0,
+  endings: [],
+  exit: null,
+  tooLarge: false,
+};
+
+/** Runs programs as processes of this machine, each in a session and, where possible, a sandbox of its own. */
+export class ProcessRuntime implements Runtime {
+  readonly #folder: string;
+  readonly #keeper: Keeper;
+  readonly #supervisor: Supervisor;
+  readonly #meter = new UsageMeter();
+  #confinement: Promise<Confinement> | undefined;
+
+  constructor({ folder, vault, log, sandboxes }: ProcessRuntimeOptions) {
+    this.#folder = folder;
+    const choice = { folder, ...(sandboxes && { kinds: sandboxes }) };
+    this.#keeper = {
+      vault,
+      confinement: () => {
+        // A failed choice is made anew: somebody may have installed what was missing.
+        this.#confinement ??= chooseSandbox(choice).catch((error: unknown) => {
+          this.#confinement = undefined;
+          throw error;
+        });
+        return this.#confinement;
+      },
+      onExit: () => void this.#supervisor.look(),
+    };
+    this.#supervisor = new Supervisor(folder, this.#keeper, log);
+  }
+
+  /** Begins to watch over all instances, as long as no other process does; resolves once what should run was started again. */
+  supervise(): Promise<void> {
+    return this.#supervisor.start();
+  }
+
+  /** Ends watching; the instances run on, and the next process finds them. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#supervisor.stop();
+  }
+
+  async start(request: RunRequest): Promise<Instance> {
+    const folder = this.#instance(request.instanceId);
+    if (!folder) throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
+    await this.#keeper.confinement();
+    await this.#create(folder, request);
+    using held = await folder.hold();
+    const state = folder.state();
+    if (!held || !state || state.phase === "removed") throw notFound("instance");
+    try {
+      if (state.phase === "waiting") await startInstance(folder, state, this.#keeper);
+    } catch (error) {
+      await folder.remove();
+      throw error;
+    }
+    return describe(folder.record()!, folder.state()!, folder);
+  }
+
+  async find(instanceId: string): Promise<Instance | undefined> {
+    const folder = this.#instance(instanceId);
+    return folder && described(folder);
+  }
+
+  async list(): Promise<readonly Instance[]> {
+    return instanceFolders(this.#folder)
+      .map(described)
+      .filter((instance) => instance !== undefined);
+  }
+
+  async remove(instanceId: string, { graceMs }: { readonly graceMs: number }): Promise<void> {
+    const folder = this.#instance(instanceId);
+    using held = await folder?.hold();
+    const state = folder?.state();
+    if (!folder || !held || !state) return;
+    // From here on it is not started again, whatever happens to this process.
+    await folder.writeState({ ...state, phase: "removed" });
+    await stopInstance(folder, this.#keeper, graceMs);
+    await folder.remove();
+    this.#meter.forget(instanceId);
+  }
+
+  async restart(instanceId: string, { graceMs }: { readonly graceMs: number }): Promise<Instance> {
+    const folder = this.#instance(instanceId);
+    using held = await folder?.hold();
+    const state = folder?.state();
+    if (!folder || !held || !state || state.phase === "removed") throw notFound("instance");
+    const anew = {
+      ...state,
+      phase: "waiting",
+      startAt: Date.now(),
+      endings: [],
+      restarts: state.restarts + 1,
+    } as const;
+    await folder.writeState(anew);
+    await stopInstance(folder, this.#keeper, graceMs);
+    await startInstance(folder, anew, this.#keeper);
+    return describe(folder.record()!, folder.state()!, folder);
+  }
+
+  async usage(instanceId: string): Promise<InstanceUsage | undefined> {
+    const folder = this.#instance(instanceId);
+    const record = folder?.record();
+    if (!folder || !record) return undefined;
+    const launcher = folder.launcher();
+    const used = launcher === undefined ? undefined : await this.#meter.measure(instanceId, launcher);
+    return {
+      cpuPercent: used?.cpuPercent ?? 0,
+      memoryBytes: used?.memoryBytes ?? 0,
+      memoryLimitBytes: record.memoryBytes,
+      networkRxBytes: null,
+      networkTxBytes: null,
+    };
+  }
+
+  async output(
+    instanceId: string,
+    { since, limit }: { readonly since: number; readonly limit: number },
+  ): Promise<readonly OutputLine[]> {
+    const folder = this.#instance(instanceId);
+    if (!folder || !existsSync(folder.path)) return [];
+    await this.#supervisor.pump(folder);
+    return new OutputStore(folder.path).read({ since, limit });
+  }
+
+  #instance(instanceId: string): InstanceFolder | undefined {
+    return isInstanceId(instanceId) ? new InstanceFolder(join(this.#folder, instanceId)) : undefined;
+  }
+
+  async #create(folder: InstanceFolder, request: RunRequest): Promise<void> {
+    const { instanceId, deploymentId, projectId, service, workingFolder, command } = request;
+    const values = Array.from(request.environment, ([name, value]) => [name, value.reveal()]);
+    const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
+    await mkdir(this.#folder, { recursive: true, mode: 0o711 });
+    // One at a time, over all processes, so that no two get the same port.
+    using alone = await waitForFile(join(this.#folder, ".starting"));
+    if (!alone || existsSync(folder.path)) {
+      throw conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
+    }
+    const others = instanceFolders(this.#folder).map((other) => other.record()?.port);
+    const record: InstanceRecord = {
+      instanceId,
+      deploymentId,
+      projectId,
+      service,
+      folder: request.folder,
+      workingFolder,
+      command,
+      environment: sealed,
+      memoryBytes: request.memoryBytes ?? null,
+      oneShot: request.oneShot ?? false,
+      port: freePort(new Set(others.filter((port) => port !== undefined))),
+    };
+    // Due a little later for the supervisor, which steps in only if this process is killed before it starts it.
+    await folder.create(record, { ...NEW, startedAt: Date.now(), startAt: Date.now() + 5_000 });
+  }
+}
+
+function described(folder: InstanceFolder): Instance | undefined {
+  const record = folder.record();
+  const state = folder.state();
+  return record && state && state.phase !== "removed" ? describe(record, state, folder) : undefined;
+}

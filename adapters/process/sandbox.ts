@@ -1,0 +1,33 @@
+import type { Room } from "./room.ts";
+
+export const SANDBOX_KINDS = ["bubblewrap", "namespaces", "plain"] as const;
+export type SandboxKind = (typeof SANDBOX_KINDS)[number];
+
+/** Where a program finds itself. */
+export interface Surroundings {
+  /** The folder to spawn in, outside. */
+  readonly spawnFolder: string;
+  /** The folder it starts in, as it sees it. */
+  readonly working: string;
+  readonly home: string;
+  readonly programs: string;
+}
+
+/** A way to run a program apart from others. */
+export interface Sandbox {
+  readonly kind: SandboxKind;
+  /** How many processes of the sandbox itself stand between the launcher and the program. */
+  readonly depth: number;
+  /** Whether the kernel ends every process in it with the first one. */
+  readonly endsWhole: boolean;
+  surroundings(room: Room): Surroundings;
+  /** The argument vector that runs a command in the room. */
+  command(room: Room, command: readonly string[]): string[];
+}
+
+/** The argument vector in front of a command that gives up root's rights, for good. */
+export function droppingRights({ user }: Pick<Room, "user">): string[] {
+  if (!user) return Bun.which("setpriv") ? ["setpriv", "--no-new-privs", "--"] : [];
+  const { uid, gid } = user;
+  return ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=-all", "--no-new-privs", "--"];
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Secret } from "../../domain/secret.ts";
+import type { Instance } from "../../ports/runtime.ts";
+import type { Vault } from "../../ports/vault.ts";
+import type { Confinement } from "./choose_sandbox.ts";
+import { endTree, killTree, type Tree } from "./end_tree.ts";
+import type { InstanceFolder, InstanceRecord, InstanceState } from "./instance_folder.ts";
+import { launch } from "./launch.ts";
+import { listeningPorts } from "./listening_ports.ts";
+import { processTable, treeOf } from "./process_table.ts";
+import { afterEnding, STEADY_MS } from "./restart_policy.ts";
+
+/** What instances are run with. */
+export interface Keeper {
+  readonly vault: Vault;
+  readonly confinement: () => Promise<Confinement>;
+  /** Told when a program that this process started has ended. */
+  readonly onExit: () => void;
+}
+
+export const HOST = "127.0.0.1";
+
+/** Where the environment of an instance is sealed for. */
+export function environmentPlace(instanceId: string) {
+  return { table: "instances", row: instanceId, field: "environment" };
+}
+
+/** Starts the program of a held instance and notes it. */
+export async function startInstance(folder: InstanceFolder, state: InstanceState, keeper: Keeper): Promise<void> {
+  const record = folder.record()!;
+  const sealed = await keeper.vault.open(record.environment, environmentPlace(record.instanceId));
+  const entries = JSON.parse(sealed.reveal()) as [string, string][];
+  const environment = new Map(entries.map(([name, value]) => [name, new Secret(value)]));
+  const confinement = await keeper.confinement();
+  const { depth } = confinement.sandbox;
+  // Before the launch: a server killed right after it finds the program by its lock.
+  await folder.writeState({ ...state, phase: "up", startedAt: Date.now(), depth, exit: null, tooLarge: false });
+  const child = await launch(folder, { ...confinement, record, environment, hidden: dirname(dirname(folder.path)) });
+  void child.exited.then(keeper.onExit);
+  // The launcher's first act is to note its id.
+  while (folder.note().pid === undefined && folder.isUp()) await delay(1);
+}
+
+/** Stops the program of a held instance with everything it started. */
+export async function stopInstance(folder: InstanceFolder, keeper: Keeper, graceMs: number): Promise<void> {
+  await endTree(await treeFor(folder, keeper), { graceMs });
+}
+
+/** Notes that the program of a held instance has ended, and when it is to be started again. */
+export async function noteEnding(folder: InstanceFolder, state: InstanceState, keeper: Keeper): Promise<void> {
+  await killTree(await treeFor(folder, keeper));
+  const note = folder.note();
+  const at = Math.max(note.at, state.startedAt);
+  const code = note.code ?? null;
+  const reason = state.tooLarge ? "out_of_memory" : "exited";
+  const next = afterEnding({ endings: state.endings, upMs: at - state.startedAt, at });
+  const ended = { ...state, endings: next.endings };
+  if (folder.record()?.oneShot) {
+    await folder.writeState({ ...ended, phase: "ended", exit: { code, reason } });
+  } else if (next.pauseMs === undefined) {
+    const why = state.tooLarge ? "out_of_memory" : "crash_loop";
+    await folder.writeState({ ...ended, phase: "ended", exit: { code, reason: why } });
+  } else {
+    const startAt = Date.now() + next.pauseMs;
+    const restarts = state.restarts + 1;
+    await folder.writeState({ ...ended, phase: "waiting", startAt, restarts, exit: { code, reason } });
+  }
+}
+
+/** Whether the programs of an instance take more memory than it may. */
+export function isTooLarge(folder: InstanceFolder, { memoryBytes }: InstanceRecord): boolean {
+  const launcher = memoryBytes === null ? undefined : folder.launcher();
+  if (launcher === undefined) return false;
+  const tree = treeOf(launcher, processTable());
+  const resident = tree.reduce((sum, entry) => sum + entry.memoryBytes, 0);
+  // What processes share counts once: only a sum that looks too large is worth the exact question.
+  return resident > memoryBytes! && tree.reduce((sum, entry) => sum + ownMemory(entry), 0) > memoryBytes!;
+}
+
+/** How an instance stands, for others. */
+export function describe(record: InstanceRecord, state: InstanceState, folder: InstanceFolder): Instance {
+  const { instanceId, deploymentId, projectId, service, port } = record;
+  const pid = state.phase === "up" ? folder.launcher() : undefined;
+  return {
+    instanceId,
+    deploymentId,
+    projectId,
+    service,
+    host: HOST,
+    port,
+    status: statusOf(record, state, pid !== undefined),
+    containerId: pid === undefined ? null : `${pid}`,
+    startedAt: new Date(state.startedAt),
+    restarts: state.restarts,
+    exit: state.exit,
+  };
+}
+
+function statusOf({ port }: InstanceRecord, state: InstanceState, isUp: boolean): Instance["status"] {
+  if (state.phase === "ended") return "exited";
+  if (!isUp) return state.phase === "up" && Date.now() - state.startedAt < 1_000 ? "starting" : "restarting";
+  return listeningPorts().has(port) || Date.now() - state.startedAt > STEADY_MS ? "running" : "starting";
+}
+
+async function treeFor(folder: InstanceFolder, keeper: Keeper): Promise<Tree> {
+  const { sandbox, user } = await keeper.confinement();
+  const depth = folder.state()?.depth ?? sandbox.depth;
+  const strayHome = sandbox.endsWhole ? undefined : `${folder.path}/home`;
+  return { isUp: () => folder.isUp(), launcher: () => folder.launcher(), depth, strayHome, user };
+}
+
+function ownMemory({ pid, memoryBytes }: { readonly pid: number; readonly memoryBytes: number }): number {
+  try {
+    const [, kilobytes] = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "latin1")) ?? [];
+    return kilobytes === undefined ? memoryBytes : Number(kilobytes) * 1024;
+  } catch {
+    return memoryBytes;
+  }
+}

@@ -1,0 +1,146 @@
+import { readdirSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Log } from "../../ports/log.ts";
+import { holdFile } from "./file_lock.ts";
+import { InstanceFolder } from "./instance_folder.ts";
+import { OutputPump } from "./output_pump.ts";
+import { isTooLarge, type Keeper, noteEnding, startInstance, stopInstance } from "./supervised_instance.ts";
+
+const TICK_MS = 200;
+const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
+
+/** Tells whether a text can name an instance. */
+export function isInstanceId(text: string): boolean {
+  return INSTANCE.test(text);
+}
+
+/** The instances in a folder. */
+export function instanceFolders(folder: string): InstanceFolder[] {
+  try {
+    return readdirSync(folder)
+      .filter(isInstanceId)
+      .map((name) => new InstanceFolder(join(folder, name)));
+  } catch {
+    return [];
+  }
+}
+
+/** Watches over all instances of a folder as long as no other process does: starts those that should run, keeps their output. */
+export class Supervisor {
+  readonly #folder: string;
+  readonly #keeper: Keeper;
+  readonly #log: Log | undefined;
+  readonly #pumps = new Map<string, OutputPump>();
+  #lock: Disposable | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #stopped = true;
+
+  constructor(folder: string, keeper: Keeper, log: Log | undefined) {
+    this.#folder = folder;
+    this.#keeper = keeper;
+    this.#log = log;
+  }
+
+  /** Resolves after the first round: what should run then does, or another process sees to it. */
+  async start(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o711 });
+    this.#stopped = false;
+    await this.look();
+  }
+
+  /** Ends watching; the instances run on. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+    this.#lock?.[Symbol.dispose]();
+    this.#lock = undefined;
+    this.#pumps.clear();
+  }
+
+  /** Looks after all instances now, after a round under way. */
+  look(): Promise<void> {
+    this.#round = this.#round.then(() => this.#look());
+    return this.#round;
+  }
+
+  /** Takes up what an instance has printed by now, if that is for this process to do. */
+  async pump(folder: InstanceFolder): Promise<void> {
+    if (this.#lock) await this.#pumpFor(folder).pump({ last: false });
+  }
+
+  async #look(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (this.#stopped) return;
+    try {
+      this.#lock ??= holdFile(join(this.#folder, ".supervisor"));
+      if (this.#lock) await this.#lookAfterAll();
+    } catch (error) {
+      this.#log?.write("error", "Instances could not be looked after", { error });
+    }
+    this.#timer = setTimeout(() => void this.look(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  async #lookAfterAll(): Promise<void> {
+    const folders = instanceFolders(this.#folder);
+    const paths = new Set(folders.map(({ path }) => path));
+    for (const path of this.#pumps.keys()) if (!paths.has(path)) this.#pumps.delete(path);
+    await Promise.all(
+      folders.map((folder) =>
+        this.#lookAfter(folder).catch((error: unknown) =>
+          this.#log?.write("error", "An instance could not be looked after", { error }),
+        ),
+      ),
+    );
+  }
+
+  async #lookAfter(folder: InstanceFolder): Promise<void> {
+    const state = folder.state();
+    const record = folder.record();
+    if (!state || !record) return;
+    const isUp = folder.isUp();
+    if (state.phase !== "removed") await this.#pumpFor(folder).pump({ last: !isUp });
+    if (state.phase === "ended") return;
+    if (state.phase === "waiting" && Date.now() < state.startAt) return;
+    if (state.phase === "up" && isUp && (state.tooLarge || !isTooLarge(folder, record))) return;
+    await this.#act(folder);
+  }
+
+  /** Does what is due, if nobody else is at it. */
+  async #act(folder: InstanceFolder): Promise<void> {
+    using held = folder.tryHold();
+    const state = folder.state();
+    if (!held || !state) return;
+    const isUp = folder.isUp();
+    if (state.phase === "removed") {
+      await stopInstance(folder, this.#keeper, 0);
+      await folder.remove();
+    } else if (state.phase === "waiting" && Date.now() >= state.startAt) {
+      await this.#startAgain(folder);
+    } else if (state.phase === "up" && !isUp) {
+      await noteEnding(folder, state, this.#keeper);
+    } else if (state.phase === "up" && isTooLarge(folder, folder.record()!)) {
+      await folder.writeState({ ...state, tooLarge: true });
+      await stopInstance(folder, this.#keeper, 0);
+    }
+  }
+
+  async #startAgain(folder: InstanceFolder): Promise<void> {
+    const state = folder.state()!;
+    try {
+      await startInstance(folder, state, this.#keeper);
+    } catch (error) {
+      this.#log?.write("error", "An instance could not be started", { error });
+      await noteEnding(folder, { ...state, startedAt: Date.now() }, this.#keeper);
+    }
+  }
+
+  #pumpFor({ path }: InstanceFolder): OutputPump {
+    let pump = this.#pumps.get(path);
+    if (!pump) this.#pumps.set(path, (pump = new OutputPump(path)));
+    return pump;
+  }
+}
