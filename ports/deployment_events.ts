@@ -2,7 +2,10 @@ import type { DeploymentEvent, NewEvent } from "../domain/deployment/deployment_
 
 /** The numbered events of deployments: durable, without gaps, told to followers in every process. */
 export interface DeploymentEvents {
-  /** Stores events in order under the next numbers and resolves to the last number, once they are durable. */
+  /**
+   * Stores events in order under the next numbers and resolves to the last number, once they are durable; rejects with a `not_found` failure when
+   * there is no such deployment. What no text can hold (NUL, half a surrogate pair) becomes U+FFFD.
+   */
   append(deploymentId: string, events: readonly NewEvent[]): Promise<number>;
   /** Events after `since`, in order, at most `limit`; only log lines (of one service) where asked. */
   read(
@@ -17,7 +20,8 @@ export interface DeploymentEvents {
   last(deploymentId: string): Promise<number>;
   /**
    * Yields every event after `since` in order, stored ones first, then new ones as any process appends them, in batches, as fast as they are
-   * taken and no faster; returns when `signal` aborts. Memory does not grow with what a slow reader has not taken.
+   * taken and no faster; returns when `signal` aborts or the deployment is removed. Memory does not grow with what a slow reader has not taken. Several who follow may be
+   * given the same list, so that it can be encoded once.
    */
   follow(
     deploymentId: string,

@@ -15,6 +15,8 @@ export interface ProjectChange {
   readonly name?: string;
   readonly slug?: string;
   readonly settings?: ProjectSettings;
+  /** The release that serves; `null` when none does. */
+  readonly activeDeploymentId?: string | null;
 }
 
 /** Where projects are kept, apart by organization. */
@@ -34,6 +36,6 @@ export interface Projects {
     id: string,
     how: { readonly change: (project: Project) => ProjectChange; readonly at: Date },
   ): Promise<Project | undefined>;
-  /** Removes a project with its variables and names; `false` when there is none. */
+  /** Removes a project with its variables, names and deployments; `false` when there is none. */
   remove(organizationId: string, id: string): Promise<boolean>;
 }

@@ -1,3 +1,6 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { withPlainText } from "../../domain/deployment/plain_text.ts";
 import type { DomainName } from "../../domain/domain_name.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../domain/identity.ts";
 import type { Grant, Role } from "../../domain/permission.ts";
@@ -47,6 +50,15 @@ export interface AnswerRow {
   readonly answer: KeptAnswer | null;
 }
 
+/** A deployment as stored, with all that belongs to it. */
+export interface DeploymentRow {
+  deployment: Deployment;
+  lease: { readonly owner: string; readonly until: Date } | null;
+  readonly environment: ReadonlyMap<string, Secret>;
+  /** The event of number 1 stands first. */
+  readonly events: DeploymentEvent[];
+}
+
 /** The data that memory adapters share; two adapters over the same tables stand for two processes on one database. */
 export class MemoryTables {
   readonly organizations = new Map<string, Organization>();
@@ -66,8 +78,33 @@ export class MemoryTables {
   readonly audit = new Map<string, AuditEntry>();
   /** By caller and key. */
   readonly answers = new Map<string, AnswerRow>();
+  readonly deployments = new Map<string, DeploymentRow>();
+  /** How many deployments a project ever had. */
+  readonly lastVersions = new Map<string, number>();
+  /** Called when events of any deployment were stored, or one was removed. */
+  readonly eventHandlers = new Set<() => void>();
+  /** Called when there may be work on deployments. */
+  readonly workHandlers = new Set<() => void>();
   /** The token that the first owner got from the installation. */
   founderTokenId: string | undefined;
+
+  /** Numbers and stores events of a deployment, and tells those who follow it. */
+  addEvents(row: DeploymentRow, events: readonly NewEvent[]): void {
+    for (const event of events) row.events.push({ ...withPlainText(event), seq: row.events.length + 1 });
+    if (events.length > 0) for (const handler of this.eventHandlers) handler();
+  }
+
+  /** Removes a deployment with all that belongs to it; `false` when there is none. */
+  removeDeployment(id: string): boolean {
+    const removed = this.deployments.delete(id);
+    for (const handler of this.eventHandlers) handler();
+    return removed;
+  }
+
+  /** Tells all processes that there may be work on deployments. */
+  tellWorkers(): void {
+    for (const handler of this.workHandlers) queueMicrotask(handler);
+  }
 }
 
 /** The key a membership is stored under. */

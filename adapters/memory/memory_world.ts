@@ -3,6 +3,9 @@ import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryClock } from "./clock.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
+import { MemoryDeploymentEvents } from "./deployment_events.ts";
+import { MemoryDeploymentQueue } from "./deployment_queue.ts";
+import { MemoryDeployments } from "./deployments.ts";
 import { MemoryDomains } from "./domains.ts";
 import { MemoryHostFolders } from "./host_folders.ts";
 import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
@@ -36,6 +39,9 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     clock: new MemoryClock(),
     cloudLinks: new MemoryCloudLinks(tables),
     containerEngine: new MemoryContainerEngine(),
+    deploymentEvents: new MemoryDeploymentEvents(tables),
+    deploymentQueue: new MemoryDeploymentQueue(tables),
+    deployments: new MemoryDeployments(tables),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),

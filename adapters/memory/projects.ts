@@ -52,22 +52,26 @@ export class MemoryProjects implements Projects {
       name = project.name,
       slug = project.slug,
       settings = project.settings,
+      activeDeploymentId = project.activeDeploymentId,
     } = how.change(structuredClone(project));
     const holder = this.#bySlug(organizationId, slug);
     if (holder && holder.id !== id) {
       throw conflict("slug_taken", "Cannot change this project: another one has this slug; choose another");
     }
-    const changed = structuredClone({ ...project, name, slug, settings, updatedAt: how.at });
+    const changed = structuredClone({ ...project, name, slug, settings, activeDeploymentId, updatedAt: how.at });
     this.#tables.projects.set(id, changed);
     return structuredClone(changed);
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {
-    const { projects, domains, variables } = this.#tables;
+    const { projects, domains, variables, deployments } = this.#tables;
     if (!this.#stored(organizationId, id)) return false;
     projects.delete(id);
     variables.delete(id);
     for (const domain of domains.values()) if (domain.projectId === id) domains.delete(domain.id);
+    for (const { deployment } of deployments.values()) {
+      if (deployment.projectId === id) this.#tables.removeDeployment(deployment.id);
+    }
     return true;
   }
 

@@ -3,6 +3,9 @@ import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
 import { PostgresCloudLinks } from "./cloud_links.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
+import { PostgresDeploymentEvents } from "./deployment_events.ts";
+import { PostgresDeploymentQueue } from "./deployment_queue.ts";
+import { PostgresDeployments } from "./deployments.ts";
 import { PostgresDomains } from "./domains.ts";
 import { PostgresIdempotentAnswers } from "./idempotent_answers.ts";
 import { PostgresIdentities } from "./identities.ts";
@@ -49,6 +52,7 @@ export async function postgresWorld(options: PostgresWorldOptions): Promise<Post
   signals.onReset(reload);
   const world = storesOf(database, signals, options);
   const close = async () => {
+    world.deploymentEvents.close();
     await world.identities.close();
     signals.close();
     await database.close();
@@ -68,6 +72,9 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     auditLog: new PostgresAuditLog(database),
     cloudLinks: new PostgresCloudLinks(database, vault),
     database,
+    deploymentEvents: new PostgresDeploymentEvents(database, signals),
+    deploymentQueue: new PostgresDeploymentQueue(database, signals),
+    deployments: new PostgresDeployments(database, vault),
     domains: new PostgresDomains(database),
     idempotentAnswers: new PostgresIdempotentAnswers(database),
     identities: new PostgresIdentities(database, signals, usesMs),

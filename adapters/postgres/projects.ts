@@ -113,11 +113,12 @@ export class PostgresProjects implements Projects {
 
   async #write(row: Revised, change: ProjectChange, at: Date): Promise<ProjectRow | undefined> {
     const { name = row.name, slug = row.slug, settings = row.settings } = change;
+    const { activeDeploymentId = row.active_deployment_id } = change;
     const [changed] = await this.#database.run<readonly ProjectRow[]>(
       (sql) => sql<ProjectRow[]>`
         update projects
         set name = ${name}, slug = ${slug}, settings = ${jsonValue(sql, settings)}, updated_at = ${at},
-          search_text = ${searchText(name, slug)}, revision = revision + 1
+          active_deployment_id = ${activeDeploymentId}, search_text = ${searchText(name, slug)}, revision = revision + 1
         where id = ${row.id} and revision = ${row.revision}
         returning ${columns(sql)}`,
       { projects_slug: slugTaken },

@@ -10,6 +10,7 @@ export interface SealedColumn {
 /** Every column with secrets; what is not named here is neither sealed by a store nor sealed anew. */
 export const SEALED_COLUMNS = {
   variable: { table: "variables", keys: ["project_id", "key"], column: "sealed_value" },
+  deploymentEnvironment: { table: "deployment_environments", keys: ["deployment_id"], column: "sealed_values" },
   serverPassword: { table: "servers", keys: ["id"], column: "sealed_password" },
   serverPrivateKey: { table: "servers", keys: ["id"], column: "sealed_private_key" },
   serverKeyPassphrase: { table: "servers", keys: ["id"], column: "sealed_key_passphrase" },

@@ -1,6 +1,9 @@
 import { attemptsContract } from "./attempts.ts";
 import { auditLogContract } from "./audit_log.ts";
 import { cloudLinksContract } from "./cloud_links.ts";
+import { deploymentEventsContract } from "./deployment_events.ts";
+import { deploymentQueueContract } from "./deployment_queue.ts";
+import { deploymentsContract } from "./deployments.ts";
 import { domainsContract } from "./domains.ts";
 import { idempotentAnswersContract } from "./idempotent_answers.ts";
 import { identitiesContract } from "./identities.ts";
@@ -37,5 +40,8 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   serversContract(name, open);
   uploadSessionsContract(name, open);
   cloudLinksContract(name, open);
+  deploymentsContract(name, open);
+  deploymentEventsContract(name, open);
+  deploymentQueueContract(name, open);
   serviceHealthContract(name, open);
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { MemoryClock } from "../../adapters/memory/clock.ts";
-import { MemoryIdentities } from "../../adapters/memory/identities.ts";
 import { MemoryTables } from "../../adapters/memory/memory_tables.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import { MemoryPasswords } from "../../adapters/memory/passwords.ts";
@@ -14,7 +13,7 @@ import type { StoreWorld } from "./store_world.ts";
 import { vaultContract } from "./vault.ts";
 
 function openMemory(tables = new MemoryTables()): StoreWorld {
-  return { ...memoryWorld(tables), elsewhere: { identities: new MemoryIdentities(tables) } };
+  return { ...memoryWorld(tables), elsewhere: memoryWorld(tables) };
 }
 
 const used = new MemoryTables();

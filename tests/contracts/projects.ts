@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { Project, ProjectSettings } from "../../domain/project.ts";
 import { Secret } from "../../domain/secret.ts";
+import type { ProjectChange } from "../../ports/projects.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
@@ -297,6 +298,19 @@ export function projectsContract(
       expect(seen).toEqual(project);
       expect(changed).toEqual(expected);
       expect(await world().projects.find(organizationId, project.id)).toEqual(expected);
+    });
+
+    test("change() switches the active deployment, leaves it alone, and takes it back", async () => {
+      const organizationId = await anOrganizationId();
+      const { id } = await aProject(world(), { organizationId });
+      const active = newId("dep");
+      const change = (how: ProjectChange) =>
+        world().projects.change(organizationId, id, { change: () => how, at: START });
+      expect(await change({ activeDeploymentId: active })).toMatchObject({ activeDeploymentId: active });
+      expect(await change({ name: "Renamed" })).toMatchObject({ name: "Renamed", activeDeploymentId: active });
+      expect(await world().projects.find(organizationId, id)).toMatchObject({ activeDeploymentId: active });
+      expect(await change({ activeDeploymentId: null })).toMatchObject({ activeDeploymentId: null });
+      expect(await world().projects.find(organizationId, id)).toMatchObject({ activeDeploymentId: null });
     });
 
     test("change() moves a project to another slug and frees the former one", async () => {

@@ -1,6 +1,9 @@
 import type { Attempts } from "../../ports/attempts.ts";
 import type { AuditLog } from "../../ports/audit_log.ts";
 import type { CloudLinks } from "../../ports/cloud_links.ts";
+import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments.ts";
 import type { Domains } from "../../ports/domains.ts";
 import type { IdempotentAnswers } from "../../ports/idempotent_answers.ts";
 import type { Identities } from "../../ports/identities.ts";
@@ -22,6 +25,9 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;
   readonly cloudLinks: CloudLinks;
+  readonly deploymentEvents: DeploymentEvents;
+  readonly deploymentQueue: DeploymentQueue;
+  readonly deployments: Deployments;
   readonly domains: Domains;
   readonly idempotentAnswers: IdempotentAnswers;
   readonly identities: Identities;
@@ -38,7 +44,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly users: Users;
   readonly variables: Variables;
   /** The same data seen by another process. */
-  readonly elsewhere: { readonly identities: Identities };
+  readonly elsewhere: Pick<StoreWorld, "deploymentEvents" | "deploymentQueue" | "deployments" | "identities">;
 }
 
 /** The ports a suite uses, with what closes the world they come from. */

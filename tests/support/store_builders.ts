@@ -1,3 +1,5 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
 import type { DomainName } from "../../domain/domain_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../domain/identity.ts";
@@ -173,4 +175,78 @@ export async function aProject(
   const outcome = await projects.create(project, freeNameOf(project));
   if (outcome !== "created") throw new Error(`Cannot set the test up: ${outcome}`);
   return project;
+}
+
+export function deploymentOf(
+  overrides: Partial<Deployment> & Pick<Deployment, "organizationId" | "projectId">,
+): Deployment {
+  const createdAt = overrides.createdAt ?? minutes(0);
+  return {
+    id: newId("dep", createdAt),
+    version: 0,
+    status: "queued",
+    decision: null,
+    pinned: false,
+    trigger: "manual",
+    environment: "production",
+    source: { kind: "git", url: "https://example.com/shop.git", branch: "main", commit: null },
+    plan: NO_PLAN,
+    branch: "main",
+    commitSha: null,
+    commitMessage: null,
+    framework: null,
+    urls: [],
+    services: [],
+    steps: [],
+    prompt: null,
+    requireApproval: false,
+    waitingFor: null,
+    error: null,
+    held: false,
+    cancelRequested: false,
+    attempts: 0,
+    artifactOf: null,
+    artifactAvailable: false,
+    rollbackOf: null,
+    redeployOf: null,
+    createdAt,
+    queuedAt: createdAt,
+    startedAt: null,
+    builtAt: null,
+    finishedAt: null,
+    ...overrides,
+  };
+}
+
+const NO_PLAN: Deployment["plan"] = {
+  framework: null,
+  packageManager: null,
+  installCommand: null,
+  buildCommand: null,
+  startCommand: null,
+  outputDirectory: null,
+  rootDirectory: null,
+  port: null,
+  projectType: null,
+  healthPath: null,
+  runtime: null,
+  publicEndpoints: [],
+};
+
+/** Stores a deployment, of a new project of a new organization unless told otherwise. */
+export async function aDeployment(
+  world: Pick<StoreWorld, "deployments" | "installation" | "organizations" | "projects">,
+  overrides: Partial<Deployment> = {},
+  events: readonly NewEvent[] = [],
+): Promise<Deployment> {
+  const organizationId = overrides.organizationId ?? (await anOrganization(world)).id;
+  const projectId = overrides.projectId ?? (await aProject(world, { organizationId })).id;
+  const deployment = deploymentOf({ ...overrides, organizationId, projectId });
+  return world.deployments.create(deployment, { environment: new Map(), events });
+}
+
+/** A line of a log. */
+export function logLine(message: string, overrides: Partial<NewEvent & { type: "log" }> = {}): NewEvent {
+  const at = minutes(1);
+  return { type: "log", at, level: "info", step: "build", service: null, stream: "stdout", message, ...overrides };
 }

@@ -1,0 +1,101 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { isRunning } from "../../domain/deployment/transitions.ts";
+import type { DeploymentQueue, WorkLease } from "../../ports/deployment_queue.ts";
+import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
+
+/** Hands out deployments from memory. */
+export class MemoryDeploymentQueue implements DeploymentQueue {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async take({ maxBuilds, ...lease }: WorkLease & { readonly maxBuilds: number }): Promise<Deployment | undefined> {
+    const rows = this.#inOrder();
+    const row = abandoned(rows, lease.at) ?? (builds(rows, lease.at) < maxBuilds ? waiting(rows, lease.at) : undefined);
+    if (!row) return undefined;
+    row.lease = leased(lease);
+    row.deployment = { ...row.deployment, attempts: row.deployment.attempts + 1 };
+    return structuredClone(row.deployment);
+  }
+
+  async renew(id: string, lease: WorkLease): Promise<"held" | "lost" | "cancel"> {
+    const row = this.#tables.deployments.get(id);
+    if (row?.lease?.owner !== lease.owner) return "lost";
+    row.lease = leased(lease);
+    return row.deployment.cancelRequested ? "cancel" : "held";
+  }
+
+  async overdue({ at, heldMs }: { readonly at: Date; readonly heldMs: number }): Promise<readonly string[]> {
+    return this.#inOrder()
+      .map(({ deployment }) => deployment)
+      .filter((deployment) => deployment.held && isRunning(deployment))
+      .filter(({ status, queuedAt, prompt }) => {
+        if (prompt && prompt.answer === null && prompt.expiresAt <= at) return true;
+        return status === "queued" && queuedAt.getTime() < at.getTime() - heldMs;
+      })
+      .map(({ id }) => id);
+  }
+
+  async release(id: string, owner: string): Promise<void> {
+    const row = this.#tables.deployments.get(id);
+    if (row?.lease?.owner !== owner) return;
+    row.lease = null;
+    await this.announce();
+  }
+
+  onWork(handler: () => void): () => void {
+    const own = () => handler();
+    this.#tables.workHandlers.add(own);
+    return () => this.#tables.workHandlers.delete(own);
+  }
+
+  async announce(): Promise<void> {
+    this.#tables.tellWorkers();
+  }
+
+  #inOrder(): readonly DeploymentRow[] {
+    return [...this.#tables.deployments.values()].sort((a, b) => inOrder(a.deployment, b.deployment));
+  }
+}
+
+function leased({ owner, at, leaseMs }: WorkLease) {
+  return { owner, until: new Date(at.getTime() + leaseMs) };
+}
+
+function isLeased({ lease }: DeploymentRow, at: Date): boolean {
+  return lease !== null && lease.until > at;
+}
+
+function inOrder(a: Deployment, b: Deployment): number {
+  return a.queuedAt.getTime() - b.queuedAt.getTime() || (a.id < b.id ? -1 : 1);
+}
+
+function abandoned(rows: readonly DeploymentRow[], at: Date): DeploymentRow | undefined {
+  return rows.find((row) => {
+    const { status, held } = row.deployment;
+    return (status === "building" || status === "deploying") && !held && !isLeased(row, at);
+  });
+}
+
+function waiting(rows: readonly DeploymentRow[], at: Date): DeploymentRow | undefined {
+  const busy = new Set(rows.filter((row) => occupies(row, at)).map(({ deployment }) => deployment.projectId));
+  return rows.find(
+    ({ deployment }) => deployment.status === "queued" && !deployment.held && !busy.has(deployment.projectId),
+  );
+}
+
+function occupies(row: DeploymentRow, at: Date): boolean {
+  const { status } = row.deployment;
+  if (status === "queued") return isLeased(row, at);
+  return status === "building" || status === "deploying" || status === "partial_failure";
+}
+
+/** How many build slots are in use; a held build has none. */
+function builds(rows: readonly DeploymentRow[], at: Date): number {
+  return rows.filter((row) => {
+    const { status, held } = row.deployment;
+    return status === "building" ? !held : status === "queued" && isLeased(row, at);
+  }).length;
+}

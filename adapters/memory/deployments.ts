@@ -1,0 +1,111 @@
+import type { Deployment, DeploymentStatus } from "../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { withPlainText } from "../../domain/deployment/plain_text.ts";
+import { conflict, notFound } from "../../domain/failure.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { DeploymentChange, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
+import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
+import { BY_CREATION, newestFirst } from "./newest_first.ts";
+
+const OCCUPYING: readonly DeploymentStatus[] = ["building", "deploying", "partial_failure"];
+const EVERYTHING: Page = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
+
+/** Keeps deployments in memory. */
+export class MemoryDeployments implements Deployments {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async create(
+    deployment: Deployment,
+    {
+      environment,
+      events,
+    }: { readonly environment: ReadonlyMap<string, Secret>; readonly events: readonly NewEvent[] },
+  ): Promise<Deployment> {
+    const { projects, deployments, lastVersions } = this.#tables;
+    const { id, projectId, organizationId } = deployment;
+    if (projects.get(projectId)?.organizationId !== organizationId) throw notFound("project");
+    const version = (lastVersions.get(projectId) ?? 0) + 1;
+    const created = withPlainText({ ...deployment, version });
+    this.#refuseSecond(created);
+    lastVersions.set(projectId, version);
+    const row: DeploymentRow = { deployment: created, lease: null, environment: new Map(environment), events: [] };
+    deployments.set(id, row);
+    this.#tables.addEvents(row, events);
+    this.#tables.tellWorkers();
+    return structuredClone(created);
+  }
+
+  async find(organizationId: string, id: string): Promise<Deployment | undefined> {
+    const deployment = this.#tables.deployments.get(id)?.deployment;
+    return deployment?.organizationId === organizationId ? structuredClone(deployment) : undefined;
+  }
+
+  async get(id: string): Promise<Deployment | undefined> {
+    return structuredClone(this.#tables.deployments.get(id)?.deployment);
+  }
+
+  async list(
+    organizationId: string,
+    { projectIds, ids = [] }: DeploymentFilter,
+    page: Page,
+  ): Promise<Listing<Deployment>> {
+    const rows = this.#all()
+      .filter((deployment) => deployment.organizationId === organizationId)
+      .filter(({ id, projectId }) => !projectIds || projectIds.includes(projectId) || ids.includes(id));
+    return newestFirst(rows, page, BY_CREATION);
+  }
+
+  async ofProject(projectId: string): Promise<readonly Deployment[]> {
+    const rows = this.#all().filter((deployment) => deployment.projectId === projectId);
+    return newestFirst(rows, EVERYTHING, BY_CREATION).items;
+  }
+
+  async change(
+    id: string,
+    how: (deployment: Deployment) => DeploymentChange | undefined,
+  ): Promise<Deployment | undefined> {
+    const row = this.#tables.deployments.get(id);
+    if (!row) return undefined;
+    const change = how(structuredClone(row.deployment));
+    if (!change) return structuredClone(row.deployment);
+    const { organizationId, projectId, version, createdAt } = row.deployment;
+    const changed = withPlainText({ ...change.deployment, id, organizationId, projectId, version, createdAt });
+    this.#refuseSecond(changed);
+    row.deployment = changed;
+    this.#tables.addEvents(row, change.events);
+    this.#tables.tellWorkers();
+    return structuredClone(changed);
+  }
+
+  async environment(id: string): Promise<ReadonlyMap<string, Secret>> {
+    return new Map(this.#tables.deployments.get(id)?.environment);
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const { deployments, projects } = this.#tables;
+    const deployment = deployments.get(id)?.deployment;
+    if (deployment?.organizationId !== organizationId) return false;
+    const project = projects.get(deployment.projectId);
+    if (project?.activeDeploymentId === id) projects.set(project.id, { ...project, activeDeploymentId: null });
+    this.#tables.tellWorkers();
+    return this.#tables.removeDeployment(id);
+  }
+
+  #all() {
+    return this.#tables.deployments.values().map(({ deployment }) => deployment);
+  }
+
+  #refuseSecond({ id, projectId, status }: Deployment): void {
+    if (!OCCUPYING.includes(status)) return;
+    const busy = this.#all().some(
+      (other) => other.projectId === projectId && other.id !== id && OCCUPYING.includes(other.status),
+    );
+    if (busy)
+      throw conflict("project_busy", "Cannot start this deployment: another one of its project is not done yet");
+  }
+}

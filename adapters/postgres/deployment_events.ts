@@ -1,0 +1,147 @@
+import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { notFound } from "../../domain/failure.ts";
+import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import type { Database } from "./database.ts";
+import { type EventChunkRow, eventChunks, EVENTS_CHANNEL, eventsOf, insertChunks } from "./event_chunks.ts";
+import { EventFeed, type EventPage } from "./event_feed.ts";
+import type { PostgresSignals } from "./signals.ts";
+
+interface LogFilter {
+  readonly type: "log";
+  readonly service?: string;
+}
+
+/** Which rows to read: those after one number that begin at most at another. */
+interface ChunkQuery {
+  readonly since: number;
+  readonly until?: number;
+  readonly only?: LogFilter;
+}
+
+const PAGE_ROWS = 200;
+const PAGE_BYTES = 1_048_576;
+
+/** Keeps the events of deployments in PostgreSQL. */
+export class PostgresDeploymentEvents implements DeploymentEvents {
+  readonly #database: Database;
+  readonly #feeds = new Map<string, EventFeed>();
+  readonly #pollMs: number | undefined;
+
+  /** Looks every `pollMs` for events that no message told of. */
+  constructor(database: Database, signals: Pick<PostgresSignals, "subscribe" | "onReset">, pollMs?: number) {
+    this.#database = database;
+    this.#pollMs = pollMs;
+    signals.subscribe(EVENTS_CHANNEL, (message) => {
+      const [id = "", last] = message.split(" ");
+      if (last === "0") this.#feeds.get(id)?.recheck();
+      else this.#feeds.get(id)?.tell(Number(last));
+    });
+    signals.onReset(() => {
+      for (const feed of this.#feeds.values()) feed.recheck();
+    });
+  }
+
+  async append(deploymentId: string, events: readonly NewEvent[]): Promise<number> {
+    const chunks = eventChunks(events);
+    const [row] = await this.#database.run(
+      (sql) => sql<{ last_seq: number }[]>`
+        with owner as (
+          update deployments set last_seq = last_seq + ${chunks.count}::bigint where id = ${deploymentId}
+          returning id, last_seq
+        ), stored as (${insertChunks(sql, "owner", chunks)}
+        )
+        select last_seq, pg_notify(${EVENTS_CHANNEL}, id || ' ' || last_seq)::text from owner`,
+    );
+    if (!row) throw notFound("deployment");
+    return row.last_seq;
+  }
+
+  async read(
+    deploymentId: string,
+    { since, limit, only }: { readonly since: number; readonly limit: number; readonly only?: LogFilter },
+  ): Promise<readonly DeploymentEvent[]> {
+    const events: DeploymentEvent[] = [];
+    const until = only ? {} : { until: since + limit };
+    for (let at = since; events.length < limit;) {
+      const { rows, last } = await this.#rows(deploymentId, { since: at, ...until, ...(only && { only }) });
+      for (const event of eventsOf(rows, at)) if (isWanted(event, only)) events.push(event);
+      if (last === undefined) break;
+      at = last;
+    }
+    return events.slice(0, limit);
+  }
+
+  async last(deploymentId: string): Promise<number> {
+    return (await this.#last(deploymentId)) ?? 0;
+  }
+
+  async *follow(
+    deploymentId: string,
+    { since, signal }: { readonly since: number; readonly signal: AbortSignal },
+  ): AsyncIterable<readonly DeploymentEvent[]> {
+    const feed = this.#feedOf(deploymentId);
+    try {
+      using follower = feed.join(since, signal);
+      for (let batch = await follower.next(); batch; batch = await follower.next()) yield batch;
+    } finally {
+      if (feed.idle) this.#forget(deploymentId, feed);
+    }
+  }
+
+  /** Ends everybody's following. */
+  close(): void {
+    for (const feed of this.#feeds.values()) feed.close();
+  }
+
+  #feedOf(id: string): EventFeed {
+    const known = this.#feeds.get(id);
+    if (known) return known;
+    const feed = new EventFeed({ last: () => this.#last(id), page: (since) => this.#page(id, since) }, this.#pollMs);
+    this.#feeds.set(id, feed);
+    return feed;
+  }
+
+  #forget(id: string, feed: EventFeed): void {
+    feed.close();
+    if (this.#feeds.get(id) === feed) this.#feeds.delete(id);
+  }
+
+  async #last(id: string): Promise<number | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<{ last_seq: number }[]>`select last_seq from deployments where id = ${id}`,
+    );
+    return row?.last_seq;
+  }
+
+  async #page(id: string, since: number): Promise<EventPage> {
+    const { rows } = await this.#rows(id, { since });
+    return { events: eventsOf(rows, since), bytes: rows.reduce((sum, { events }) => sum + events.length, 0) };
+  }
+
+  /** Reads rows in order, at most so many bytes of them; `last` is the end of the last one when there may be more. */
+  async #rows(id: string, { since, until = Number.MAX_SAFE_INTEGER, only }: ChunkQuery) {
+    const rows = await this.#database.run(
+      (sql) => sql<(EventChunkRow & { readonly seq: number; readonly found: number })[]>`
+        select seq, first_seq, events, found
+        from (
+          select *, count(*) over () as found, sum(octet_length(events)) over (order by seq) - octet_length(events) as ahead
+          from (
+            select seq, first_seq, events from deployment_events
+            where deployment_id = ${id} and seq > ${since} and first_seq <= ${until}
+              ${only ? sql`and log_services is not null` : sql``}
+              ${only?.service === undefined ? sql`` : sql`and log_services @> to_jsonb(${only.service}::text)`}
+            order by seq limit ${PAGE_ROWS}
+          ) as near
+        ) as measured
+        where ahead < ${PAGE_BYTES}
+        order by seq`,
+    );
+    const complete = rows.length === (rows[0]?.found ?? 0) && rows.length < PAGE_ROWS;
+    return { rows, last: complete ? undefined : rows.at(-1)?.seq };
+  }
+}
+
+function isWanted(event: DeploymentEvent, only: LogFilter | undefined): boolean {
+  if (!only) return true;
+  return event.type === "log" && (only.service === undefined || event.service === only.service);
+}

@@ -1,0 +1,75 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { DeploymentQueue, WorkLease } from "../../ports/deployment_queue.ts";
+import type { Database } from "./database.ts";
+import { deploymentColumns, type DeploymentRow, toDeployment } from "./deployment_row.ts";
+import type { PostgresSignals } from "./signals.ts";
+
+/** The channel that tells that there may be work on deployments. */
+export const WORK_CHANNEL = "slipway_work";
+
+/** Hands out deployments from PostgreSQL. */
+export class PostgresDeploymentQueue implements DeploymentQueue {
+  readonly #database: Database;
+  readonly #signals: PostgresSignals;
+
+  constructor(database: Database, signals: PostgresSignals) {
+    this.#database = database;
+    this.#signals = signals;
+    // Listened to from the start on, so that nothing is missed between the first handler and its LISTEN.
+    signals.subscribe(WORK_CHANNEL, () => {});
+  }
+
+  async take({ maxBuilds, ...lease }: WorkLease & { readonly maxBuilds: number }): Promise<Deployment | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<DeploymentRow[]>`
+        select ${deploymentColumns(sql)}
+        from slipway_take_deployment(${lease.owner}, ${lease.at}, ${leaseEnd(lease)}, ${maxBuilds})`,
+    );
+    return row && toDeployment(row);
+  }
+
+  async renew(id: string, lease: WorkLease): Promise<"held" | "lost" | "cancel"> {
+    const [row] = await this.#database.run(
+      (sql) => sql<{ cancel_requested: boolean }[]>`
+        update deployments set lease_until = ${leaseEnd(lease)} where id = ${id} and lease_owner = ${lease.owner}
+        returning cancel_requested`,
+    );
+    if (!row) return "lost";
+    return row.cancel_requested ? "cancel" : "held";
+  }
+
+  async overdue({ at, heldMs }: { readonly at: Date; readonly heldMs: number }): Promise<readonly string[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<{ id: string }[]>`
+        select id from deployments
+        where held and status in ('queued', 'building', 'deploying')
+          and (answer_due <= ${at} or (status = 'queued' and queued_at < ${new Date(at.getTime() - heldMs)}))
+        order by queued_at, id`,
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  async release(id: string, owner: string): Promise<void> {
+    await this.#database.run(
+      (sql) => sql`
+        with released as (
+          update deployments set lease_owner = null, lease_until = null where id = ${id} and lease_owner = ${owner}
+          returning id
+        )
+        select pg_notify(${WORK_CHANNEL}, '')::text from released`,
+    );
+  }
+
+  onWork(handler: () => void): () => void {
+    const stops = [this.#signals.subscribe(WORK_CHANNEL, () => handler()), this.#signals.onReset(() => handler())];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  async announce(): Promise<void> {
+    await this.#signals.publish(WORK_CHANNEL, "");
+  }
+}
+
+function leaseEnd({ at, leaseMs }: WorkLease): Date {
+  return new Date(at.getTime() + leaseMs);
+}

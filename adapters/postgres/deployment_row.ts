@@ -1,0 +1,78 @@
+import type { Deployment, DeploymentStatus } from "../../domain/deployment/deployment.ts";
+import type { Sql } from "./database.ts";
+import { plainJson } from "./plain_json.ts";
+
+/** What has a column of its own, because the database asks for it. */
+const COLUMN_NAMES = [
+  "id",
+  "organizationId",
+  "projectId",
+  "version",
+  "status",
+  "held",
+  "cancelRequested",
+  "attempts",
+  "createdAt",
+  "queuedAt",
+] as const satisfies readonly (keyof Deployment)[];
+const COLUMNS: ReadonlySet<string> = new Set(COLUMN_NAMES);
+
+/** A value as JSON gives it back. */
+type Written<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: Written<T[Key]> } : T;
+
+export interface DeploymentRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly project_id: string;
+  readonly version: number;
+  readonly status: DeploymentStatus;
+  readonly held: boolean;
+  readonly cancel_requested: boolean;
+  readonly attempts: number;
+  readonly created_at: Date;
+  readonly queued_at: Date;
+  readonly record: Written<Omit<Deployment, (typeof COLUMN_NAMES)[number]>>;
+}
+
+/** The columns of a `DeploymentRow`. */
+export function deploymentColumns(sql: Sql) {
+  return sql`id, organization_id, project_id, version, status, held, cancel_requested, attempts, created_at, queued_at,
+    record`;
+}
+
+/** Reads a row back into what was stored. */
+export function toDeployment(row: DeploymentRow): Deployment {
+  const { prompt, steps, startedAt, builtAt, finishedAt, ...record } = row.record;
+  return {
+    ...record,
+    id: row.id,
+    organizationId: row.organization_id,
+    projectId: row.project_id,
+    version: row.version,
+    status: row.status,
+    held: row.held,
+    cancelRequested: row.cancel_requested,
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    queuedAt: row.queued_at,
+    prompt: prompt && { ...prompt, expiresAt: new Date(prompt.expiresAt) },
+    steps: steps.map((step) => ({ ...step, startedAt: new Date(step.startedAt) })),
+    startedAt: time(startedAt),
+    builtAt: time(builtAt),
+    finishedAt: time(finishedAt),
+  };
+}
+
+/** The JSON of everything that has no column. */
+export function recordText(deployment: Deployment): string {
+  return plainJson(Object.fromEntries(Object.entries(deployment).filter(([name]) => !COLUMNS.has(name))));
+}
+
+/** Until when the open question of a build can be answered; `null` without one. */
+export function answerDue({ prompt }: Pick<Deployment, "prompt">): Date | null {
+  return prompt && prompt.answer === null ? prompt.expiresAt : null;
+}
+
+function time(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}

@@ -1,0 +1,192 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { conflict, notFound } from "../../domain/failure.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { DeploymentChange, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
+import type { Vault } from "../../ports/vault.ts";
+import type { Database, Sql } from "./database.ts";
+import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";
+import { WORK_CHANNEL } from "./deployment_queue.ts";
+import { eventChunks, EVENTS_CHANNEL, insertChunks } from "./event_chunks.ts";
+import { readPage } from "./read_page.ts";
+import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
+
+type Revised = DeploymentRow & { readonly revision: number };
+
+/** Keeps deployments in PostgreSQL, their environments sealed. */
+export class PostgresDeployments implements Deployments {
+  readonly #database: Database;
+  readonly #vault: Vault;
+
+  constructor(database: Database, vault: Vault) {
+    this.#database = database;
+    this.#vault = vault;
+  }
+
+  async create(
+    deployment: Deployment,
+    {
+      environment,
+      events,
+    }: { readonly environment: ReadonlyMap<string, Secret>; readonly events: readonly NewEvent[] },
+  ): Promise<Deployment> {
+    const { id, organizationId, projectId, status, held, cancelRequested, attempts } = deployment;
+    const sealed = environment.size === 0 ? null : await this.#seal(id, environment);
+    const chunks = eventChunks(events);
+    const [row] = await this.#database.run<readonly DeploymentRow[]>(
+      (sql) => sql<DeploymentRow[]>`
+        with project as (
+          update projects set last_version = last_version + 1
+          where id = ${projectId} and organization_id = ${organizationId}
+          returning last_version
+        ), created as (
+          insert into deployments (id, organization_id, project_id, version, status, held, cancel_requested,
+            answer_due, attempts, created_at, queued_at, last_seq, record)
+          select ${id}::text, ${organizationId}::text, ${projectId}::text, project.last_version, ${status}::text,
+            ${held}::boolean, ${cancelRequested}::boolean, ${answerDue(deployment)}::timestamptz, ${attempts}::integer,
+            ${deployment.createdAt}::timestamptz, ${deployment.queuedAt}::timestamptz, ${chunks.count}::bigint,
+            ${recordText(deployment)}::text::jsonb
+          from project
+          returning *
+        ), stored as (${insertChunks(sql, "created", chunks)}
+        ), sealed as (
+          insert into deployment_environments (deployment_id, sealed_values)
+          select id, ${sealed}::text from created where ${sealed}::text is not null
+        )
+        select ${deploymentColumns(sql)}, ${told(sql, chunks.count, true)} from created`,
+      { deployments_one_at_a_time: projectBusy },
+    );
+    if (!row) throw notFound("project");
+    return toDeployment(row);
+  }
+
+  async find(organizationId: string, id: string): Promise<Deployment | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<DeploymentRow[]>`
+        select ${deploymentColumns(sql)} from deployments where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return row && toDeployment(row);
+  }
+
+  async get(id: string): Promise<Deployment | undefined> {
+    const row = await this.#row(id);
+    return row && toDeployment(row);
+  }
+
+  async list(
+    organizationId: string,
+    { projectIds, ids = [] }: DeploymentFilter,
+    page: Page,
+  ): Promise<Listing<Deployment>> {
+    return readPage(
+      this.#database,
+      page,
+      (sql) => ({
+        columns: deploymentColumns(sql),
+        from: sql`deployments where organization_id = ${organizationId}
+          ${projectIds ? sql`and (project_id = any (${projectIds}::text[]) or id = any (${ids}::text[]))` : sql``}`,
+        order: sql`created_at desc, id desc`,
+      }),
+      toDeployment,
+    );
+  }
+
+  async ofProject(projectId: string): Promise<readonly Deployment[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<DeploymentRow[]>`
+        select ${deploymentColumns(sql)} from deployments where project_id = ${projectId}
+        order by created_at desc, id desc`,
+    );
+    return rows.map(toDeployment);
+  }
+
+  async change(
+    id: string,
+    how: (deployment: Deployment) => DeploymentChange | undefined,
+  ): Promise<Deployment | undefined> {
+    // Nobody waits holding a lock: a change that was worked out on a former state is worked out again.
+    for (;;) {
+      const row = await this.#row(id);
+      if (!row) return undefined;
+      const change = how(toDeployment(row));
+      if (!change) return toDeployment(row);
+      const changed = await this.#write(row, change);
+      if (changed) return toDeployment(changed);
+    }
+  }
+
+  async environment(id: string): Promise<ReadonlyMap<string, Secret>> {
+    const [row] = await this.#database.run(
+      (sql) => sql<{ sealed_values: string }[]>`
+        select sealed_values from deployment_environments where deployment_id = ${id}`,
+    );
+    if (!row) return new Map();
+    const opened = await this.#vault.open(row.sealed_values, sealedPlace(SEALED_COLUMNS.deploymentEnvironment, id));
+    const entries = JSON.parse(opened.reveal()) as [string, string][];
+    return new Map(entries.map(([key, value]) => [key, new Secret(value)]));
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const rows = await this.#database.run(
+      (sql) => sql`
+        with removed as (
+          delete from deployments where id = ${id} and organization_id = ${organizationId} returning id, project_id
+        ), inactive as (
+          update projects set active_deployment_id = null, revision = revision + 1
+          from removed where projects.id = removed.project_id and projects.active_deployment_id = removed.id
+        )
+        select pg_notify(${WORK_CHANNEL}, '')::text from removed`,
+    );
+    return rows.length > 0;
+  }
+
+  async #row(id: string): Promise<Revised | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<Revised[]>`select ${deploymentColumns(sql)}, revision from deployments where id = ${id}`,
+    );
+    return row;
+  }
+
+  async #write(row: Revised, { deployment, events }: DeploymentChange): Promise<DeploymentRow | undefined> {
+    const chunks = eventChunks(events);
+    const [changed] = await this.#database.run<readonly DeploymentRow[]>(
+      (sql) => sql<DeploymentRow[]>`
+        with changed as (
+          update deployments
+          set status = ${deployment.status}, held = ${deployment.held}, cancel_requested = ${deployment.cancelRequested},
+            answer_due = ${answerDue(deployment)}, attempts = ${deployment.attempts},
+            queued_at = ${deployment.queuedAt}, record = ${recordText(deployment)}::text::jsonb,
+            last_seq = last_seq + ${chunks.count}::bigint, revision = revision + 1
+          where id = ${row.id} and revision = ${row.revision}
+          returning *
+        ), stored as (${insertChunks(sql, "changed", chunks)}
+        )
+        select ${deploymentColumns(sql)}, ${told(sql, chunks.count, concernsWorkers(row, deployment))} from changed`,
+      { deployments_one_at_a_time: projectBusy },
+    );
+    return changed;
+  }
+
+  #seal(id: string, environment: ReadonlyMap<string, Secret>): Promise<string> {
+    const entries = Array.from(environment, ([key, value]) => [key, value.reveal()]);
+    const place = sealedPlace(SEALED_COLUMNS.deploymentEnvironment, id);
+    return this.#vault.seal(new Secret(JSON.stringify(entries)), place);
+  }
+}
+
+/** Tells followers of new events, and workers of what concerns them, once the statement is committed. */
+function told(sql: Sql, events: number, work: boolean) {
+  return sql`
+    case when ${events}::bigint > 0 then pg_notify(${EVENTS_CHANNEL}, id || ' ' || last_seq)::text end as told_followers,
+    case when ${work}::boolean then pg_notify(${WORK_CHANNEL}, '')::text end as told_workers`;
+}
+
+/** Whether there may be something to take or to cancel after a change. */
+function concernsWorkers(row: DeploymentRow, { status, held, cancelRequested }: Deployment): boolean {
+  return row.status !== status || row.held !== held || row.cancel_requested !== cancelRequested;
+}
+
+function projectBusy(): never {
+  throw conflict("project_busy", "Cannot start this deployment: another one of its project is not done yet");
+}

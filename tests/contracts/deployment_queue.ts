@@ -1,0 +1,315 @@
+import { describe, expect, test } from "bun:test";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { newId } from "../../domain/id.ts";
+import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import { eventually } from "../support/eventually.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+type QueueWorld = WorldOf<
+  "deployments" | "deploymentQueue" | "installation" | "organizations" | "projects" | "elsewhere"
+>;
+
+const MANY = 1_000;
+
+function lease(minute: number, owner = "one") {
+  return { owner, at: minutes(minute), leaseMs: 60_000, maxBuilds: MANY };
+}
+
+function queuedAt(minute: number) {
+  return { queuedAt: minutes(minute), createdAt: minutes(minute) };
+}
+
+async function move(deployments: Deployments, id: string, to: Partial<Deployment>) {
+  return deployments.change(id, (deployment) => ({ deployment: { ...deployment, ...to }, events: [] }));
+}
+
+/** Ends everything that waits or runs, whoever has it. */
+async function endAll({ deploymentQueue, deployments }: QueueWorld): Promise<void> {
+  for (;;) {
+    const left = await deploymentQueue.take(lease(1_000_000));
+    if (!left) return;
+    await move(deployments, left.id, { status: "cancelled" });
+  }
+}
+
+/** What every `DeploymentQueue` adapter promises. */
+export function deploymentQueueContract(name: string, open: () => Promise<QueueWorld>) {
+  describe(`DeploymentQueue contract: ${name}`, () => {
+    const shared = sharedWorld(open);
+
+    /** The queue is one for all: each test begins with one in which nothing waits. */
+    function withWorld(work: (world: QueueWorld) => Promise<void>) {
+      return async () => {
+        await endAll(shared());
+        await work(shared());
+      };
+    }
+
+    test(
+      "take() gives the oldest, equal times by id, leased, its status untouched, attempts counted",
+      withWorld(async (world) => {
+        const made: Deployment[] = [];
+        for (const minute of [3, 1, 1, 2]) made.push(await aDeployment(world, queuedAt(minute)));
+        const expected = made.toSorted((a, b) => a.queuedAt.getTime() - b.queuedAt.getTime() || (a.id < b.id ? -1 : 1));
+        for (const deployment of expected) {
+          const taken = await world.deploymentQueue.take(lease(5));
+          expect(taken).toEqual({ ...deployment, attempts: 1 });
+          expect(await world.deployments.get(deployment.id)).toEqual(taken);
+        }
+        expect(await world.deploymentQueue.take(lease(5))).toBeUndefined();
+      }),
+    );
+
+    test(
+      "take() passes over what is held, ended, or busy by another of its project",
+      withWorld(async (world) => {
+        const { id: organizationId } = await anOrganization(world);
+        await aDeployment(world, { organizationId, held: true });
+        await aDeployment(world, { organizationId, status: "cancelled" });
+        await aDeployment(world, { organizationId, status: "ready" });
+        for (const status of ["building", "deploying", "partial_failure"] as const) {
+          const { id: projectId } = await aProject(world, { organizationId });
+          const first = await aDeployment(world, { organizationId, projectId, ...queuedAt(1) });
+          await aDeployment(world, { organizationId, projectId, ...queuedAt(2) });
+          expect((await world.deploymentQueue.take(lease(3)))?.id).toBe(first.id);
+          expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
+          await move(world.deployments, first.id, { status });
+          expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
+        }
+      }),
+    );
+
+    test(
+      "take() lets a later one of a project by when the first is held, and the first later",
+      withWorld(async (world) => {
+        const first = await aDeployment(world, { held: true, ...queuedAt(1) });
+        const { organizationId, projectId } = first;
+        const second = await aDeployment(world, { organizationId, projectId, ...queuedAt(2) });
+        expect((await world.deploymentQueue.take(lease(3)))?.id).toBe(second.id);
+        await move(world.deployments, first.id, { held: false });
+        expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
+        await move(world.deployments, second.id, { status: "ready" });
+        expect((await world.deploymentQueue.take(lease(3)))?.id).toBe(first.id);
+      }),
+    );
+
+    test(
+      "take() gives one up whose lease ran out before anything that waits, and counts its attempts",
+      withWorld(async (world) => {
+        const first = await aDeployment(world, queuedAt(1));
+        const waiting = await aDeployment(world, queuedAt(0));
+        await move(world.deployments, waiting.id, { held: true });
+        await world.deploymentQueue.take(lease(2, "dead"));
+        await move(world.deployments, first.id, { status: "building" });
+        await move(world.deployments, waiting.id, { held: false });
+        const full = { ...lease(4, "next"), maxBuilds: 1 };
+        expect((await world.deploymentQueue.take({ ...full, at: minutes(2.9) }))?.id).toBeUndefined();
+        const taken = await world.deploymentQueue.take(full);
+        expect(taken).toMatchObject({ id: first.id, status: "building", attempts: 2 });
+        expect(await world.deploymentQueue.take(full)).toBeUndefined();
+        expect(await world.deploymentQueue.renew(first.id, lease(4, "dead"))).toBe("lost");
+        expect(await world.deploymentQueue.renew(first.id, lease(4, "next"))).toBe("held");
+      }),
+    );
+
+    test(
+      "take() gives up again what was taken but never begun, once its lease ran out",
+      withWorld(async (world) => {
+        const { id } = await aDeployment(world, queuedAt(1));
+        await world.deploymentQueue.take(lease(2, "dead"));
+        expect(await world.deploymentQueue.take(lease(2.5))).toBeUndefined();
+        expect(await world.deploymentQueue.take(lease(3))).toMatchObject({ id, attempts: 2 });
+      }),
+    );
+
+    test(
+      "take() stops at so many builds over all; held ones, deploying ones and ended ones do not count",
+      withWorld(async (world) => {
+        const made: Deployment[] = [];
+        for (const minute of [1, 2, 3, 4, 5]) made.push(await aDeployment(world, queuedAt(minute)));
+        const two = { ...lease(6), maxBuilds: 2 };
+        const take = async () => (await world.deploymentQueue.take(two))?.id;
+        expect(await take()).toBe(made[0]!.id);
+        expect(await take()).toBe(made[1]!.id);
+        expect(await take()).toBeUndefined();
+        for (const { id } of made.slice(0, 2)) await move(world.deployments, id, { status: "building" });
+        expect(await take()).toBeUndefined();
+        await move(world.deployments, made[0]!.id, { held: true });
+        expect(await take()).toBe(made[2]!.id);
+        expect(await take()).toBeUndefined();
+        await move(world.deployments, made[1]!.id, { status: "deploying" });
+        expect(await take()).toBe(made[3]!.id);
+        await move(world.deployments, made[2]!.id, { status: "failed" });
+        expect(await take()).toBe(made[4]!.id);
+        expect(await world.deploymentQueue.take({ ...two, maxBuilds: 0 })).toBeUndefined();
+      }),
+    );
+
+    test(
+      "take() leaves a build that is held, whether leased or not, until it is not held any more",
+      withWorld(async (world) => {
+        const { id } = await aDeployment(world, queuedAt(1));
+        await world.deploymentQueue.take(lease(2));
+        await move(world.deployments, id, { status: "building", held: true });
+        await world.deploymentQueue.release(id, "one");
+        expect(await world.deploymentQueue.take(lease(30))).toBeUndefined();
+        await move(world.deployments, id, { held: false });
+        expect(await world.deploymentQueue.take(lease(30))).toMatchObject({ id, attempts: 2 });
+      }),
+    );
+
+    test(
+      "renew() keeps a lease, tells of a wish to cancel, and is lost for others and for the unknown",
+      withWorld(async (world) => {
+        const { id } = await aDeployment(world, queuedAt(1));
+        await world.deploymentQueue.take(lease(2));
+        await move(world.deployments, id, { status: "building" });
+        expect(await world.deploymentQueue.renew(id, lease(2.9))).toBe("held");
+        expect(await world.deploymentQueue.take(lease(3.5))).toBeUndefined();
+        expect(await world.deploymentQueue.renew(id, lease(3, "another"))).toBe("lost");
+        await move(world.deployments, id, { cancelRequested: true });
+        expect(await world.deploymentQueue.renew(id, lease(3))).toBe("cancel");
+        expect(await world.deploymentQueue.renew(newId("dep"), lease(3))).toBe("lost");
+        expect((await world.deployments.get(id))?.attempts).toBe(1);
+      }),
+    );
+
+    test(
+      "renew() still holds a lease that ran out when nobody took it",
+      withWorld(async (world) => {
+        const { id } = await aDeployment(world, queuedAt(1));
+        await world.deploymentQueue.take(lease(2));
+        expect(await world.deploymentQueue.renew(id, lease(9))).toBe("held");
+        expect(await world.deploymentQueue.take(lease(9.5))).toBeUndefined();
+      }),
+    );
+
+    test(
+      "release() frees at once, by the owner alone",
+      withWorld(async (world) => {
+        const { id } = await aDeployment(world, queuedAt(1));
+        await world.deploymentQueue.take(lease(2));
+        await move(world.deployments, id, { status: "deploying" });
+        await world.deploymentQueue.release(id, "another");
+        expect(await world.deploymentQueue.take(lease(2))).toBeUndefined();
+        await world.deploymentQueue.release(id, "one");
+        expect(await world.deploymentQueue.renew(id, lease(2))).toBe("lost");
+        expect(await world.deploymentQueue.take(lease(2))).toMatchObject({ id, status: "deploying" });
+        await world.deploymentQueue.release(newId("dep"), "one");
+      }),
+    );
+
+    test(
+      "overdue() tells held ones that wait too long in the queue or for an answer",
+      withWorld(async (world) => {
+        const prompt = { promptId: "p", title: "", message: "", actions: [], answer: null };
+        const asked = { status: "building", held: true, prompt: { ...prompt, expiresAt: minutes(50) } } as const;
+        const late = await aDeployment(world, { held: true, ...queuedAt(1) });
+        const gate = await aDeployment(world, { ...asked, ...queuedAt(2) });
+        await aDeployment(world, { held: true, ...queuedAt(30) });
+        await aDeployment(world, { held: false, ...queuedAt(1) });
+        await aDeployment(world, { held: true, status: "cancelled", ...queuedAt(1) });
+        await aDeployment(world, { ...asked, prompt: { ...asked.prompt, expiresAt: minutes(51) } });
+        await aDeployment(world, { ...asked, prompt: { ...asked.prompt, answer: "approve" } });
+        const own = async (minute: number) => {
+          const ids = await world.deploymentQueue.overdue({ at: minutes(minute), heldMs: 30 * 60_000 });
+          return ids.filter((id) => id === late.id || id === gate.id);
+        };
+        expect(await own(31)).toEqual([]);
+        expect(await own(31.1)).toEqual([late.id]);
+        expect(await own(50)).toEqual([late.id, gate.id]);
+        await move(world.deployments, gate.id, { held: false });
+        await move(world.deployments, late.id, { status: "cancelled" });
+        expect(await own(60)).toEqual([]);
+      }),
+    );
+
+    test(
+      "onWork() hears announcements, new ones, changes and releases of every process, until stopped",
+      withWorld(async (world) => {
+        const heard = { here: 0, there: 0 };
+        const stops = [
+          world.deploymentQueue.onWork(() => heard.here++),
+          world.elsewhere.deploymentQueue.onWork(() => heard.there++),
+        ];
+        async function isHeard(act: () => Promise<unknown>): Promise<void> {
+          const before = { ...heard };
+          await act();
+          const both = async () => heard.here > before.here && heard.there > before.there;
+          expect(await eventually(both, Boolean)).toBe(true);
+        }
+        let id = "";
+        await isHeard(() => world.deploymentQueue.announce());
+        await isHeard(async () => {
+          ({ id } = await aDeployment(world, queuedAt(1)));
+        });
+        await world.deploymentQueue.take(lease(2));
+        await isHeard(() => move(world.elsewhere.deployments, id, { cancelRequested: true }));
+        await isHeard(() => move(world.deployments, id, { status: "building" }));
+        await isHeard(() => world.deploymentQueue.release(id, "one"));
+        stops[0]!();
+        const before = heard.here;
+        const there = heard.there;
+        await world.deploymentQueue.announce();
+        await eventually(
+          async () => heard.there,
+          (count) => count > there,
+        );
+        expect(heard.here).toBe(before);
+        stops[1]!();
+      }),
+    );
+
+    test(
+      "take() by four workers of two processes gives 100 of 20 projects out once each, in order, one of a project at a time",
+      withWorld(async (world) => {
+        const { id: organizationId } = await anOrganization(world);
+        const projects = await Promise.all(Array.from({ length: 20 }, () => aProject(world, { organizationId })));
+        const made: Deployment[] = [];
+        for (let round = 0; round < 5; round++) {
+          for (const { id: projectId } of projects) {
+            made.push(await aDeployment(world, { organizationId, projectId, ...queuedAt(made.length / 100) }));
+          }
+        }
+        const begun: string[] = [];
+        const running = new Set<string>();
+        let most = 0;
+        async function worker(
+          owner: string,
+          { queue, deployments }: { queue: DeploymentQueue; deployments: Deployments },
+        ) {
+          while (begun.length < made.length) {
+            const taken = await queue.take({ ...lease(5, owner), maxBuilds: 3 });
+            if (!taken) {
+              await Bun.sleep(1);
+              continue;
+            }
+            expect(running.has(taken.projectId)).toBe(false);
+            running.add(taken.projectId);
+            most = Math.max(most, running.size);
+            begun.push(taken.id);
+            await move(deployments, taken.id, { status: "building" });
+            await Bun.sleep(Math.random() * 3);
+            running.delete(taken.projectId);
+            await move(deployments, taken.id, { status: "ready" });
+            await queue.release(taken.id, owner);
+          }
+        }
+        const here = { queue: world.deploymentQueue, deployments: world.deployments };
+        const there = { queue: world.elsewhere.deploymentQueue, deployments: world.elsewhere.deployments };
+        await Promise.all([worker("a", here), worker("b", here), worker("c", there), worker("d", there)]);
+        expect(begun.toSorted()).toEqual(made.map(({ id }) => id).toSorted());
+        expect(most).toBeLessThanOrEqual(3);
+        for (const { id: projectId } of projects) {
+          const ids = made.filter((deployment) => deployment.projectId === projectId).map(({ id }) => id);
+          expect(begun.filter((id) => ids.includes(id))).toEqual(ids);
+        }
+        const attempts = await Promise.all(made.map(async ({ id }) => (await world.deployments.get(id))?.attempts));
+        expect(new Set(attempts)).toEqual(new Set([1]));
+      }),
+    );
+  });
+}
