@@ -8,6 +8,8 @@ export interface BuildRequest {
   /** Install, then build; each run by a shell of its own in the working folder. */
   readonly commands: readonly { readonly name: "install" | "build"; readonly command: string }[];
   readonly environment: ReadonlyMap<string, Secret>;
+  /** Builds of the same key find what their package manager has kept; without one each starts with nothing. */
+  readonly cacheKey?: string;
   readonly signal: AbortSignal;
   /** Takes a line; a promise asks to read on only once it resolved, so that output never piles up in memory. */
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;

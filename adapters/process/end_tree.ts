@@ -12,6 +12,8 @@ export interface Tree {
   readonly isUp: () => boolean;
   /** The launcher, a session leader; `undefined` when it has ended, and in its first moment. */
   readonly launcher: () => number | undefined;
+  /** Whether the launcher notes how the program ended, and gets the time to. */
+  readonly launcherNotes: boolean;
   /** How far below it the program itself begins. */
   readonly depth: number;
   /** Its home, by which processes that left the session are known; `undefined` where the kernel ends them with the first one. */
@@ -40,9 +42,8 @@ export async function killTree(tree: Tree): Promise<void> {
   for (;;) {
     const isUp = tree.isUp();
     const left = members(tree);
-    const below = left.filter(({ depth }) => depth > 0);
-    // The launcher notes how the program ended, if it gets the time to.
-    const victims = below.length === 0 || Date.now() - started > 1_000 ? left : below;
+    const spared = tree.launcherNotes && Date.now() - started < 1_000 ? 1 : 0;
+    const victims = left.filter(({ depth }) => depth >= spared);
     victims.forEach(({ pid }) => send(pid, "SIGKILL"));
     const strays = isUp ? [] : await strayProcesses(tree);
     strays.forEach((pid) => send(pid, "SIGKILL"));

@@ -24,7 +24,8 @@ export async function launch(instance: InstanceFolder, options: Launch): Promise
   const { folder: release, workingFolder } = record;
   const room = await makeRoom({ folder: instance.path, release, workingFolder, hidden, user });
   const surroundings = sandbox.surroundings(room);
-  const text = environmentText(environment, surroundings, { PORT: `${record.port}` });
+  const own = { defaults: { NODE_ENV: "production" }, fixed: { PORT: `${record.port}` } };
+  const text = environmentText(environment, surroundings, own);
   const program = sandbox.command(room, [...READING_SHELL, record.command]);
   const descriptors = ["stdout", "stderr"].map((name) => outputFile(join(instance.path, name), user));
   descriptors.push(instance.newRun());

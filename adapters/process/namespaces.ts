@@ -36,7 +36,11 @@ exit "$code"
 /** The programs that this sandbox is made with; they come with every common Linux. */
 export const NAMESPACE_PROGRAMS = ["unshare", "mount", "chroot", "setpriv"];
 
-const SEPARATE = "unshare --mount --propagation private --pid --ipc --uts --fork --kill-child --".split(" ");
+/** With its parent, the launcher, it goes too. */
+const SEPARATE =
+  "setpriv --pdeathsig=KILL -- unshare --mount --propagation private --pid --ipc --uts --fork --kill-child --".split(
+    " ",
+  );
 
 /** Runs programs, as root, in namespaces of the kernel: the same as under bubblewrap, where that is not installed. */
 export const namespaces: Sandbox = {

@@ -25,9 +25,9 @@ export interface Sandbox {
   command(room: Room, command: readonly string[]): string[];
 }
 
-/** The argument vector in front of a command that gives up root's rights, for good. */
+/** The argument vector in front of a command that gives up root's rights, for good, and ties it to the life of its parent. */
 export function droppingRights({ user }: Pick<Room, "user">): string[] {
-  if (!user) return Bun.which("setpriv") ? ["setpriv", "--no-new-privs", "--"] : [];
-  const { uid, gid } = user;
-  return ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=-all", "--no-new-privs", "--"];
+  const last = ["--no-new-privs", "--pdeathsig=KILL", "--"];
+  if (!user) return Bun.which("setpriv") ? ["setpriv", ...last] : [];
+  return ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--inh-caps=-all", ...last];
 }

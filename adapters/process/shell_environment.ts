@@ -6,10 +6,12 @@ import { SYSTEM_PATH } from "./choose_sandbox.ts";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** What a program gets in its environment beside what was given. */
-export interface ExtraVariables {
-  readonly PORT?: string;
-  readonly CI?: string;
+/** What a program finds in its environment beside what was given. */
+export interface OwnVariables {
+  /** Unless given. */
+  readonly defaults: Readonly<Record<string, string>>;
+  /** Whatever was given. */
+  readonly fixed: Readonly<Record<string, string>>;
 }
 
 /** Reads its own text from standard input, so that no value is ever an argument, and becomes the command. */
@@ -22,13 +24,13 @@ export const READING_SHELL = ["/bin/sh", "-c", 'eval "$(cat)"', "sh"] as const;
 export function environmentText(
   given: ReadonlyMap<string, Secret>,
   { home, programs }: Surroundings,
-  extra: ExtraVariables,
+  { defaults, fixed }: OwnVariables,
 ): string {
-  const values = new Map([["NODE_ENV", "production"]]);
+  const values = new Map(Object.entries(defaults));
   for (const [name, value] of given) values.set(name, value.reveal());
   values.set("PATH", [values.get("PATH"), programs, SYSTEM_PATH.PATH, `${programs}/last`].filter(Boolean).join(":"));
   values.set("HOME", home);
-  for (const [name, value] of Object.entries(extra)) values.set(name, value);
+  for (const [name, value] of Object.entries(fixed)) values.set(name, value);
   const lines = Array.from(values, ([name, value]) => `export ${checked(name)}=${shellWord(value)}`);
   // Last, so that a text cut short runs nothing.
   return ["unset OLDPWD", ...lines, 'exec /bin/sh -c "$1" </dev/null', ""].join("\n");

@@ -108,7 +108,7 @@ async function treeFor(folder: InstanceFolder, keeper: Keeper): Promise<Tree> {
   const { sandbox, user } = await keeper.confinement();
   const depth = folder.state()?.depth ?? sandbox.depth;
   const strayHome = sandbox.endsWhole ? undefined : `${folder.path}/home`;
-  return { isUp: () => folder.isUp(), launcher: () => folder.launcher(), depth, strayHome, user };
+  return { isUp: () => folder.isUp(), launcher: () => folder.launcher(), launcherNotes: true, depth, strayHome, user };
 }
 
 function ownMemory({ pid, memoryBytes }: { readonly pid: number; readonly memoryBytes: number }): number {

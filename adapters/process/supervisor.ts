@@ -1,5 +1,5 @@
-import { readdirSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { readdirSync, statSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../../ports/log.ts";
 import { holdFile } from "./file_lock.ts";
@@ -8,6 +8,7 @@ import { OutputPump } from "./output_pump.ts";
 import { isTooLarge, type Keeper, noteEnding, startInstance, stopInstance } from "./supervised_instance.ts";
 
 const TICK_MS = 200;
+const HALF_MADE_MS = 60_000;
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 
 /** Tells whether a text can name an instance. */
@@ -75,13 +76,24 @@ export class Supervisor {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
     try {
-      this.#lock ??= holdFile(join(this.#folder, ".supervisor"));
+      this.#lock ??= await this.#takeOver();
       if (this.#lock) await this.#lookAfterAll();
     } catch (error) {
       this.#log?.write("error", "Instances could not be looked after", { error });
     }
     this.#timer = setTimeout(() => void this.look(), TICK_MS);
     this.#timer.unref();
+  }
+
+  /** Becomes the one that watches, if nobody is, and clears away what a killed process left half made. */
+  async #takeOver(): Promise<Disposable | undefined> {
+    const lock = holdFile(join(this.#folder, ".supervisor"));
+    for (const name of lock ? readdirSync(this.#folder) : []) {
+      const path = join(this.#folder, name);
+      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
+      if (/^\.trial-|\.part$/.test(name) && age > HALF_MADE_MS) await rm(path, { recursive: true, force: true });
+    }
+    return lock;
   }
 
   async #lookAfterAll(): Promise<void> {

@@ -1,0 +1,47 @@
+import { invalid } from "../../domain/failure.ts";
+import type { Builder, BuildRequest } from "../../ports/builder.ts";
+
+/** What a command does in a `MemoryBuilder`. */
+export interface BuildScript {
+  readonly prints?: readonly string[];
+  /** Zero unless given. */
+  readonly exitCode?: number;
+  /** Goes on until it is aborted. */
+  readonly hangs?: boolean;
+  /** Done in the release folder, wherever that is. */
+  readonly effect?: (request: BuildRequest) => void | Promise<void>;
+}
+
+/** Builds with commands that exist as a script only; a command without one succeeds and prints nothing. */
+export class MemoryBuilder implements Builder {
+  /** What each command does; may be changed at any time. */
+  readonly scripts: Map<string, BuildScript>;
+  /** Every request so far. */
+  readonly requests: BuildRequest[] = [];
+
+  constructor(scripts: Readonly<Record<string, BuildScript>> = {}) {
+    this.scripts = new Map(Object.entries(scripts));
+  }
+
+  async build(request: BuildRequest): Promise<void> {
+    this.requests.push(request);
+    for (const { name, command } of request.commands) {
+      request.signal.throwIfAborted();
+      const { prints = [], exitCode = 0, hangs = false, effect } = this.scripts.get(command) ?? {};
+      for (const line of prints) await request.log(line, "stdout");
+      await effect?.(request);
+      if (hangs) await aborted(request.signal);
+      request.signal.throwIfAborted();
+      if (exitCode === 0) continue;
+      const how = `ended with exit code ${exitCode}`;
+      throw invalid("build_failed", `Cannot finish the build: its ${name} command ${how}; the log says why`);
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

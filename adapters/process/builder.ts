@@ -1,0 +1,179 @@
+import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { type Failure, invalid } from "../../domain/failure.ts";
+import type { Builder, BuildRequest } from "../../ports/builder.ts";
+import { BuildCaches } from "./build_caches.ts";
+import { chooseSandbox, type Confinement, SYSTEM_PATH } from "./choose_sandbox.ts";
+import { killTree, type Tree } from "./end_tree.ts";
+import { holdFile, waitForFile } from "./file_lock.ts";
+import { giveTo, makeRoom, type Room } from "./room.ts";
+import type { SandboxKind } from "./sandbox.ts";
+import { environmentText, READING_SHELL } from "./shell_environment.ts";
+
+/** Where and how builds run. */
+export interface ProcessBuilderOptions {
+  /** The folder `builds` of the data folder; the data folder is hidden from builds. */
+  readonly folder: string;
+  /** The folder `cache` of the data folder. */
+  readonly cacheFolder: string;
+  /** Which sandboxes to try, best first; all that there are unless given. */
+  readonly sandboxes?: readonly SandboxKind[];
+}
+
+interface Step {
+  readonly request: BuildRequest;
+  readonly command: BuildRequest["commands"][number];
+  readonly room: Room;
+  readonly confinement: Confinement;
+}
+
+/** Builds with processes of this machine, each build in a sandbox of its own where possible; they end with this process. */
+export class ProcessBuilder implements Builder {
+  readonly #folder: string;
+  readonly #caches: BuildCaches;
+  readonly #kinds: readonly SandboxKind[] | undefined;
+  #confinement: Promise<Confinement> | undefined;
+
+  constructor({ folder, cacheFolder, sandboxes }: ProcessBuilderOptions) {
+    this.#folder = folder;
+    this.#caches = new BuildCaches(cacheFolder);
+    this.#kinds = sandboxes;
+  }
+
+  async build(request: BuildRequest): Promise<void> {
+    request.signal.throwIfAborted();
+    const confinement = await this.#confined();
+    using place = await this.#place(confinement);
+    const { path: folder } = place;
+    using cache = request.cacheKey === undefined ? undefined : await this.#caches.hold(request.cacheKey);
+    try {
+      const { user } = confinement;
+      // A server killed while it built with this home may have left something.
+      if (cache) await killTree(strays(cache.home, confinement));
+      await giveTo(user, request.folder);
+      const room = await makeRoom({
+        folder,
+        release: request.folder,
+        workingFolder: request.workingFolder,
+        hidden: dirname(this.#folder),
+        user,
+        ...(cache && { home: cache.home }),
+      });
+      for (const command of request.commands) await run({ request, command, room, confinement });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** Removes caches of package managers, those used longest ago first, until the rest takes at most `maxBytes`. */
+  trimCaches(maxBytes: number): Promise<void> {
+    return this.#caches.trim(maxBytes);
+  }
+
+  /** A new folder for one build, held until that ends; those of killed servers are removed, with what still runs in them. */
+  async #place(confinement: Confinement): Promise<{ readonly path: string } & Disposable> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o711 });
+    using alone = await waitForFile(join(this.#folder, ".making"));
+    for (const name of alone ? await readdir(this.#folder) : []) {
+      const left = join(this.#folder, name);
+      using unused = name.startsWith("build-") ? holdFile(join(left, "lock")) : undefined;
+      if (!unused) continue;
+      await killTree(strays(join(left, "home"), confinement));
+      await rm(left, { recursive: true, force: true });
+    }
+    const path = await mkdtemp(join(this.#folder, "build-"));
+    await chmod(path, 0o711);
+    const lock = holdFile(join(path, "lock"))!;
+    return { path, [Symbol.dispose]: () => lock[Symbol.dispose]() };
+  }
+
+  #confined(): Promise<Confinement> {
+    const choice = { folder: this.#folder, ...(this.#kinds && { kinds: this.#kinds }) };
+    this.#confinement ??= chooseSandbox(choice).catch((error: unknown) => {
+      this.#confinement = undefined;
+      throw error;
+    });
+    return this.#confinement;
+  }
+}
+
+async function run({ request, command, room, confinement }: Step): Promise<void> {
+  const { signal, log } = request;
+  signal.throwIfAborted();
+  const { sandbox, user } = confinement;
+  const surroundings = sandbox.surroundings(room);
+  const child = Bun.spawn(sandbox.command(room, [...READING_SHELL, command.command]), {
+    cwd: surroundings.spawnFolder,
+    env: SYSTEM_PATH,
+    detached: true,
+    stdio: [new TextEncoder().encode(environmentFor(request, command.name, surroundings)), "pipe", "pipe"],
+  });
+  const tree: Tree = {
+    isUp: () => child.exitCode === null && child.signalCode === null,
+    launcher: () => (tree.isUp() ? child.pid : undefined),
+    launcherNotes: false,
+    depth: sandbox.depth - 1,
+    strayHome: sandbox.endsWhole ? undefined : room.home,
+    user,
+  };
+  const kill = () => void killTree(tree).catch(() => {});
+  signal.addEventListener("abort", kill);
+  try {
+    const reading = Promise.all([
+      follow(child.stdout, (line) => log(line, "stdout"), signal),
+      follow(child.stderr, (line) => log(line, "stderr"), signal),
+    ]);
+    const [code] = await Promise.all([ended(child, tree), reading]);
+    signal.throwIfAborted();
+    if (code !== 0) throw failed(command.name, code);
+  } finally {
+    signal.removeEventListener("abort", kill);
+    await killTree(tree);
+  }
+}
+
+/** What an earlier build with this home has left running. */
+function strays(home: string, { sandbox, user }: Confinement): Tree {
+  const strayHome = sandbox.endsWhole ? undefined : home;
+  return { isUp: () => false, launcher: () => undefined, launcherNotes: false, depth: 1, strayHome, user };
+}
+
+/** The exit code, once nothing is left of the command, in the background neither. */
+async function ended(child: Bun.Subprocess, tree: Tree): Promise<number> {
+  const code = await child.exited;
+  await killTree(tree);
+  return code;
+}
+
+function environmentFor(
+  request: BuildRequest,
+  name: "install" | "build",
+  surroundings: Parameters<typeof environmentText>[1],
+) {
+  // Package managers leave out what is needed to build when they are told that this is production.
+  const defaults: Record<string, string> = name === "build" ? { NODE_ENV: "production" } : {};
+  return environmentText(request.environment, surroundings, { defaults, fixed: { CI: "1" } });
+}
+
+async function follow(
+  stream: ReadableStream<Uint8Array>,
+  log: (line: string) => void | Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const splitter = new LineSplitter();
+  for await (const bytes of stream) {
+    for (const line of splitter.push(bytes)) {
+      const pause = log(line);
+      if (pause) await pause;
+    }
+    if (signal.aborted) break;
+  }
+  for (const line of splitter.flush()) await log(line);
+}
+
+function failed(name: "install" | "build", code: number): Failure {
+  const how = code > 128 ? `was ended by signal ${code - 128}` : `ended with exit code ${code}`;
+  const hint = code === 137 ? "; the machine may be short of memory" : "";
+  return invalid("build_failed", `Cannot finish the build: its ${name} command ${how}${hint}; the log says why`);
+}
