@@ -1,14 +1,10 @@
 import type { Deployment, DeploymentPlan, DeploymentSource } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
-import { detect } from "../../../domain/detection/detect.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
-import { isManifest } from "../../../domain/detection/manifests.ts";
 import { Failure, invalid } from "../../../domain/failure.ts";
+import { detectIn } from "../prepare_source.ts";
 import { askApproval } from "./ask_approval.ts";
 import { type Run, say, step, store } from "./run.ts";
-
-const MANIFEST_BYTES = 1_048_576;
-const MANIFESTS = 500;
 
 /** Makes the release a deployment will run: fetched, recognised and built, or taken over from the deployment it goes back to. */
 export async function buildRelease(run: Run): Promise<void> {
@@ -74,19 +70,9 @@ async function recognise(run: Run): Promise<void> {
 }
 
 async function detected(run: Run): Promise<Detection> {
-  const { releaseFolders } = run.ports;
   const { id, plan } = run.deployment;
   const root = plan.rootDirectory ? `${plan.rootDirectory.replace(/^\.\//, "").replace(/\/$/, "")}/` : "";
-  const paths: string[] = [];
-  const texts = new Map<string, string>();
-  for await (const { path, type } of releaseFolders.entries(id)) {
-    if (type === "file" && path.startsWith(root)) paths.push(path.slice(root.length));
-  }
-  for (const path of paths.filter(isManifest).slice(0, MANIFESTS)) {
-    const bytes = await releaseFolders.read(id, root + path, { maxBytes: MANIFEST_BYTES });
-    if (bytes) texts.set(path, new TextDecoder().decode(bytes));
-  }
-  return detect({ paths, text: (path) => texts.get(path) });
+  return detectIn(run.ports.releaseFolders, id, root);
 }
 
 /** What a person set counts; the rest is as it was found. */

@@ -1,0 +1,53 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { happen, isRunning } from "../../domain/deployment/transitions.ts";
+import { invalid, notFound } from "../../domain/failure.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import { findDeployment } from "./find_deployment.ts";
+
+const SETTLE_MS = 20_000;
+const LOOK_MS = 50;
+
+export interface CancelDeploymentPorts {
+  readonly clock: Clock;
+  readonly deploymentQueue: DeploymentQueue;
+  readonly deployments: Deployments;
+}
+
+/** Cancels a deployment that has not finished, and waits until nothing of it runs any more. */
+export function cancelDeployment(ports: CancelDeploymentPorts) {
+  const { clock, deploymentQueue, deployments } = ports;
+  const find = findDeployment(ports);
+  return async function (by: Principal, id: string): Promise<Deployment> {
+    const found = await find(by, id, "deployment:write");
+    demand(by, "deployment:admin", { id, projectId: found.projectId });
+    let asked = await deployments.change(id, ask);
+    if (!asked) throw notFound("deployment");
+    await deploymentQueue.announce();
+    for (let waited = 0; isRunning(asked) && waited < SETTLE_MS; waited += LOOK_MS) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      asked = (await deployments.get(id)) ?? asked;
+    }
+    return asked;
+  };
+
+  /** One that nobody works on ends here; a worker ends any other. */
+  function ask(deployment: Deployment) {
+    if (!isRunning(deployment)) {
+      throw invalid("deployment_not_movable", `Cannot cancel this deployment: its status is "${deployment.status}"`);
+    }
+    const waits = deployment.status === "queued" || deployment.held;
+    if (!waits) return { deployment: { ...deployment, cancelRequested: true }, events: [] };
+    const ended = { ...happen(deployment, "cancelled", { at: clock.now() }), held: false, cancelRequested: true };
+    const { status, decision } = ended;
+    return {
+      deployment: ended,
+      events: [
+        { type: "status", status, decision },
+        { type: "end", status, decision, error: null },
+      ] as const,
+    };
+  }
+}

@@ -1,0 +1,62 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { invalid } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import type { Instance, InstanceUsage, Runtime } from "../../ports/runtime.ts";
+import { findDeployment } from "./find_deployment.ts";
+
+const GRACE_MS = 10_000;
+
+export interface InstancePorts {
+  readonly deployments: Deployments;
+  readonly runtime: Runtime;
+}
+
+/** Tells what runs of a deployment. */
+export function describeInstances(ports: InstancePorts) {
+  const find = findDeployment(ports);
+  return async function (
+    by: Principal,
+    id: string,
+  ): Promise<{ readonly deployment: Deployment; readonly instances: readonly Instance[] }> {
+    const deployment = await find(by, id, "deployment:read");
+    return { deployment, instances: await running(ports, deployment) };
+  };
+}
+
+/** Tells what a deployment's instances use now. */
+export function measureInstances(ports: InstancePorts) {
+  const find = findDeployment(ports);
+  return async function (
+    by: Principal,
+    id: string,
+  ): Promise<readonly { readonly name: string; readonly usage: InstanceUsage }[]> {
+    const instances = await running(ports, await find(by, id, "deployment:read"));
+    const usages = await Promise.all(
+      instances.map(async ({ service: name, instanceId }) => ({ name, usage: await ports.runtime.usage(instanceId) })),
+    );
+    return usages.flatMap(({ name, usage }) => (usage ? [{ name, usage }] : []));
+  };
+}
+
+/** Restarts what runs of a deployment, at the same address. */
+export function restartInstances(ports: InstancePorts) {
+  const find = findDeployment(ports);
+  return async function (by: Principal, id: string): Promise<number> {
+    const instances = await running(ports, await find(by, id, "deployment:write"));
+    if (instances.length === 0)
+      throw invalid(
+        "nothing_runs",
+        "Cannot restart: nothing of this deployment runs. Roll back to it to start it again",
+      );
+    for (const { instanceId } of instances) await ports.runtime.restart(instanceId, { graceMs: GRACE_MS });
+    return instances.length;
+  };
+}
+
+async function running({ runtime }: InstancePorts, { services }: Deployment): Promise<readonly Instance[]> {
+  const found = await Promise.all(
+    services.map(({ instanceId }) => (instanceId ? runtime.find(instanceId) : undefined)),
+  );
+  return found.filter((instance) => instance !== undefined);
+}

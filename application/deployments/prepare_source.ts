@@ -1,0 +1,78 @@
+import { detect } from "../../domain/detection/detect.ts";
+import type { Detection } from "../../domain/detection/detection.ts";
+import { isManifest } from "../../domain/detection/manifests.ts";
+import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
+import { invalidField } from "../../domain/failure.ts";
+import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
+import { isBranchName, isGitName } from "../../domain/project.ts";
+import type { ReleaseFolders } from "../../ports/release_folders.ts";
+import type { Sources } from "../../ports/sources.ts";
+import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
+
+const LIMIT_MS = 60_000;
+const MANIFEST_BYTES = 1_048_576;
+const MANIFESTS = 500;
+
+export interface PrepareSourcePorts extends CheckLocalPathPorts {
+  readonly githostUrl: string;
+  readonly releaseFolders: ReleaseFolders;
+  readonly sources: Sources;
+}
+
+export type PrepareWish =
+  | { readonly source: "githost"; readonly owner: string; readonly repo: string; readonly branch?: string | undefined }
+  | { readonly source: "local"; readonly path: string };
+
+/** Says what a repository or folder is and how it would be built; creates nothing and runs nothing of it. */
+export function prepareSource(ports: PrepareSourcePorts) {
+  const checkPath = checkLocalPath(ports);
+  return async function (by: Principal, wish: PrepareWish, signal: AbortSignal): Promise<Detection> {
+    if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
+    if (wish.source === "local") await checkPath(by, wish.path);
+    const source = sourceOf(ports, wish);
+    // A folder of its own that is gone again, whatever happens.
+    const id = `prepare-${crypto.randomUUID()}`;
+    try {
+      const folder = await ports.releaseFolders.make(id);
+      await ports.sources.fetch(source, {
+        folder,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
+        log: () => {},
+      });
+      return await detectIn(ports.releaseFolders, id);
+    } finally {
+      await ports.releaseFolders.remove(id);
+    }
+  };
+}
+
+function sourceOf(
+  { githostUrl }: PrepareSourcePorts,
+  wish: PrepareWish,
+): Exclude<DeploymentSource, { kind: "artifact" | "copy" }> {
+  if (wish.source === "local") return { kind: "local", path: wish.path };
+  if (!isGitName(wish.owner)) throw invalidField("owner", "this is not a name a git host gives");
+  if (!isGitName(wish.repo)) throw invalidField("repo", "this is not a name a git host gives");
+  if (wish.branch !== undefined && !isBranchName(wish.branch))
+    throw invalidField("branch", "this is not a valid branch name");
+  return {
+    kind: "git",
+    url: `${githostUrl}/${wish.owner}/${wish.repo}.git`,
+    branch: wish.branch ?? null,
+    commit: null,
+  };
+}
+
+/** Recognises what a release folder holds below `root`. */
+export async function detectIn(releaseFolders: ReleaseFolders, id: string, root = ""): Promise<Detection> {
+  const paths: string[] = [];
+  const texts = new Map<string, string>();
+  for await (const { path, type } of releaseFolders.entries(id)) {
+    if (type === "file" && path.startsWith(root)) paths.push(path.slice(root.length));
+  }
+  for (const path of paths.filter(isManifest).slice(0, MANIFESTS)) {
+    const bytes = await releaseFolders.read(id, root + path, { maxBytes: MANIFEST_BYTES });
+    if (bytes) texts.set(path, new TextDecoder().decode(bytes));
+  }
+  return detect({ paths, text: (path) => texts.get(path) });
+}

@@ -1,0 +1,67 @@
+import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import type { Runtime } from "../../ports/runtime.ts";
+import { findDeployment } from "./find_deployment.ts";
+
+export interface ReadLogsPorts {
+  readonly deploymentEvents: DeploymentEvents;
+  readonly deployments: Deployments;
+  readonly runtime: Runtime;
+}
+
+/** A line as the log shows it; runtime output has numbers of its own. */
+export type LoggedLine = Omit<Extract<DeploymentEvent, { type: "log" }>, "type">;
+
+export interface LogQuery {
+  readonly since: number;
+  readonly limit: number;
+  readonly service?: string | undefined;
+  readonly kind: "build" | "runtime";
+}
+
+/** Reads a part of a deployment's log, while it is built too. */
+export function readLogs(ports: ReadLogsPorts) {
+  const find = findDeployment(ports);
+  return async function (by: Principal, id: string, query: LogQuery): Promise<readonly LoggedLine[]> {
+    const deployment = await find(by, id, "deployment:read");
+    const { since, limit, service, kind } = query;
+    if (kind === "build") {
+      const events = await ports.deploymentEvents.read(id, {
+        since,
+        limit,
+        only: { type: "log", ...(service && { service }) },
+      });
+      return events.flatMap((event) => (event.type === "log" ? [event] : []));
+    }
+    const running = deployment.services.find(
+      ({ name, instanceId }) => instanceId !== null && (!service || name === service),
+    );
+    const lines = running?.instanceId ? await ports.runtime.output(running.instanceId, { since, limit }) : [];
+    return lines.map((line) => ({ ...line, level: "info", step: null, service: running?.name ?? null }));
+  };
+}
+
+const PAGE = 5_000;
+
+/** Yields a deployment's whole log as text, page by page. */
+export function downloadLogs(ports: ReadLogsPorts) {
+  const read = readLogs(ports);
+  const find = findDeployment(ports);
+  return async function (
+    by: Principal,
+    id: string,
+    query: Pick<LogQuery, "kind" | "service">,
+  ): Promise<AsyncIterable<string>> {
+    await find(by, id, "deployment:read");
+    return (async function* () {
+      for (let since = 0; ;) {
+        const lines = await read(by, id, { ...query, since, limit: PAGE });
+        if (lines.length === 0) return;
+        since = lines.at(-1)!.seq;
+        yield `${lines.map(({ message }) => message).join("\n")}\n`;
+      }
+    })();
+  };
+}

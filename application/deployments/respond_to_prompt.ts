@@ -1,0 +1,43 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { invalid, invalidField, notFound } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import { findDeployment } from "./find_deployment.ts";
+
+export interface RespondToPromptPorts {
+  readonly clock: Clock;
+  readonly deploymentQueue: DeploymentQueue;
+  readonly deployments: Deployments;
+}
+
+/** Answers the question that a build waits for, once. */
+export function respondToPrompt(ports: RespondToPromptPorts) {
+  const find = findDeployment(ports);
+  return async function (
+    by: Principal,
+    id: string,
+    given: { readonly promptId: string; readonly action: string },
+  ): Promise<Deployment> {
+    await find(by, id, "deployment:write");
+    const answered = await ports.deployments.change(id, (deployment) => {
+      const { prompt } = deployment;
+      if (
+        !prompt ||
+        prompt.answer !== null ||
+        prompt.promptId !== given.promptId ||
+        prompt.expiresAt <= ports.clock.now()
+      ) {
+        throw invalid("no_open_prompt", "Cannot answer: this deployment waits for no such answer");
+      }
+      if (!prompt.actions.some((action) => action.id === given.action)) {
+        throw invalidField("action", `use one of ${prompt.actions.map((action) => action.id).join(", ")}`);
+      }
+      return { deployment: { ...deployment, held: false, prompt: { ...prompt, answer: given.action } }, events: [] };
+    });
+    if (!answered) throw notFound("deployment");
+    await ports.deploymentQueue.announce();
+    return answered;
+  };
+}
