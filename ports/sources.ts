@@ -4,22 +4,27 @@ import type { Secret } from "../domain/secret.ts";
 /** What was fetched. */
 export interface FetchedSource {
   readonly commitSha: string | null;
+  /** Its first line. */
   readonly commitMessage: string | null;
 }
 
-/** Brings the code of a deployment into its folder. */
-export interface Sources {
+/** A source that lies outside the release folders. */
+export type FetchableSource = Exclude<DeploymentSource, { kind: "artifact" | "copy" }>;
+
+/** Where a source goes, and who watches. */
+export interface FetchTarget {
+  readonly folder: string;
+  /** A token for the host of a git address, or `user:password`; other hosts never get it. */
+  readonly credential?: Secret;
+  readonly signal: AbortSignal;
+  readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
+}
+
+/** Brings the code of a deployment into its folder; `Kind` says of which kinds of source. */
+export interface Sources<Kind extends FetchableSource["kind"] = FetchableSource["kind"]> {
   /**
-   * Fills an existing empty folder. Rejects with a `Failure` whose sentence says what went wrong and that holds no credential; aborting ends
-   * every program it started.
+   * Fills an existing empty folder; no link in it leads out of it. Rejects with a `Failure` whose sentence says what went wrong and that holds no
+   * credential, when aborted with the signal's reason, once every program it started has ended.
    */
-  fetch(
-    source: Exclude<DeploymentSource, { kind: "artifact" | "copy" }>,
-    into: {
-      readonly folder: string;
-      readonly credential?: Secret;
-      readonly signal: AbortSignal;
-      readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
-    },
-  ): Promise<FetchedSource>;
+  fetch(source: Extract<FetchableSource, { kind: Kind }>, into: FetchTarget): Promise<FetchedSource>;
 }

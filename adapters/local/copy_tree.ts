@@ -15,8 +15,10 @@ export interface CopiedEntry {
 
 export interface CopyOptions {
   readonly signal?: AbortSignal;
-  /** Told of each entry before it is copied, links after everything else; `false` leaves it out, throwing ends the copy. */
+  /** Told of each entry before it is copied; `false` leaves it out, throwing ends the copy. */
   readonly accept?: (entry: CopiedEntry) => boolean;
+  /** Called when everything was told and all but the links is copied; throwing ends the copy. */
+  readonly beforeLinks?: () => void;
 }
 
 const FILES_AT_ONCE = 16;
@@ -36,9 +38,10 @@ export async function copyTree(from: string, to: string, options: CopyOptions = 
   const copy = new TreeCopy(options, links);
   await using folder = await open(from, FOLDER_FLAGS);
   await copy.folder({ handle: folder, from, to, path: "", depth: 1 });
+  options.beforeLinks?.();
   for (const link of links) {
     options.signal?.throwIfAborted();
-    if (options.accept?.(link) ?? true) await symlink(link.target, join(to, link.path));
+    await symlink(link.target, join(to, link.path));
   }
 }
 
@@ -83,7 +86,8 @@ class TreeCopy {
     const place = join(placeOf(folder), entry.name);
     if (entry.isSymbolicLink()) {
       const target = await unlessGone(readlink(place));
-      if (target !== undefined) this.#links.push({ path, type: "link", size: 0, target });
+      const link = { path, type: "link" as const, size: 0, target: target ?? "" };
+      if (target !== undefined && this.#accepts(link)) this.#links.push(link);
     } else if (!entry.isDirectory()) this.#accepts({ path, type: "special", size: 0, target: "" });
     else if (this.#accepts({ path, type: "folder", size: 0, target: "" })) {
       await using handle = await unlessGone(open(place, FOLDER_FLAGS));

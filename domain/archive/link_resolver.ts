@@ -21,9 +21,14 @@ export class LinkResolver {
    * circles, and not up again out of something that is missing: what appears there later could lead anywhere.
    */
   check(link: TreeNode, path: string): void {
-    this.#follow(link, 1, (reason) =>
+    this.checkOr(link, (reason) =>
       refusal("archive_link_refused", `the link ${shown(path)} to ${shown(link.target)} ${reason}`),
     );
+  }
+
+  /** The same, failing with an error of the caller's own making. */
+  checkOr(link: TreeNode, refused: (reason: string) => Error): void {
+    this.#follow(link, 1, refused);
   }
 
   #follow(link: TreeNode, depth: number, refused: (reason: string) => Error): Resolution {

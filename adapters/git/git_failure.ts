@@ -1,0 +1,85 @@
+import { Failure, type FailureKind } from "../../domain/failure.ts";
+
+/** What git was doing when it failed, in words that go after "Cannot". */
+export interface GitAttempt {
+  readonly action: string;
+  readonly branch: string | null;
+  /** Takes out what must not be shown. */
+  readonly mask: (text: string) => string;
+}
+
+interface Cause {
+  readonly code: string;
+  readonly kind: FailureKind;
+  readonly pattern: RegExp;
+  readonly reason: (attempt: GitAttempt) => string;
+}
+
+/** In this order: the first that one of git's lines matches is the cause. */
+const CAUSES: readonly Cause[] = [
+  {
+    code: "storage_full",
+    kind: "unavailable",
+    pattern: /No space left on device|Disk quota exceeded/i,
+    reason: () => "the disk of this server is full; free some space and try again",
+  },
+  {
+    code: "git_host_key_changed",
+    kind: "remote_failed",
+    pattern: /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/i,
+    reason: () => "the host shows another key than before; make sure that it is the right one, then remove the old key",
+  },
+  {
+    code: "git_auth_failed",
+    kind: "invalid",
+    pattern:
+      /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied|Access denied|Invalid username or (password|token)|HTTP Basic/i,
+    reason: () => "the host wants a login; the repository is private or not there, or the credential is wrong",
+  },
+  {
+    code: "git_branch_not_found",
+    kind: "invalid",
+    pattern: /couldn't find remote ref|Remote branch .* not found/i,
+    reason: ({ branch }) =>
+      branch === null ? "it has no commits yet; push one first" : `it has no branch "${branch}"; check the name`,
+  },
+  {
+    code: "git_commit_not_found",
+    kind: "invalid",
+    pattern: /not our ref|unadvertised object|did not contain [0-9a-f]{40}|unable to read tree/i,
+    reason: () => "it does not have this commit any more; deploy the branch instead",
+  },
+  {
+    code: "git_not_found",
+    kind: "invalid",
+    pattern:
+      /returned error: (404|410)|repository .* not found|Repository not found|does not appear to be a git repository|not valid: is this a git repository/i,
+    reason: () => "there is no repository at this address; check owner and name",
+  },
+  {
+    code: "git_unreachable",
+    kind: "remote_failed",
+    pattern:
+      /Could not resolve|Failed to connect|Connection (refused|reset|timed out|closed)|timed out|No route to host|Network is unreachable|returned error: (429|5\d\d)|SSL|certificate|Empty reply|hung up unexpectedly|early EOF|Could not read from remote|Operation too slow|unable to update url base from redirection/i,
+    reason: () => "the host cannot be reached or broke off; try again later",
+  },
+];
+
+/** The failure that git's complaints amount to. */
+export function gitFailure(errors: readonly string[], attempt: GitAttempt): Failure {
+  const lines = errors.map((line) => attempt.mask(plain(line)));
+  const said = lines.findLast((line) => /^(fatal|error|ERROR):/.test(line)) ?? lines.findLast((line) => line !== "");
+  const cause = CAUSES.find(({ pattern }) => lines.some((line) => pattern.test(line)));
+  if (cause) {
+    const details = said ? { cause: new Error(said) } : {};
+    return new Failure(cause.kind, cause.code, `Cannot ${attempt.action}: ${cause.reason(attempt)}`, details);
+  }
+  const words = said?.replace(/^(fatal|error|ERROR): /, "").slice(0, 500) || "git gave no reason";
+  return new Failure("remote_failed", "git_failed", `Cannot ${attempt.action}: ${words}`);
+}
+
+/** A line without escape sequences and control characters. */
+function plain(line: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return line.replaceAll(/\u001B\[[0-9;?]*[A-Za-z]|[\u0000-\u001F\u007F-\u009F]/g, "").trim();
+}

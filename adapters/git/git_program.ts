@@ -1,0 +1,100 @@
+import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { Failure } from "../../domain/failure.ts";
+
+/** How one run of git ended. */
+export interface GitOutcome {
+  readonly code: number;
+  readonly output: string;
+  /** The last lines of what it complained about. */
+  readonly errors: readonly string[];
+}
+
+/** What one run of git is given. */
+export interface GitRun {
+  readonly arguments: readonly string[];
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Takes each line of its complaints and progress; a promise asks to read on only once it resolved. */
+  readonly onLine?: (line: string) => void | Promise<void>;
+}
+
+const MAX_OUTPUT = 1_048_576;
+const MAX_ERRORS = 50;
+
+/**
+ * Runs git by an argument vector in a session of its own, with nothing of this process's environment but the `PATH`. Rejects with the signal's
+ * reason when aborted, once git and its children are dead.
+ */
+export async function runGit(run: GitRun): Promise<GitOutcome> {
+  run.signal.throwIfAborted();
+  const git = Bun.which("git");
+  if (!git) {
+    throw new Failure(
+      "unavailable",
+      "git_not_installed",
+      "Cannot fetch the source: git is not installed on this server",
+    );
+  }
+  const child = Bun.spawn([...tiedToThisProcess(), git, ...run.arguments], {
+    cwd: run.folder,
+    env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", ...run.environment },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const kill = () => killGroup(child.pid);
+  run.signal.addEventListener("abort", kill, { once: true });
+  try {
+    const [output, errors, code] = await Promise.all([
+      textOf(child.stdout),
+      complaintsOf(child.stderr, run.onLine ?? (() => {})),
+      child.exited,
+    ]);
+    run.signal.throwIfAborted();
+    return { code, output, errors };
+  } finally {
+    run.signal.removeEventListener("abort", kill);
+    // A child that outlives git, or one that nobody reads any more because a line could not be taken.
+    kill();
+    await child.exited;
+  }
+}
+
+/** What goes before a command so that it ends when this process is killed; nothing where the system cannot. */
+function tiedToThisProcess(): string[] {
+  const setpriv = process.platform === "linux" ? Bun.which("setpriv") : null;
+  return setpriv ? [setpriv, "--no-new-privs", "--pdeathsig=KILL", "--"] : [];
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group is gone.
+  }
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of stream) if (text.length < MAX_OUTPUT) text += decoder.decode(bytes, { stream: true });
+  return text + decoder.decode();
+}
+
+async function complaintsOf(
+  stream: ReadableStream<Uint8Array>,
+  onLine: (line: string) => void | Promise<void>,
+): Promise<string[]> {
+  const splitter = new LineSplitter();
+  const last: string[] = [];
+  const take = async (lines: readonly string[]) => {
+    for (const line of lines) {
+      last.push(line);
+      if (last.length > MAX_ERRORS) last.shift();
+      await onLine(line);
+    }
+  };
+  for await (const bytes of stream) await take(splitter.push(bytes));
+  await take(splitter.flush());
+  return last;
+}

@@ -1,0 +1,24 @@
+import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/sources.ts";
+
+/** One adapter for each kind of source. */
+export type SourcesByKind = { readonly [Kind in FetchableSource["kind"]]: Sources<Kind> };
+
+/** Hands every source to the adapter of its kind. */
+export class AllSources implements Sources {
+  readonly #byKind: SourcesByKind;
+
+  constructor(byKind: SourcesByKind) {
+    this.#byKind = byKind;
+  }
+
+  async fetch(source: FetchableSource, into: FetchTarget): Promise<FetchedSource> {
+    switch (source.kind) {
+      case "git":
+        return this.#byKind.git.fetch(source, into);
+      case "local":
+        return this.#byKind.local.fetch(source, into);
+      case "upload":
+        return this.#byKind.upload.fetch(source, into);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/sources.ts";
+import type { UploadFiles } from "../../ports/upload_files.ts";
+
+/** Takes what was uploaded; the upload stays, so that a broken-off deployment can start again. */
+export class UploadSources implements Sources<"upload"> {
+  readonly #files: Pick<UploadFiles, "copyTo">;
+
+  constructor(files: Pick<UploadFiles, "copyTo">) {
+    this.#files = files;
+  }
+
+  async fetch(
+    { uploadId }: Extract<FetchableSource, { kind: "upload" }>,
+    { folder, signal, log }: FetchTarget,
+  ): Promise<FetchedSource> {
+    await this.#files.copyTo(uploadId, folder, { signal });
+    await log("Took the uploaded folder", "stdout");
+    return { commitSha: null, commitMessage: null };
+  }
+}

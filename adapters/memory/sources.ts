@@ -1,0 +1,86 @@
+import { Failure, invalid } from "../../domain/failure.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/sources.ts";
+
+/** A tree of files by relative path. */
+export type SourceFiles = Readonly<Record<string, string>>;
+
+/** A commit, with the branches that end at it. */
+export interface MemoryCommit {
+  readonly sha: string;
+  readonly message: string;
+  readonly branches: readonly string[];
+  readonly files: SourceFiles;
+}
+
+/** A repository; the first of its commits is the tip of its default branch. */
+export interface MemoryRepository {
+  readonly commits: readonly MemoryCommit[];
+  /** What it takes to read it. */
+  readonly credential?: Secret;
+}
+
+interface Known {
+  readonly git?: Readonly<Record<string, MemoryRepository>>;
+  readonly local?: Readonly<Record<string, SourceFiles>>;
+  readonly upload?: Readonly<Record<string, SourceFiles>>;
+}
+
+/** Sources that exist in memory only; what was fetched is handed to `write`, file by file. */
+export class MemorySources implements Sources {
+  readonly #known: Known;
+  readonly #write: (folder: string, path: string, content: string) => void;
+
+  constructor(known: Known = {}, write: (folder: string, path: string, content: string) => void = () => {}) {
+    this.#known = known;
+    this.#write = write;
+  }
+
+  async fetch(source: FetchableSource, into: FetchTarget): Promise<FetchedSource> {
+    into.signal.throwIfAborted();
+    const { files, commit } = this.#find(source, into.credential);
+    for (const [path, content] of Object.entries(files)) this.#write(into.folder, path, content);
+    await into.log(`Fetched ${Object.keys(files).length} files`, "stdout");
+    into.signal.throwIfAborted();
+    return { commitSha: commit?.sha ?? null, commitMessage: commit?.message ?? null };
+  }
+
+  #find(source: FetchableSource, credential: Secret | undefined): { files: SourceFiles; commit?: MemoryCommit } {
+    switch (source.kind) {
+      case "git": {
+        const commit = commitOf(this.#known.git?.[source.url], source, credential);
+        return { files: commit.files, commit };
+      }
+      case "local":
+        return { files: this.#known.local?.[source.path] ?? fail("local_source_gone", "Cannot copy the folder: none") };
+      case "upload": {
+        const files = this.#known.upload?.[source.uploadId];
+        if (files) return { files };
+        throw new Failure("not_found", "upload_gone", "Cannot use this upload: its files are not kept any more");
+      }
+    }
+  }
+}
+
+function commitOf(
+  repository: MemoryRepository | undefined,
+  { branch, commit }: Extract<FetchableSource, { kind: "git" }>,
+  credential: Secret | undefined,
+): MemoryCommit {
+  if (branch?.startsWith("-")) fail("git_branch_refused", "Cannot clone the repository: no valid branch");
+  if (!repository) return fail("git_not_found", "Cannot clone the repository: there is none");
+  if (repository.credential && repository.credential.reveal() !== credential?.reveal()) {
+    return fail("git_auth_failed", "Cannot clone the repository: the host wants a login");
+  }
+  const { commits } = repository;
+  if (commit !== null) {
+    const found = commits.find(({ sha }) => sha.startsWith(commit));
+    return found ?? fail("git_commit_not_found", "Cannot clone the repository: it does not have this commit");
+  }
+  const found = branch === null ? commits[0] : commits.find(({ branches }) => branches.includes(branch));
+  return found ?? fail("git_branch_not_found", "Cannot clone the repository: it has no such branch");
+}
+
+function fail(code: string, message: string): never {
+  throw invalid(code, message);
+}

@@ -1,0 +1,56 @@
+import { LinkResolver } from "../archive/link_resolver.ts";
+import { shown } from "../archive/refusal.ts";
+import type { TreeNode } from "../archive/tree_node.ts";
+import { type Failure, invalid } from "../failure.ts";
+
+const NO_CHILDREN = new Map<string, TreeNode>();
+
+/** The folders and links of a source on disk; files need not be told, as a link that ends at one cannot go on from it. */
+export class SourceLinks {
+  readonly #root: TreeNode = { name: "", parent: undefined, kind: "folder", children: new Map(), target: "" };
+  readonly #links = new Map<TreeNode, string>();
+
+  /** Takes in a folder; those above it were taken in before. */
+  folder(path: string): void {
+    this.#add(path, { kind: "folder", target: "" });
+  }
+
+  /** Takes in a link by its relative path. */
+  link(path: string, target: string): void {
+    this.#links.set(this.#add(path, { kind: "link", target }), path);
+  }
+
+  /** Fails unless every link, followed through all others, stays inside, by the rules that uploads are held to. */
+  check(): void {
+    const resolver = new LinkResolver();
+    for (const [node, path] of this.#links) {
+      const refused = (reason: string) => refusedLink(path, node.target, reason);
+      if (node.target.startsWith("/")) throw refused("is absolute; only links inside the source are kept");
+      // Bytes that are not UTF-8 come out as this: what such a link leads to cannot be known.
+      if (`${path}${node.target}`.includes("\uFFFD")) throw refused("is not written in UTF-8");
+      resolver.checkOr(node, refused);
+    }
+  }
+
+  #add(path: string, { kind, target }: Pick<TreeNode, "kind" | "target">): TreeNode {
+    const parts = path.split("/");
+    const name = parts.pop()!;
+    const parent = parts.reduce((node, part) => node.children.get(part)!, this.#root);
+    const node = {
+      name,
+      parent,
+      kind,
+      children: kind === "folder" ? new Map<string, TreeNode>() : NO_CHILDREN,
+      target,
+    };
+    parent.children.set(name, node);
+    return node;
+  }
+}
+
+function refusedLink(path: string, target: string, reason: string): Failure {
+  return invalid(
+    "source_link_refused",
+    `Cannot use this source: the link ${shown(path)} to ${shown(target)} ${reason}`,
+  );
+}
