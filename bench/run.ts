@@ -1,6 +1,8 @@
 import { boot } from "./boot.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { apiGet, apiList } from "./api.ts";
+import { logIngest } from "./log_ingest.ts";
+import { streamFanout } from "./stream_fanout.ts";
 
 /** A benchmark prints one line: its name, the ratio to the bare work of the same run, and details. */
 export interface Result {
@@ -13,6 +15,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "api-get": apiGet,
   boot,
   "idle-memory": idleMemory,
+  "log-ingest": logIngest,
+  "stream-fanout": streamFanout,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,0 +1,75 @@
+import type { DeploymentEvent } from "../domain/deployment/deployment_event.ts";
+import { buildLines, deploymentStore, inBatches } from "./deployment_store.ts";
+import type { Result } from "./run.ts";
+import { median } from "./temp_folder.ts";
+
+const EVENTS = 20_000;
+const BATCH = 500;
+const VIEWERS = 500;
+const ROUNDS = 3;
+
+type Batch = readonly DeploymentEvent[];
+
+/** Events a second that reach 500 who follow the log of a deployment, against a loop that hands the same events out of memory. */
+export async function streamFanout(): Promise<Result> {
+  await using store = await deploymentStore();
+  const replay = async (viewers: number) => {
+    const id = await store.deployment();
+    for (const batch of batchesOfLines()) await store.events.append(id, batch);
+    return perSecond(viewers, () => store.events.follow(id, { since: 0, signal: new AbortController().signal }));
+  };
+  const live = async (viewers: number) => {
+    const id = await store.deployment();
+    const rate = perSecond(viewers, () => store.events.follow(id, { since: 0, signal: new AbortController().signal }));
+    for (const batch of batchesOfLines()) await store.events.append(id, batch);
+    return rate;
+  };
+  await replay(VIEWERS);
+  await bareLoop(VIEWERS);
+  const rates: { slipway: number; bare: number; live: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rates.push({ slipway: await replay(VIEWERS), bare: await bareLoop(VIEWERS), live: await live(VIEWERS) });
+  }
+  const few = { slipway: await replay(VIEWERS / 10), bare: await bareLoop(VIEWERS / 10) };
+  const per = (pick: (rate: (typeof rates)[number]) => number) => Math.round(median(rates.map(pick)));
+  return {
+    ratio: median(rates.map((rate) => rate.slipway / rate.bare)),
+    details:
+      `slipway ${per((rate) => rate.slipway)} events/s, bare ${per((rate) => rate.bare)} events/s, ${VIEWERS} viewers of ${EVENTS} events, ` +
+      `at least 0.5; while they are written ${per((rate) => rate.live)} events/s; ` +
+      `a tenth of the viewers: ${(few.slipway / few.bare).toFixed(2)} (${Math.round(few.slipway)} events/s)`,
+  };
+}
+
+function batchesOfLines() {
+  return inBatches(buildLines(EVENTS), BATCH);
+}
+
+async function perSecond(viewers: number, follow: () => AsyncIterable<Batch>): Promise<number> {
+  const started = performance.now();
+  const seen = await Promise.all(Array.from({ length: viewers }, () => watch(follow())));
+  if (seen.some((count) => count !== EVENTS)) throw new Error("somebody missed events");
+  return (viewers * EVENTS) / ((performance.now() - started) / 1_000);
+}
+
+/** Takes every event, looks at it, and returns how many there were once all have come. */
+async function watch(batches: AsyncIterable<Batch>): Promise<number> {
+  let seen = 0;
+  for await (const batch of batches) {
+    for (const event of batch) if (event.seq === seen + 1 && event.type === "log") seen++;
+    if (seen >= EVENTS) break;
+  }
+  return seen;
+}
+
+function bareLoop(viewers: number): Promise<number> {
+  const batches = inBatches(
+    buildLines(EVENTS).map((event, index) => ({ ...event, seq: index + 1 })),
+    BATCH,
+  );
+  return perSecond(viewers, () => handOut(batches));
+}
+
+async function* handOut(batches: readonly Batch[]): AsyncIterable<Batch> {
+  for (const batch of batches) yield batch;
+}
