@@ -54,7 +54,7 @@ export const PageFields = {
 };
 
 /** A number of a query, from 1 to a power of ten; a query holds text, and `stands` is the number it stands for. */
-function count({ maximum, preset, description }: { maximum: number; preset: number; description: string }) {
+export function count({ maximum, preset, description }: { maximum: number; preset: number; description: string }) {
   const pattern = `^(?:[1-9][0-9]{0,${String(maximum).length - 2}}|${maximum})$`;
   const stands = { type: "integer", minimum: 1, maximum, default: preset };
   return t.String({ pattern, default: String(preset), description, stands });

@@ -11,6 +11,8 @@ export interface LiveRelease {
 export interface LiveReleases {
   list(): Promise<readonly LiveRelease[]>;
   find(projectId: string): Promise<LiveRelease | undefined>;
+  /** Which of these deployments are live. */
+  among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Tells every process that a project's release changed. */
   announce(projectId: string): Promise<void>;
   /** Calls the handler with a project's id whenever its release may have changed, with `null` when any may have; returns how to stop. */

@@ -1,0 +1,74 @@
+import type { Deployments } from "../../ports/deployments.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { Projects } from "../../ports/projects.ts";
+import type { Database } from "./database.ts";
+import type { PostgresSignals } from "./signals.ts";
+
+const LIVE_CHANNEL = "slipway_live";
+
+interface LiveRow {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly active_deployment_id: string;
+}
+
+/** Finds what is live in PostgreSQL. */
+export class PostgresLiveReleases implements LiveReleases {
+  readonly #database: Database;
+  readonly #signals: PostgresSignals;
+  readonly #stores: { readonly projects: Projects; readonly deployments: Deployments };
+
+  constructor(
+    database: Database,
+    signals: PostgresSignals,
+    stores: { readonly projects: Projects; readonly deployments: Deployments },
+  ) {
+    this.#database = database;
+    this.#signals = signals;
+    this.#stores = stores;
+  }
+
+  async list(): Promise<readonly LiveRelease[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<LiveRow[]>`
+        select id, organization_id, active_deployment_id from projects where active_deployment_id is not null order by id`,
+    );
+    const found = await Promise.all(rows.map((row) => this.#read(row)));
+    return found.filter((release) => release !== undefined);
+  }
+
+  async find(projectId: string): Promise<LiveRelease | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<LiveRow[]>`
+        select id, organization_id, active_deployment_id from projects
+        where id = ${projectId} and active_deployment_id is not null`,
+    );
+    return row && this.#read(row);
+  }
+
+  async among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (deploymentIds.length === 0) return new Set();
+    const rows = await this.#database.run(
+      (sql) => sql<{ id: string }[]>`
+        select active_deployment_id as id from projects where active_deployment_id = any (${deploymentIds}::text[])`,
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async announce(projectId: string): Promise<void> {
+    await this.#signals.publish(LIVE_CHANNEL, projectId);
+  }
+
+  onChange(handler: (projectId: string | null) => void): () => void {
+    const stops = [this.#signals.subscribe(LIVE_CHANNEL, handler), this.#signals.onReset(() => handler(null))];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  async #read({ id, organization_id, active_deployment_id }: LiveRow): Promise<LiveRelease | undefined> {
+    const [project, deployment] = await Promise.all([
+      this.#stores.projects.find(organization_id, id),
+      this.#stores.deployments.find(organization_id, active_deployment_id),
+    ]);
+    return project && deployment && { project, deployment };
+  }
+}

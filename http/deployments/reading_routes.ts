@@ -1,0 +1,216 @@
+import { Elysia, t } from "elysia";
+import type { followDeployment } from "../../application/deployments/follow_deployment.ts";
+import type { describeInstances, measureInstances } from "../../application/deployments/instances_of.ts";
+import type { downloadLogs, readLogs } from "../../application/deployments/read_logs.ts";
+import type { viewBuild } from "../../application/deployments/view_deployment.ts";
+import { PERCENT } from "../../application/deployments/engine/run.ts";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import type { Access } from "../access.ts";
+import { eventStream, type FeedEvent } from "../event_stream.ts";
+import { operation } from "../operation.ts";
+import { IdPath, integer, object, one } from "../schema.ts";
+import {
+  BuildView,
+  InfoView,
+  LogLineView,
+  lineView,
+  LogQuerySchema,
+  serviceViews,
+  StreamQuery,
+  UsageView,
+} from "./schemas.ts";
+
+export interface ReadingUseCases {
+  readonly describeInstances: ReturnType<typeof describeInstances>;
+  readonly downloadLogs: ReturnType<typeof downloadLogs>;
+  readonly followDeployment: ReturnType<typeof followDeployment>;
+  readonly measureInstances: ReturnType<typeof measureInstances>;
+  readonly readLogs: ReturnType<typeof readLogs>;
+  readonly viewBuild: ReturnType<typeof viewBuild>;
+}
+
+const Logs = object({ data: t.Array(LogLineView), nextSince: integer() });
+
+/** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
+export function readingRoutes(access: Access, useCases: ReadingUseCases, report: (error: unknown) => void) {
+  return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
+    .use(access)
+    .use(logs(access, useCases))
+    .get(
+      "/:id/stream",
+      async ({ principal, params, query, request }) => {
+        const since = Math.max(Number(query.since ?? 0), lastEventId(request));
+        const events = await useCases.followDeployment(principal, params.id, { since, signal: request.signal });
+        return events ? eventStream(feed(events), { report }) : new Response(null, { status: 204 });
+      },
+      {
+        permission: "deployment:read",
+        params: IdPath,
+        query: StreamQuery,
+        ...operation({
+          name: "deployment.stream",
+          summary: "Follow a deployment live as server-sent events; since or Last-Event-ID resume",
+          answer: { media: "text/event-stream" },
+          problems: [404],
+        }),
+      },
+    )
+    .get(
+      "/:id/build",
+      async ({ principal, params }) => ({ data: buildView(await useCases.viewBuild(principal, params.id)) }),
+      {
+        permission: "deployment:read",
+        params: IdPath,
+        ...operation({
+          name: "deployment.build",
+          summary: "Read how the build stands",
+          answer: one(BuildView),
+          problems: [404],
+        }),
+      },
+    )
+    .use(running(access, useCases));
+}
+
+function logs(access: Access, useCases: ReadingUseCases) {
+  return new Elysia({ name: "http/deployments/logs" }).use(access).get(
+    "/:id/logs",
+    async ({ principal, params, query, request }) => {
+      const { service, kind = "build" } = query;
+      const since = Number(query.since ?? 0);
+      if (request.headers.get("accept")?.includes("text/plain")) {
+        const text = await useCases.downloadLogs(principal, params.id, { kind, service });
+        return new Response(streamOf(text), {
+          headers: { "content-type": "text/plain; charset=utf-8" },
+        });
+      }
+      const lines = await useCases.readLogs(principal, params.id, { since, limit: Number(query.limit), service, kind });
+      return { data: lines.map(lineView), nextSince: lines.at(-1)?.seq ?? since };
+    },
+    {
+      permission: "deployment:read",
+      params: IdPath,
+      query: LogQuerySchema,
+      ...operation({
+        name: "deployment.logs",
+        summary: "Read the log, while the build runs too; Accept: text/plain gives the whole as text",
+        answer: Logs,
+        problems: [404],
+      }),
+    },
+  );
+}
+
+function running(access: Access, useCases: ReadingUseCases) {
+  return new Elysia({ name: "http/deployments/instances" })
+    .use(access)
+    .get(
+      "/:id/info",
+      async ({ principal, params }) => {
+        const { deployment, instances } = await useCases.describeInstances(principal, params.id);
+        const services = instances.map(({ service, containerId, status, startedAt, restarts, port, host }) => ({
+          name: service,
+          containerId,
+          image: null,
+          status,
+          health: deployment.services.find(({ name }) => name === service)?.status ?? "pending",
+          startedAt: startedAt.toISOString(),
+          restarts,
+          ports: [port],
+          address: `${host}:${port}`,
+        }));
+        return { data: { runtime: deployment.plan.runtime ?? "process", services } };
+      },
+      {
+        permission: "deployment:read",
+        params: IdPath,
+        ...operation({
+          name: "deployment.info",
+          summary: "Read what runs of a deployment",
+          answer: one(InfoView),
+          problems: [404],
+        }),
+      },
+    )
+    .get(
+      "/:id/usage",
+      async ({ principal, params }) => {
+        const services = (await useCases.measureInstances(principal, params.id)).map(({ name, usage }) => ({
+          name,
+          ...usage,
+        }));
+        const sum = (pick: (service: (typeof services)[number]) => number | null) =>
+          services.reduce((total, service) => total + (pick(service) ?? 0), 0);
+        return {
+          data: {
+            cpuPercent: sum((service) => service.cpuPercent),
+            memoryBytes: sum((service) => service.memoryBytes),
+            memoryLimitBytes: sum((service) => service.memoryLimitBytes) || null,
+            networkRxBytes: sum((service) => service.networkRxBytes) || null,
+            networkTxBytes: sum((service) => service.networkTxBytes) || null,
+            services,
+          },
+        };
+      },
+      {
+        permission: "deployment:read",
+        params: IdPath,
+        ...operation({
+          name: "deployment.usage",
+          summary: "Read what a deployment uses of CPU and memory",
+          answer: one(UsageView),
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function buildView({ deployment, lastSeq }: { readonly deployment: Deployment; readonly lastSeq: number }) {
+  const { status, steps, prompt } = deployment;
+  const current = steps.at(-1) ?? null;
+  return {
+    status,
+    step: current?.name ?? null,
+    percent: status === "ready" ? 100 : current ? PERCENT[current.name] : 0,
+    steps: steps.map(({ name, status: how, startedAt, durationMs }) => ({
+      name,
+      status: how,
+      startedAt: startedAt.toISOString(),
+      durationMs,
+    })),
+    lastSeq,
+    prompt:
+      prompt && prompt.answer === null ? { ...promptView(prompt), expiresAt: prompt.expiresAt.toISOString() } : null,
+    services: serviceViews(deployment),
+  };
+}
+
+function promptView({ promptId, title, message, actions }: NonNullable<Deployment["prompt"]>) {
+  return { promptId, title, message, actions };
+}
+
+async function* feed(batches: AsyncIterable<readonly DeploymentEvent[]>): AsyncGenerator<FeedEvent[]> {
+  for await (const events of batches) yield events.map((event) => ({ id: event.seq, event: event.type, data: event }));
+}
+
+/** Text that is made while it is sent; nothing is asked for before there is room for it. */
+function streamOf(text: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const parts = text[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await parts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await parts.return?.();
+    },
+  });
+}
+
+function lastEventId(request: Request): number {
+  const id = request.headers.get("last-event-id");
+  return id !== null && /^\d{1,15}$/.test(id) ? Number(id) : 0;
+}

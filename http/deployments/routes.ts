@@ -1,0 +1,164 @@
+import { Elysia, t } from "elysia";
+import type { deployProject } from "../../application/deployments/deploy_project.ts";
+import type { prepareSource, PrepareWish } from "../../application/deployments/prepare_source.ts";
+import type { removeDeployment } from "../../application/deployments/remove_deployment.ts";
+import type { showDeployment, viewDeployment, viewDeployments } from "../../application/deployments/view_deployment.ts";
+import { Failure, invalidField } from "../../domain/failure.ts";
+import type { Access } from "../access.ts";
+import { DetectionView } from "../folders/schemas.ts";
+import { operation } from "../operation.ts";
+import { done, IdPath, listed, many, Nothing, one } from "../schema.ts";
+import { BuildAccessBody, DeployBody, DeploymentView, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
+
+export interface DeploymentUseCases {
+  readonly deployProject: ReturnType<typeof deployProject>;
+  readonly prepareSource: ReturnType<typeof prepareSource>;
+  readonly removeDeployment: ReturnType<typeof removeDeployment>;
+  readonly showDeployment: ReturnType<typeof showDeployment>;
+  readonly viewDeployment: ReturnType<typeof viewDeployment>;
+  readonly viewDeployments: ReturnType<typeof viewDeployments>;
+}
+
+export const Made = done({
+  deployment_id: t.String({ examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
+  project_id: t.String(),
+});
+export const Said = done({ message: t.String() });
+
+/** Deployments: making, listing, reading and deleting them. */
+export function deploymentRoutes(access: Access, useCases: DeploymentUseCases) {
+  return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
+    .use(access)
+    .get(
+      "",
+      async ({ principal, query }) => ({
+        success: true,
+        ...(await listed(query, (page) => useCases.viewDeployments(principal, query.projectId, page), deploymentView)),
+      }),
+      {
+        permission: "deployment:list",
+        query: ListQuery,
+        ...operation({
+          name: "deployment.list",
+          summary: "List deployments, newest first",
+          answer: done(many(DeploymentView).properties),
+        }),
+      },
+    )
+    .get(
+      "/:id",
+      async ({ principal, params }) => ({ data: deploymentView(await useCases.viewDeployment(principal, params.id)) }),
+      {
+        permission: "deployment:read",
+        params: IdPath,
+        ...operation({
+          name: "deployment.get",
+          summary: "Read one deployment",
+          answer: one(DeploymentView),
+          problems: [404],
+        }),
+      },
+    )
+    .use(making(access, useCases))
+    .use(preparing(access, useCases))
+    .delete(
+      "/:id",
+      async ({ principal, params }) => {
+        await useCases.removeDeployment(principal, params.id);
+        return { success: true, message: "The deployment is deleted" };
+      },
+      {
+        permission: "deployment:admin",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "deployment.remove",
+          summary: "Delete a deployment; the live one is stopped",
+          answer: Said,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function making(access: Access, useCases: DeploymentUseCases) {
+  return new Elysia({ name: "http/deployments/making" })
+    .use(access)
+    .post(
+      "",
+      async ({ principal, body, set }) => {
+        const deployment = await useCases.deployProject(principal, body);
+        set.status = 202;
+        return {
+          success: true,
+          data: { deployment_id: deployment.id, deployment: deploymentView(await useCases.showDeployment(deployment)) },
+        };
+      },
+      {
+        permission: "deployment:write",
+        body: DeployBody,
+        ...operation({
+          name: "deployment.create",
+          summary: "Deploy a linked project from its source",
+          status: 202,
+          answer: done({ data: t.Object({ deployment_id: t.String(), deployment: DeploymentView }) }),
+          problems: [404],
+        }),
+      },
+    )
+    .post(
+      "/build/access",
+      async ({ principal, body: { buildStrategy: _, deployTarget, ...wish } }) => {
+        if (deployTarget === "cloud" || deployTarget === "server") {
+          throw new Failure(
+            "invalid",
+            "target_unsupported",
+            `Cannot deploy to "${deployTarget}": this version runs deployments on its own machine`,
+          );
+        }
+        const { id, projectId } = await useCases.deployProject(principal, wish);
+        return { success: true, deployment_id: id, project_id: projectId };
+      },
+      {
+        permission: "deployment:write",
+        body: BuildAccessBody,
+        ...operation({
+          name: "deployment.build_access",
+          summary: "Deploy an uploaded folder or a linked project, and start the build",
+          answer: Made,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function preparing(access: Access, useCases: DeploymentUseCases) {
+  return new Elysia({ name: "http/deployments/preparing" }).use(access).post(
+    "/prepare",
+    async ({ principal, body, request }) => ({
+      data: await useCases.prepareSource(principal, wishOf(body), request.signal),
+    }),
+    {
+      permission: "deployment:write",
+      body: PrepareBody,
+      ...operation({
+        name: "deployment.prepare",
+        summary: "Say what a repository or folder is and how it would be built; creates nothing",
+        answer: one(DetectionView),
+        problems: [502],
+        unaudited: true,
+      }),
+    },
+  );
+}
+
+function wishOf(body: typeof PrepareBody.static): PrepareWish {
+  const { source, owner, repo, branch, path } = body;
+  if (source === "local") {
+    if (path === undefined) throw invalidField("path", "give the folder's path");
+    return { source, path };
+  }
+  if (owner === undefined) throw invalidField("owner", "give the repository's owner");
+  if (repo === undefined) throw invalidField("repo", "give the repository's name");
+  return { source, owner, repo, branch };
+}

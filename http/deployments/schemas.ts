@@ -1,0 +1,226 @@
+import { t } from "elysia";
+import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from "../../domain/deployment/deployment.ts";
+import type { LoggedLine } from "../../application/deployments/read_logs.ts";
+import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
+import { EndpointSchema } from "../projects/service_schemas.ts";
+import { count, integer, nullable, object, oneOf, PageFields, text, Time } from "../schema.ts";
+
+const Id = text(100, { examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
+const ProjectId = text(100, { examples: ["prj_01m7edka8326kz9mv55sbbg868"] });
+const Environment = oneOf(["production", "preview"] as const, { examples: ["production"] });
+
+export const ListQuery = object({ ...PageFields, projectId: t.Optional(ProjectId) });
+
+export const DeployBody = object({
+  projectId: ProjectId,
+  branch: t.Optional(text(244, { examples: ["main"] })),
+  start: t.Optional(t.Boolean({ description: "false holds it in queued", examples: [true] })),
+});
+
+export const BuildAccessBody = object({
+  projectId: ProjectId,
+  uploadSessionId: t.Optional(text(100, { examples: ["upl_01m7edka8326kz9mv55sbbg868"] })),
+  branch: t.Optional(text(244, { examples: ["main"] })),
+  buildStrategy: t.Optional(oneOf(["server", "local"] as const, { examples: ["server"] })),
+  deployTarget: t.Optional(oneOf(["local", "server", "cloud"] as const, { examples: ["local"] })),
+  publicEndpoints: t.Optional(t.Array(EndpointSchema, { maxItems: 100, examples: [[]] })),
+  environment: t.Optional(Environment),
+  requireApproval: t.Optional(t.Boolean({ examples: [false] })),
+  start: t.Optional(t.Boolean({ examples: [true] })),
+});
+
+export const PrepareBody = object({
+  source: oneOf(["githost", "local"] as const, { examples: ["local"] }),
+  owner: t.Optional(text(100)),
+  repo: t.Optional(text(100)),
+  branch: t.Optional(text(244)),
+  path: t.Optional(text(4_000, { examples: ["/srv/harbour"] })),
+});
+
+export const RedeployBody = object({ useExistingCommit: t.Optional(t.Boolean({ examples: [false] })) });
+export const PinBody = object({ pinned: t.Optional(t.Boolean({ default: true, examples: [true] })) });
+export const RespondBody = object({ promptId: text(100), action: text(100, { examples: ["approve"] }) });
+
+export const LogQuerySchema = object({
+  since: t.Optional(sequence("Only lines after this number")),
+  limit: count({ maximum: 10_000, preset: 1_000, description: "How many lines at most" }),
+  service: t.Optional(text(63)),
+  kind: t.Optional(oneOf(["build", "runtime"] as const)),
+});
+
+export const StreamQuery = object({ since: t.Optional(sequence("Resume after this number")) });
+
+/** A number of an event in a query, which holds text. */
+function sequence(description: string) {
+  return t.String({ pattern: "^[0-9]{1,15}$", description, stands: { type: "integer", minimum: 0 } });
+}
+
+const ErrorView = object({ code: t.String(), message: t.String(), step: nullable(oneOf(STEPS)) });
+
+const ServiceView = object({
+  name: t.String({ examples: ["app"] }),
+  status: oneOf(SERVICE_STATUSES),
+  url: nullable(t.String()),
+  error: nullable(t.String()),
+});
+
+const PromptView = object({
+  promptId: t.String(),
+  title: t.String(),
+  message: t.String(),
+  actions: t.Array(object({ id: t.String(), label: t.String() })),
+  expiresAt: Time,
+});
+
+export const DeploymentView = object(
+  {
+    id: Id,
+    projectId: ProjectId,
+    organizationId: t.String(),
+    status: oneOf(DEPLOYMENT_STATUSES),
+    decision: nullable(oneOf(["pending", "kept", "rejected"] as const)),
+    active: t.Boolean({ description: "The project's live release" }),
+    pinned: t.Boolean(),
+    trigger: oneOf(["manual", "push", "redeploy", "rollback", "upload"] as const),
+    environment: Environment,
+    branch: nullable(t.String()),
+    commitSha: nullable(t.String()),
+    commitMessage: nullable(t.String()),
+    framework: nullable(t.String()),
+    url: nullable(t.String({ examples: ["http://harbour.localhost:4480"] })),
+    urls: t.Array(t.String()),
+    services: t.Array(ServiceView),
+    waitingFor: nullable(t.String()),
+    error: nullable(ErrorView),
+    createdAt: Time,
+    queuedAt: Time,
+    startedAt: nullable(Time),
+    builtAt: nullable(Time),
+    finishedAt: nullable(Time),
+    durationMs: nullable(integer()),
+    buildMs: nullable(integer()),
+    artifactAvailable: t.Boolean(),
+    rollbackOf: nullable(t.String()),
+    redeployOf: nullable(t.String()),
+    version: integer(),
+  },
+  { title: "Deployment" },
+);
+
+export const LogLineView = object(
+  {
+    seq: integer(),
+    at: Time,
+    level: oneOf(["info", "warn", "error"] as const),
+    step: nullable(oneOf(STEPS)),
+    service: nullable(t.String()),
+    stream: oneOf(["stdout", "stderr", "slipway"] as const),
+    message: t.String(),
+  },
+  { title: "LogLine" },
+);
+
+export const BuildView = object(
+  {
+    status: oneOf(DEPLOYMENT_STATUSES),
+    step: nullable(oneOf(STEPS)),
+    percent: integer(),
+    steps: t.Array(
+      object({
+        name: oneOf(STEPS),
+        status: oneOf(["running", "done", "failed", "skipped"] as const),
+        startedAt: Time,
+        durationMs: nullable(integer()),
+      }),
+    ),
+    lastSeq: integer(),
+    prompt: nullable(PromptView),
+    services: t.Array(ServiceView),
+  },
+  { title: "BuildSession" },
+);
+
+export const InfoView = object({
+  runtime: oneOf(["docker", "process"] as const),
+  services: t.Array(
+    object({
+      name: t.String(),
+      containerId: nullable(t.String()),
+      image: nullable(t.String()),
+      status: t.String(),
+      health: t.String(),
+      startedAt: Time,
+      restarts: integer(),
+      ports: t.Array(integer()),
+      address: t.String(),
+    }),
+  ),
+});
+
+const usage = {
+  cpuPercent: t.Number(),
+  memoryBytes: integer(),
+  memoryLimitBytes: nullable(integer()),
+  networkRxBytes: nullable(integer()),
+  networkTxBytes: nullable(integer()),
+};
+
+export const UsageView = object({ ...usage, services: t.Array(object({ name: t.String(), ...usage })) });
+
+/** A deployment as the API shows it. */
+export function deploymentView({ deployment, active }: ShownDeployment) {
+  const {
+    id,
+    projectId,
+    organizationId,
+    status,
+    decision,
+    pinned,
+    trigger,
+    environment,
+    branch,
+    commitSha,
+    commitMessage,
+  } = deployment;
+  const { framework, urls, waitingFor, error, artifactAvailable, rollbackOf, redeployOf, version } = deployment;
+  const { createdAt, queuedAt, startedAt, builtAt, finishedAt } = deployment;
+  return {
+    id,
+    projectId,
+    organizationId,
+    status,
+    decision,
+    active,
+    pinned,
+    trigger,
+    environment,
+    branch,
+    commitSha,
+    commitMessage,
+    framework,
+    url: urls[0] ?? null,
+    urls,
+    services: serviceViews(deployment),
+    waitingFor,
+    error,
+    createdAt: createdAt.toISOString(),
+    queuedAt: queuedAt.toISOString(),
+    startedAt: startedAt?.toISOString() ?? null,
+    builtAt: builtAt?.toISOString() ?? null,
+    finishedAt: finishedAt?.toISOString() ?? null,
+    durationMs: startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : null,
+    buildMs: startedAt && builtAt ? builtAt.getTime() - startedAt.getTime() : null,
+    artifactAvailable,
+    rollbackOf,
+    redeployOf,
+    version,
+  };
+}
+
+export function serviceViews({ services }: Deployment) {
+  return services.map(({ name, status, url, error }) => ({ name, status, url, error }));
+}
+
+export function lineView({ seq, at, level, step, service, stream, message }: LoggedLine) {
+  return { seq, at: at.toISOString(), level, step, service, stream, message };
+}

@@ -1,0 +1,193 @@
+import { Elysia } from "elysia";
+import type { cancelDeployment } from "../../application/deployments/cancel_deployment.ts";
+import type { restartInstances } from "../../application/deployments/instances_of.ts";
+import type { pinDeployment } from "../../application/deployments/pin_deployment.ts";
+import type { redeploy, rollback } from "../../application/deployments/redeploy.ts";
+import type { respondToPrompt } from "../../application/deployments/respond_to_prompt.ts";
+import type { startBuild } from "../../application/deployments/start_build.ts";
+import type { showDeployment } from "../../application/deployments/view_deployment.ts";
+import { DEPLOYMENT_STATUSES, type Deployment } from "../../domain/deployment/deployment.ts";
+import type { Access } from "../access.ts";
+import { operation } from "../operation.ts";
+import { done, IdPath, Nothing, one, oneOf } from "../schema.ts";
+import { Made, Said } from "./routes.ts";
+import { DeploymentView, deploymentView, PinBody, RedeployBody, RespondBody } from "./schemas.ts";
+
+export interface SteeringUseCases {
+  readonly cancelDeployment: ReturnType<typeof cancelDeployment>;
+  readonly pinDeployment: ReturnType<typeof pinDeployment>;
+  readonly redeploy: ReturnType<typeof redeploy>;
+  readonly respondToPrompt: ReturnType<typeof respondToPrompt>;
+  readonly restartInstances: ReturnType<typeof restartInstances>;
+  readonly rollback: ReturnType<typeof rollback>;
+  readonly showDeployment: ReturnType<typeof showDeployment>;
+  readonly startBuild: ReturnType<typeof startBuild>;
+}
+
+const Status = done({ status: oneOf(DEPLOYMENT_STATUSES) });
+
+/** What people do with a deployment once it is there. */
+export function steeringRoutes(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
+    .use(access)
+    .use(again(access, useCases))
+    .use(build(access, useCases))
+    .use(running(access, useCases));
+}
+
+function again(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ name: "http/deployments/again" })
+    .use(access)
+    .post(
+      "/:id/redeploy",
+      async ({ principal, params, body: { useExistingCommit }, set }) => {
+        set.status = 202;
+        return made(
+          await useCases.redeploy(principal, params.id, useExistingCommit === undefined ? {} : { useExistingCommit }),
+        );
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: RedeployBody,
+        ...operation({
+          name: "deployment.redeploy",
+          summary: "Build a deployment's project anew: the latest commit, or exactly its own",
+          status: 202,
+          answer: Made,
+          problems: [404],
+        }),
+      },
+    )
+    .post(
+      "/:id/rollback",
+      async ({ principal, params, set }) => {
+        set.status = 202;
+        return made(await useCases.rollback(principal, params.id));
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "deployment.rollback",
+          summary: "Go back to this release: its files, environment and settings as recorded; needs deployment:admin",
+          status: 202,
+          answer: Made,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function build(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ name: "http/deployments/build" })
+    .use(access)
+    .post(
+      "/:id/build",
+      async ({ principal, params, set }) => {
+        const { status } = await useCases.startBuild(principal, params.id);
+        set.status = 202;
+        return { success: true, status };
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "deployment.start",
+          summary: "Start a held deployment as soon as its project is free",
+          status: 202,
+          answer: Status,
+          problems: [404],
+        }),
+      },
+    )
+    .post(
+      "/:id/build/respond",
+      async ({ principal, params, body }) => {
+        const { status } = await useCases.respondToPrompt(principal, params.id, body);
+        return { success: true, status };
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: RespondBody,
+        ...operation({
+          name: "deployment.respond",
+          summary: "Answer what a build waits for",
+          answer: Status,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function running(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ name: "http/deployments/running" })
+    .use(access)
+    .post(
+      "/:id/pin",
+      async ({ principal, params, body: { pinned = true } }) => {
+        const deployment = await useCases.pinDeployment(principal, params.id, pinned);
+        return { data: deploymentView(await useCases.showDeployment(deployment)) };
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: PinBody,
+        ...operation({
+          name: "deployment.pin",
+          summary: "Keep a release from being cleaned up, or let it go",
+          answer: one(DeploymentView),
+          problems: [404],
+        }),
+      },
+    )
+    .post(
+      "/:id/cancel",
+      async ({ principal, params }) => {
+        const { status } = await useCases.cancelDeployment(principal, params.id);
+        return {
+          success: true,
+          message:
+            status === "cancelled"
+              ? "The deployment is cancelled"
+              : `The deployment is being cancelled; its status is "${status}"`,
+        };
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "deployment.cancel",
+          summary: "Cancel a deployment that has not finished; needs deployment:admin",
+          answer: Said,
+          problems: [404],
+        }),
+      },
+    )
+    .post(
+      "/:id/restart",
+      async ({ principal, params }) => {
+        const count = await useCases.restartInstances(principal, params.id);
+        return { success: true, message: `Restarted ${count === 1 ? "1 service" : `${count} services`}` };
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "deployment.restart",
+          summary: "Restart what runs of a deployment",
+          answer: Said,
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function made({ id, projectId }: Deployment) {
+  return { success: true, deployment_id: id, project_id: projectId };
+}
