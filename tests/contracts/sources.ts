@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Failure } from "../../domain/failure.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { FetchableSource, FetchTarget, Sources } from "../../ports/sources.ts";
+
+/** What the first and the last commit on `main` hold, and one on the branch `feature/ünïcode`. */
+export const COMMITS = {
+  first: { message: "first", files: { "index.html": "one" } },
+  last: { message: "last", files: { "index.html": "two", "src/a.js": "a" } },
+  feature: { message: "a feature", files: { "index.html": "feature" } },
+} as const;
+export const FEATURE = "feature/ünïcode";
+export const LOCAL_FILES = { "index.html": "local", "src/a.js": "b" } as const;
+export const UPLOADED_FILES = { "index.html": "uploaded" } as const;
+export const PASSWORD = "canary-5f3c1d+/= token";
+
+/** An adapter to try, with the sources it finds. */
+export interface SourcesFixture extends AsyncDisposable {
+  readonly sources: Sources;
+  newFolder(): Promise<string>;
+  /** What was brought into a folder. */
+  filesIn(folder: string): Promise<Record<string, string>>;
+  /** Open to anybody, with `COMMITS`. */
+  readonly repository: { readonly url: string; readonly shas: Readonly<Record<keyof typeof COMMITS, string>> };
+  /** The same for `PASSWORD` only. */
+  readonly privateUrl: string;
+  readonly missingUrl: string;
+  readonly localPath: string;
+  readonly uploadId: string;
+}
+
+type GitSource = Extract<FetchableSource, { kind: "git" }>;
+
+/** What every `Sources` adapter of all kinds promises. */
+export function sourcesContract(name: string, open: () => Promise<SourcesFixture>) {
+  describe(`Sources contract: ${name}`, () => {
+    let fixture: SourcesFixture;
+    beforeAll(async () => {
+      fixture = await open();
+    });
+    afterAll(async () => {
+      await fixture?.[Symbol.asyncDispose]();
+    });
+
+    const fetch = async (source: FetchableSource, options: Partial<FetchTarget> = {}) => {
+      const folder = await fixture.newFolder();
+      const lines: string[] = [];
+      const log = (line: string) => void lines.push(line);
+      const fetched = await fixture.sources.fetch(source, {
+        folder,
+        signal: new AbortController().signal,
+        log,
+        ...options,
+      });
+      return { fetched, files: await fixture.filesIn(folder), lines };
+    };
+    const failureOf = async (source: FetchableSource, options: Partial<FetchTarget> = {}) => {
+      const error: unknown = await fetch(source, options).then(
+        () => new Error("it succeeded"),
+        (reason: unknown) => reason,
+      );
+      if (!(error instanceof Failure)) throw error;
+      expect(error.message).toStartWith("Cannot ");
+      return error;
+    };
+    const git = (change: Partial<GitSource> = {}): GitSource => ({
+      kind: "git",
+      url: fixture.repository.url,
+      branch: null,
+      commit: null,
+      ...change,
+    });
+    const commitOf = (which: keyof typeof COMMITS) => ({
+      fetched: { commitSha: fixture.repository.shas[which], commitMessage: COMMITS[which].message },
+      files: { ...COMMITS[which].files },
+    });
+
+    test("fetch() brings in the tip of the default branch, and says so", async () => {
+      const { lines, ...found } = await fetch(git());
+      expect(found).toEqual(commitOf("last"));
+      expect(lines.length).toBeGreaterThan(0);
+    });
+
+    test("fetch() brings in the tip of a branch", async () => {
+      expect(await fetch(git({ branch: "main" }))).toMatchObject(commitOf("last"));
+      expect(await fetch(git({ branch: FEATURE }))).toMatchObject(commitOf("feature"));
+    });
+
+    test("fetch() brings in an exact commit, whatever the branch", async () => {
+      const { first, feature } = fixture.repository.shas;
+      expect(await fetch(git({ branch: "main", commit: first }))).toMatchObject(commitOf("first"));
+      expect(await fetch(git({ commit: feature }))).toMatchObject(commitOf("feature"));
+      expect(await fetch(git({ commit: first.slice(0, 10) }))).toMatchObject(commitOf("first"));
+    });
+
+    test("fetch() says that a branch, a commit or a repository is not there", async () => {
+      expect((await failureOf(git({ branch: "nothing" }))).code).toBe("git_branch_not_found");
+      expect((await failureOf(git({ commit: "0123456789".repeat(4) }))).code).toBe("git_commit_not_found");
+      expect((await failureOf(git({ url: fixture.missingUrl }))).code).toBe("git_not_found");
+    });
+
+    test("fetch() takes no option for a branch", async () => {
+      const failure = await failureOf(git({ branch: "--upload-pack=/bin/true" }));
+      expect([failure.kind, failure.code]).toEqual(["invalid", "git_branch_refused"]);
+    });
+
+    test("fetch() brings in a private repository with its credential only", async () => {
+      const source = git({ url: fixture.privateUrl });
+      const { lines, ...found } = await fetch(source, { credential: new Secret(PASSWORD) });
+      expect(found).toEqual(commitOf("last"));
+      expect(lines.join("\n")).not.toContain(PASSWORD);
+      expect((await failureOf(source)).code).toBe("git_auth_failed");
+      const failure = await failureOf(source, { credential: new Secret("wrong-canary") });
+      expect(failure.code).toBe("git_auth_failed");
+      expect(failure.message).not.toContain("wrong-canary");
+    });
+
+    test("fetch() brings in a folder of the machine", async () => {
+      const { fetched, files } = await fetch({ kind: "local", path: fixture.localPath });
+      expect(fetched).toEqual({ commitSha: null, commitMessage: null });
+      expect(files).toEqual({ ...LOCAL_FILES });
+      const failure = await failureOf({ kind: "local", path: `${fixture.localPath}/not there` });
+      expect(failure.code).toBe("local_source_gone");
+    });
+
+    test("fetch() brings in an upload, more than once", async () => {
+      for (let turn = 0; turn < 2; turn++) {
+        const { fetched, files } = await fetch({ kind: "upload", uploadId: fixture.uploadId });
+        expect(fetched).toEqual({ commitSha: null, commitMessage: null });
+        expect(files).toEqual({ ...UPLOADED_FILES });
+      }
+      const failure = await failureOf({ kind: "upload", uploadId: "upl_unknown" });
+      expect([failure.kind, failure.code]).toEqual(["not_found", "upload_gone"]);
+    });
+
+    test("fetch() ends with the signal's reason when aborted", async () => {
+      const signal = AbortSignal.abort(new Error("no longer needed"));
+      const sources: FetchableSource[] = [
+        git(),
+        { kind: "local", path: fixture.localPath },
+        { kind: "upload", uploadId: fixture.uploadId },
+      ];
+      for (const source of sources) await expect(fetch(source, { signal })).rejects.toThrow("no longer needed");
+      const abort = new AbortController();
+      const log = () => abort.abort(new Error("enough"));
+      await expect(fetch(git(), { signal: abort.signal, log })).rejects.toThrow("enough");
+    });
+  });
+}
