@@ -3,6 +3,23 @@ import { claimDomain } from "./application/domains/claim_domain.ts";
 import { listDomains } from "./application/domains/list_domains.ts";
 import { removeDomain } from "./application/domains/remove_domain.ts";
 import { verifyDomain } from "./application/domains/verify_domain.ts";
+import { cancelDeployment } from "./application/deployments/cancel_deployment.ts";
+import { deployProject } from "./application/deployments/deploy_project.ts";
+import { followDeployment } from "./application/deployments/follow_deployment.ts";
+import { describeInstances, measureInstances, restartInstances } from "./application/deployments/instances_of.ts";
+import { pinDeployment } from "./application/deployments/pin_deployment.ts";
+import { prepareSource } from "./application/deployments/prepare_source.ts";
+import { downloadLogs, readLogs } from "./application/deployments/read_logs.ts";
+import { redeploy, rollback } from "./application/deployments/redeploy.ts";
+import { removeDeployment } from "./application/deployments/remove_deployment.ts";
+import { respondToPrompt } from "./application/deployments/respond_to_prompt.ts";
+import { startBuild } from "./application/deployments/start_build.ts";
+import {
+  showDeployment,
+  viewBuild,
+  viewDeployment,
+  viewDeployments,
+} from "./application/deployments/view_deployment.ts";
 import { acceptInvitation } from "./application/identity/accept_invitation.ts";
 import { changeMember } from "./application/identity/change_member.ts";
 import { changeProfile } from "./application/identity/change_profile.ts";
@@ -53,7 +70,14 @@ export const VERSION = manifest.version;
 /** What of the settings the application itself needs. */
 export type AppSettings = Pick<
   Config,
-  "mode" | "runtime" | "baseDomain" | "dataFolder" | "localSourceRoots" | "trustedProxies" | "uploadMaxBytes"
+  | "mode"
+  | "runtime"
+  | "baseDomain"
+  | "dataFolder"
+  | "localSourceRoots"
+  | "trustedProxies"
+  | "uploadMaxBytes"
+  | "githostUrl"
 > & { readonly publicUrl: string };
 
 /** Builds every use case from one set of ports. */
@@ -67,13 +91,20 @@ export function useCases(world: World, settings: AppSettings) {
     localSources: { mode, roots, dataFolder },
     uploadLimits: { maxBytes, maxUnpackedBytes: 4 * maxBytes, maxEntries: 200_000 },
     auditTrail: auditTrail(world),
+    githostUrl: settings.githostUrl,
   };
-  return { ...identityUseCases(ports), ...projectUseCases(ports), ...machineUseCases(ports) };
+  return {
+    ...identityUseCases(ports),
+    ...projectUseCases(ports),
+    ...machineUseCases(ports),
+    ...deploymentUseCases(ports),
+  };
 }
 
 type Ports = World &
   Pick<AppSettings, "mode" | "baseDomain"> & {
     readonly publicHost: string;
+    readonly githostUrl: string;
     readonly localSources: Parameters<typeof createProject>[0]["localSources"];
     readonly uploadLimits: Parameters<typeof receiveUpload>[0]["uploadLimits"];
     readonly auditTrail: ReturnType<typeof auditTrail>;
@@ -139,6 +170,30 @@ function machineUseCases(ports: Ports) {
     removeCloudLink: removeCloudLink(ports),
     removeServer: removeServer(ports),
     setCloudLink: setCloudLink(ports),
+  };
+}
+
+function deploymentUseCases(ports: Ports) {
+  return {
+    cancelDeployment: cancelDeployment(ports),
+    deployProject: deployProject(ports),
+    describeInstances: describeInstances(ports),
+    downloadLogs: downloadLogs(ports),
+    followDeployment: followDeployment(ports),
+    measureInstances: measureInstances(ports),
+    pinDeployment: pinDeployment(ports),
+    prepareSource: prepareSource(ports),
+    readLogs: readLogs(ports),
+    redeploy: redeploy(ports),
+    removeDeployment: removeDeployment(ports),
+    respondToPrompt: respondToPrompt(ports),
+    restartInstances: restartInstances(ports),
+    rollback: rollback(ports),
+    showDeployment: showDeployment(ports),
+    startBuild: startBuild(ports),
+    viewBuild: viewBuild(ports),
+    viewDeployment: viewDeployment(ports),
+    viewDeployments: viewDeployments(ports),
   };
 }
 

@@ -36,6 +36,7 @@ export function readConfig(environment: Environment, cwd: string) {
     uploadMaxBytes: read.number("UPLOAD_MAX_BYTES", 2 * 1_024 ** 3, { min: 1, max: 2 ** 50 }),
     logLevel: read.word("LOG_LEVEL", ["info", ...LOG_LEVELS]) as LogLevel,
     logFormat: read.optionalWord("LOG_FORMAT", ["json", "text"]),
+    githostUrl: read.url("GITHOST_WEB_URL") ?? "https://github.com",
     ...laterSettings(read),
   };
 }

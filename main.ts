@@ -4,6 +4,7 @@ import { BadSetting, type Config, readConfig } from "./config.ts";
 import { Failure } from "./domain/failure.ts";
 import { type Listener, listen } from "./listen.ts";
 import { openWorld } from "./open_world.ts";
+import { startEngine } from "./start_engine.ts";
 import { welcome } from "./welcome.ts";
 
 const DRAIN_MS = 10_000;
@@ -23,6 +24,7 @@ async function run(config: Config): Promise<void> {
     config.publicUrl ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${listener.port}`;
   const { handle, useCases } = compose(world, { ...config, publicUrl });
   const { shownToken } = await useCases.claimInstallation(config.adminToken?.reveal());
+  await using _engine = await startEngine(world, config);
   const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
   listener.serve(handle);
   process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder: config.dataFolder, shownToken }));

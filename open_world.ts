@@ -6,10 +6,19 @@ import { DnsNameRecords } from "./adapters/dns/name_records.ts";
 import { DockerContainerEngine } from "./adapters/docker/container_engine.ts";
 import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
+import { EdgeServer } from "./adapters/edge/edge_server.ts";
+import { GitSources } from "./adapters/git/git_sources.ts";
+import { AllSources } from "./adapters/local/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
+import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
+import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
 import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
+import { UploadSources } from "./adapters/local/upload_sources.ts";
 import { migrate } from "./adapters/postgres/migrate.ts";
 import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
+import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
+import { ProcessBuilder } from "./adapters/process/builder.ts";
+import { ProcessRuntime } from "./adapters/process/runtime.ts";
 import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
 import type { Config } from "./config.ts";
 import { Failure } from "./domain/failure.ts";
@@ -29,9 +38,12 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const vault = await CryptoVault.load(keysOf(config));
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
+  const running = openRuntime(config, { log, vault, nameRecords });
+  opened.use(running.runtime);
   const lifetime = opened.move();
   return {
     ...stores,
+    ...running,
     clock: { now: () => new Date() },
     containerEngine: new DockerContainerEngine(config.dockerHost),
     hostFolders: new LocalHostFolders(),
@@ -39,9 +51,31 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     nameRecords,
     passwords: new ArgonPasswords(),
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
-    uploadFiles: new LocalUploadFiles(join(config.dataFolder, "uploads")),
     vault,
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+/** What fetches, builds, runs and serves deployments. */
+function openRuntime(
+  { dataFolder, mode, trustedProxies }: Config,
+  { log, vault, nameRecords }: { readonly log: Log; readonly vault: CryptoVault; readonly nameRecords: NameRecords },
+) {
+  const inData = (name: string) => join(dataFolder, name);
+  const uploadFiles = new LocalUploadFiles(inData("uploads"));
+  const resolveAddress = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
+  return {
+    builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache") }),
+    edge: new EdgeServer({ trustedProxies, log }),
+    healthProbe: new NetworkHealthProbe(),
+    releaseFolders: new LocalReleaseFolders(inData("releases")),
+    runtime: new ProcessRuntime({ folder: inData("instances"), vault, log }),
+    sources: new AllSources({
+      git: new GitSources({ knownHostsFile: inData("known_hosts"), ...resolveAddress }),
+      local: new LocalFolderSources({ dataFolder }),
+      upload: new UploadSources(uploadFiles),
+    }),
+    uploadFiles,
   };
 }
 

@@ -2,6 +2,9 @@ import { Elysia } from "elysia";
 import { access, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { authRoutes, type AuthUseCases } from "./auth/routes.ts";
 import { cloudRoutes, type CloudUseCases } from "./cloud/routes.ts";
+import { readingRoutes, type ReadingUseCases } from "./deployments/reading_routes.ts";
+import { deploymentRoutes, type DeploymentUseCases } from "./deployments/routes.ts";
+import { steeringRoutes, type SteeringUseCases } from "./deployments/steering_routes.ts";
 import { docsPage } from "./docs_page.ts";
 import { domainRoutes, type DomainUseCases } from "./domains/routes.ts";
 import { folderRoutes, type FolderUseCases } from "./folders/routes.ts";
@@ -19,6 +22,9 @@ import { tokenRoutes, type TokenUseCases } from "./tokens/routes.ts";
 
 export type HttpUseCases = AuthUseCases &
   CloudUseCases &
+  DeploymentUseCases &
+  ReadingUseCases &
+  SteeringUseCases &
   DomainUseCases &
   FolderUseCases &
   MemberUseCases &
@@ -57,7 +63,10 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
     .use(folderRoutes(guarded, useCases, publicUrl))
     .use(domainRoutes(guarded, useCases))
     .use(serverRoutes(guarded, useCases))
-    .use(cloudRoutes(guarded, useCases));
+    .use(cloudRoutes(guarded, useCases))
+    .use(deploymentRoutes(guarded, useCases))
+    .use(steeringRoutes(guarded, useCases))
+    .use(readingRoutes(guarded, useCases, (error) => options.report(error, "")));
 }
 
 /** Builds the HTTP application as one function from request to answer; it does not listen. */

@@ -1,5 +1,6 @@
 import { MemoryAttempts } from "./attempts.ts";
 import { MemoryAuditLog } from "./audit_log.ts";
+import { MemoryBuilder } from "./builder.ts";
 import { MemoryClock } from "./clock.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
@@ -7,21 +8,27 @@ import { MemoryDeploymentEvents } from "./deployment_events.ts";
 import { MemoryDeploymentQueue } from "./deployment_queue.ts";
 import { MemoryDeployments } from "./deployments.ts";
 import { MemoryDomains } from "./domains.ts";
+import { MemoryEdge } from "./edge.ts";
+import { MemoryHealthProbe } from "./health_probe.ts";
 import { MemoryHostFolders } from "./host_folders.ts";
 import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
 import { MemoryIdentities } from "./identities.ts";
 import { MemoryInstallation } from "./installation.ts";
 import { MemoryInvitations } from "./invitations.ts";
+import { MemoryLiveReleases } from "./live_releases.ts";
 import { MemoryMembers } from "./members.ts";
 import { MemoryTables } from "./memory_tables.ts";
 import { MemoryNameRecords } from "./name_records.ts";
 import { MemoryOrganizations } from "./organizations.ts";
 import { MemoryPasswords } from "./passwords.ts";
 import { MemoryProjects } from "./projects.ts";
+import { MemoryReleaseFolders } from "./release_folders.ts";
 import { MemoryRemoteHosts } from "./remote_hosts.ts";
+import { MemoryRuntime } from "./runtime.ts";
 import { MemoryServers } from "./servers.ts";
 import { MemoryServiceHealth } from "./service_health.ts";
 import { MemorySessions } from "./sessions.ts";
+import { MemorySources } from "./sources.ts";
 import { MemoryTokens } from "./tokens.ts";
 import { MemoryUploadFiles } from "./upload_files.ts";
 import { MemoryUploadSessions } from "./upload_sessions.ts";
@@ -33,6 +40,7 @@ export type MemoryWorld = ReturnType<typeof memoryWorld>;
 
 /** Makes a world of its own: one adapter of every port, over the same fresh tables. */
 export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
+  const deployments = new MemoryDeployments(tables);
   return {
     attempts: new MemoryAttempts(tables),
     auditLog: new MemoryAuditLog(tables),
@@ -41,7 +49,14 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     containerEngine: new MemoryContainerEngine(),
     deploymentEvents: new MemoryDeploymentEvents(tables),
     deploymentQueue: new MemoryDeploymentQueue(tables),
-    deployments: new MemoryDeployments(tables),
+    builder: new MemoryBuilder(),
+    deployments,
+    edge: new MemoryEdge(),
+    healthProbe: new MemoryHealthProbe(),
+    liveReleases: new MemoryLiveReleases(tables, deployments),
+    releaseFolders: new MemoryReleaseFolders(),
+    runtime: new MemoryRuntime(),
+    sources: new MemorySources(),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),

@@ -11,6 +11,7 @@ import { PostgresIdempotentAnswers } from "./idempotent_answers.ts";
 import { PostgresIdentities } from "./identities.ts";
 import { PostgresInstallation } from "./installation.ts";
 import { PostgresInvitations } from "./invitations.ts";
+import { PostgresLiveReleases } from "./live_releases.ts";
 import { PostgresMembers } from "./members.ts";
 import { PostgresOrganizations } from "./organizations.ts";
 import { PostgresProjects } from "./projects.ts";
@@ -67,6 +68,8 @@ export async function postgresWorld(options: PostgresWorldOptions): Promise<Post
 }
 
 function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs }: PostgresWorldOptions) {
+  const projects = new PostgresProjects(database);
+  const deployments = new PostgresDeployments(database, vault);
   return {
     attempts: new PostgresAttempts(database),
     auditLog: new PostgresAuditLog(database),
@@ -74,7 +77,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     database,
     deploymentEvents: new PostgresDeploymentEvents(database, signals),
     deploymentQueue: new PostgresDeploymentQueue(database, signals),
-    deployments: new PostgresDeployments(database, vault),
+    deployments,
     domains: new PostgresDomains(database),
     idempotentAnswers: new PostgresIdempotentAnswers(database),
     identities: new PostgresIdentities(database, signals, usesMs),
@@ -82,7 +85,8 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     invitations: new PostgresInvitations(database, signals),
     members: new PostgresMembers(database, signals),
     organizations: new PostgresOrganizations(database, signals),
-    projects: new PostgresProjects(database),
+    liveReleases: new PostgresLiveReleases(database, signals, { projects, deployments }),
+    projects,
     sealedRows: new PostgresSealedRows(database, vault),
     servers: new PostgresServers(database, vault),
     serviceHealth: new PostgresServiceHealth(database),

@@ -20,6 +20,7 @@ export const SETTINGS: AppSettings = {
   trustedProxies: [],
   uploadMaxBytes: 1_000_000,
   publicUrl: "http://slipway.test",
+  githostUrl: "https://git.example.com",
 };
 
 /** One call of the API; what is left out is left out of the request. */

@@ -1,0 +1,93 @@
+import { isRunning } from "../../domain/deployment/transitions.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import type { EdgeRoute } from "../../ports/edge.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { Log } from "../../ports/log.ts";
+import type { ReleaseFolders } from "../../ports/release_folders.ts";
+import type { Runtime } from "../../ports/runtime.ts";
+import { workingFolder } from "./engine/build_release.ts";
+import { routesTo, type ServePorts } from "./engine/serve.ts";
+
+const GRACE_MS = 10_000;
+
+export interface RestoreReleasesPorts extends ServePorts {
+  readonly deployments: Deployments;
+  readonly liveReleases: LiveReleases;
+  readonly log: Log;
+}
+
+/** Makes sure that everything live runs, and gives the routes to it; one that cannot run keeps nobody else from it. */
+export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
+  return async function (): Promise<readonly EdgeRoute[]> {
+    const routes: EdgeRoute[] = [];
+    for (const release of await ports.liveReleases.list()) {
+      try {
+        await ensureRunning(ports, release);
+        routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        ports.log.write("error", "A live release could not be started again", {
+          projectId: release.project.id,
+          error: why,
+        });
+      }
+    }
+    return routes;
+  };
+}
+
+async function ensureRunning(
+  { deployments, releaseFolders, runtime }: RestoreReleasesPorts,
+  { deployment, project }: LiveRelease,
+): Promise<void> {
+  const instanceId = deployment.services[0]?.instanceId;
+  if (!instanceId || (await runtime.find(instanceId))) return;
+  const folder = await releaseFolders.find(deployment.artifactOf ?? deployment.id);
+  if (!folder?.finished) throw new Error("its release folder is gone");
+  await runtime.start({
+    instanceId,
+    deploymentId: deployment.id,
+    projectId: project.id,
+    service: "app",
+    folder: folder.path,
+    workingFolder: workingFolder(folder.path, deployment),
+    command: deployment.plan.startCommand ?? "",
+    environment: await deployments.environment(deployment.id),
+  });
+}
+
+export interface SweepReleasesPorts {
+  readonly deployments: Deployments;
+  readonly liveReleases: LiveReleases;
+  readonly releaseFolders: ReleaseFolders;
+  readonly runtime: Runtime;
+}
+
+/** Removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
+export function sweepReleases({ deployments, liveReleases, releaseFolders, runtime }: SweepReleasesPorts) {
+  return async function (): Promise<void> {
+    for (const { instanceId, deploymentId } of await runtime.list()) {
+      if (!(await isNeeded(deploymentId))) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+    }
+    for await (const id of releaseFolders.list()) {
+      const deployment = await deployments.get(id);
+      const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
+      const used = kept || (await shares(id));
+      if (!used && !id.startsWith("prepare-")) await releaseFolders.remove(id);
+    }
+  };
+
+  async function isNeeded(deploymentId: string): Promise<boolean> {
+    const deployment = await deployments.get(deploymentId);
+    if (!deployment) return false;
+    if (isRunning(deployment) || deployment.decision === "pending") return true;
+    if (deployment.environment === "preview") return deployment.status === "ready";
+    return (await liveReleases.among([deploymentId])).has(deploymentId);
+  }
+
+  /** Whether a live release runs the artifact of another deployment. */
+  async function shares(artifactOf: string): Promise<boolean> {
+    const live = await liveReleases.list();
+    return live.some(({ deployment }) => deployment.artifactOf === artifactOf);
+  }
+}
