@@ -41,7 +41,9 @@ const CAUSES: readonly Cause[] = [
     kind: "invalid",
     pattern: /couldn't find remote ref|Remote branch .* not found/i,
     reason: ({ branch }) =>
-      branch === null ? "it has no commits yet; push one first" : `it has no branch "${branch}"; check the name`,
+      branch === null
+        ? "it has no commits yet, or this is not the address of a repository; push a commit or correct the address"
+        : `it has no branch "${branch}"; check the name`,
   },
   {
     code: "git_commit_not_found",

@@ -52,11 +52,12 @@ export async function runGit(run: GitRun): Promise<GitOutcome> {
     ]);
     run.signal.throwIfAborted();
     return { code, output, errors };
-  } finally {
-    run.signal.removeEventListener("abort", kill);
-    // A child that outlives git, or one that nobody reads any more because a line could not be taken.
+  } catch (error) {
     kill();
     await child.exited;
+    throw error;
+  } finally {
+    run.signal.removeEventListener("abort", kill);
   }
 }
 

@@ -88,8 +88,10 @@ export class GitServer implements AsyncDisposable {
   readonly #access = new Map<string, RepositoryAccess>();
   /** Each request as `METHOD path?query`, with the credential that came along. */
   readonly requests: { readonly line: string; readonly authorization: string | null }[] = [];
+  /** Whether the second version of git's protocol is spoken, in which any commit may be asked for. */
+  modern = true;
   /** Answers a request in the place of git when it gives something. */
-  intercept: ((request: Request) => Response | Promise<Response> | undefined) | undefined;
+  intercept: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
 
   private constructor(root: string) {
     this.#root = root;
@@ -144,7 +146,7 @@ export class GitServer implements AsyncDisposable {
         ...BASE_ENVIRONMENT,
         GIT_PROJECT_ROOT: join(this.#root, "bare"),
         GIT_HTTP_EXPORT_ALL: "1",
-        GIT_PROTOCOL: request.headers.get("git-protocol") ?? "",
+        GIT_PROTOCOL: (this.modern && request.headers.get("git-protocol")) || "",
         PATH_INFO: decodeURIComponent(url.pathname),
         QUERY_STRING: url.search.slice(1),
         REQUEST_METHOD: request.method,
