@@ -32,7 +32,7 @@ export class MemoryDeploymentEvents implements DeploymentEvents {
       readonly only?: { readonly type: "log"; readonly service?: string };
     },
   ): Promise<readonly DeploymentEvent[]> {
-    const later = this.#tables.deployments.get(deploymentId)?.events.slice(since) ?? [];
+    const later = this.#tables.deployments.get(deploymentId)?.events.slice(Math.max(since, 0)) ?? [];
     const wanted = later.filter(
       (event) => !only || (event.type === "log" && (only.service === undefined || event.service === only.service)),
     );
@@ -47,7 +47,7 @@ export class MemoryDeploymentEvents implements DeploymentEvents {
     deploymentId: string,
     { since, signal }: { readonly since: number; readonly signal: AbortSignal },
   ): AsyncIterable<readonly DeploymentEvent[]> {
-    let at = since;
+    let at = Math.max(since, 0);
     while (!signal.aborted) {
       const row = this.#tables.deployments.get(deploymentId);
       if (!row) return;

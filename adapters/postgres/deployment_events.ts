@@ -26,6 +26,7 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
   readonly #database: Database;
   readonly #feeds = new Map<string, EventFeed>();
   readonly #pollMs: number | undefined;
+  #closed = false;
 
   /** Looks every `pollMs` for events that no message told of. */
   constructor(database: Database, signals: Pick<PostgresSignals, "subscribe" | "onReset">, pollMs?: number) {
@@ -61,8 +62,9 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     { since, limit, only }: { readonly since: number; readonly limit: number; readonly only?: LogFilter },
   ): Promise<readonly DeploymentEvent[]> {
     const events: DeploymentEvent[] = [];
-    const until = only ? {} : { until: since + limit };
-    for (let at = since; events.length < limit;) {
+    const first = Math.max(since, 0);
+    const until = only ? {} : { until: first + limit };
+    for (let at = first; events.length < limit;) {
       const { rows, last } = await this.#rows(deploymentId, { since: at, ...until, ...(only && { only }) });
       for (const event of eventsOf(rows, at)) if (isWanted(event, only)) events.push(event);
       if (last === undefined) break;
@@ -81,7 +83,7 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
   ): AsyncIterable<readonly DeploymentEvent[]> {
     const feed = this.#feedOf(deploymentId);
     try {
-      using follower = feed.join(since, signal);
+      using follower = feed.join(Math.max(since, 0), signal);
       for (let batch = await follower.next(); batch; batch = await follower.next()) yield batch;
     } finally {
       if (feed.idle) this.#forget(deploymentId, feed);
@@ -90,6 +92,7 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
 
   /** Ends everybody's following. */
   close(): void {
+    this.#closed = true;
     for (const feed of this.#feeds.values()) feed.close();
   }
 
@@ -97,7 +100,8 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     const known = this.#feeds.get(id);
     if (known) return known;
     const feed = new EventFeed({ last: () => this.#last(id), page: (since) => this.#page(id, since) }, this.#pollMs);
-    this.#feeds.set(id, feed);
+    if (this.#closed) feed.close();
+    else this.#feeds.set(id, feed);
     return feed;
   }
 

@@ -128,10 +128,16 @@ export class PostgresDeployments implements Deployments {
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {
+    // The project is locked first, as by whoever removes it as a whole, so that the two never wait for each other.
     const rows = await this.#database.run(
       (sql) => sql`
-        with removed as (
-          delete from deployments where id = ${id} and organization_id = ${organizationId} returning id, project_id
+        with project as (
+          select projects.id from projects join deployments on deployments.project_id = projects.id
+          where deployments.id = ${id} and deployments.organization_id = ${organizationId}
+          for no key update of projects
+        ), removed as (
+          delete from deployments using project where deployments.id = ${id} and deployments.project_id = project.id
+          returning deployments.id, deployments.project_id
         ), inactive as (
           update projects set active_deployment_id = null, revision = revision + 1
           from removed where projects.id = removed.project_id and projects.active_deployment_id = removed.id

@@ -156,6 +156,7 @@ export function deploymentEventsContract(
       expect(await read(5_000, 10)).toEqual([]);
       expect(await read(9_999_999, 10)).toEqual([]);
       expect(await read(0, 0)).toEqual([]);
+      expect(await read(-5, 2)).toEqual([1, 2]);
     });
 
     test("read() gives only log lines, or those of one service, however far apart they are", async () => {

@@ -149,6 +149,22 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
+      "take() and a change of the same deployment at once both count",
+      withWorld(async (world) => {
+        for (let round = 1; round <= 10; round++) {
+          const { id } = await aDeployment(world, queuedAt(1));
+          const [taken] = await Promise.all([
+            world.elsewhere.deploymentQueue.take(lease(2)),
+            move(world.deployments, id, { branch: "changed" }),
+            move(world.deployments, id, { pinned: true }),
+          ]);
+          expect(taken?.id).toBe(id);
+          expect(await world.deployments.get(id)).toMatchObject({ attempts: 1, branch: "changed", pinned: true });
+        }
+      }),
+    );
+
+    test(
       "take() leaves a build that is held, whether leased or not, until it is not held any more",
       withWorld(async (world) => {
         const { id } = await aDeployment(world, queuedAt(1));

@@ -356,6 +356,30 @@ export function deploymentsContract(
       expect(await activeId()).toBeNull();
     });
 
+    test("everything at once while the project is removed ends, and leaves nothing", async () => {
+      const { deployments, deploymentEvents, elsewhere, projects } = world();
+      for (let round = 0; round < 5; round++) {
+        const at = await place();
+        const { id } = await aDeployment(world(), at);
+        const change = () => ({ activeDeploymentId: id });
+        await projects.change(at.organizationId, at.projectId, { change, at: minutes(1) });
+        const outcomes = await Promise.allSettled([
+          deploymentEvents.append(id, [logLine("one")]),
+          deployments.change(id, renamed("two", STATUS)),
+          elsewhere.deployments.create(deploymentOf(at), NONE),
+          round % 2 ? projects.remove(at.organizationId, at.projectId) : deployments.remove(at.organizationId, id),
+          elsewhere.deployments.remove(at.organizationId, id),
+          elsewhere.deploymentEvents.append(id, [logLine("three")]),
+          projects.remove(at.organizationId, at.projectId),
+        ]);
+        for (const outcome of outcomes) {
+          if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ kind: "not_found" });
+        }
+        expect(await deployments.ofProject(at.projectId)).toEqual([]);
+        expect(await types(id)).toEqual([]);
+      }
+    });
+
     test("removal of the project takes its deployments along", async () => {
       const { organizationId, projectId } = await place();
       const gone = await aDeployment(world(), { organizationId, projectId }, [logLine("x")]);

@@ -7,11 +7,13 @@ import {
   aMember,
   anOrganization,
   aProject,
+  deploymentOf,
   domainOf,
   firstOwner,
   founderOf,
   freeNameOf,
   invitationOf,
+  logLine,
   minutes,
   organizationOf,
   projectOf,
@@ -143,6 +145,31 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
     });
     scramble(changed);
     return { given, reads: [() => world.projects.find(organizationId, id)] };
+  },
+  async deployments(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const { id: projectId } = await aProject(world, { organizationId });
+    const steps = [{ name: "build", status: "running", startedAt: minutes(1), durationMs: null }] as const;
+    const deployment = deploymentOf({ organizationId, projectId, steps: [...steps], urls: ["http://x"] });
+    const { id } = deployment;
+    const given = { deployment, events: [logLine("one")] };
+    scramble(await world.deployments.create(deployment, { environment: new Map(), events: given.events }));
+    const changed = await world.deployments.change(id, (stored) => {
+      scramble(stored);
+      return given;
+    });
+    scramble(changed);
+    scramble(await world.deploymentQueue.take({ owner: "x", at: minutes(1), leaseMs: 1_000, maxBuilds: 1 }));
+    return {
+      given,
+      reads: [
+        () => world.deployments.get(id),
+        () => world.deployments.find(organizationId, id),
+        () => world.deployments.list(organizationId, {}, PAGE),
+        () => world.deployments.ofProject(projectId),
+        () => world.deploymentEvents.read(id, { since: 0, limit: 10 }),
+      ],
+    };
   },
   async domains(world) {
     const { id: organizationId } = await anOrganization(world);

@@ -10,7 +10,7 @@ import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { anOrganization, aProject, START } from "../support/store_builders.ts";
+import { anOrganization, aProject, deploymentOf, START } from "../support/store_builders.ts";
 
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -48,19 +48,23 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   );
   const link = { organizationId, url: "https://cloud.example.com", updatedAt: START };
   await world.cloudLinks.put(link, new Secret("cloud token"));
-  return { organizationId, projectId, serverId, put };
+  const deployment = deploymentOf({ organizationId, projectId });
+  const environment = new Map([["KEY", new Secret("former value")]]);
+  await world.deployments.create(deployment, { environment, events: [] });
+  return { organizationId, projectId, serverId, deploymentId: deployment.id, put };
 }
 
 type Stored = Awaited<ReturnType<typeof withSecrets>>;
 
 /** Every secret in clear. */
-async function reveal(world: PostgresWorld, { organizationId, projectId, serverId }: Stored) {
+async function reveal(world: PostgresWorld, { organizationId, projectId, serverId, deploymentId }: Stored) {
   const credentials = await world.servers.credentials(organizationId, serverId);
   return {
     variables: [...(await world.variables.reveal(projectId))].map(([key, value]) => `${key}=${value.reveal()}`),
     password: credentials?.sshPassword?.reveal(),
     privateKey: credentials?.sshPrivateKey?.reveal(),
     cloud: (await world.cloudLinks.token(organizationId))?.reveal(),
+    deployment: (await world.deployments.environment(deploymentId)).get("KEY")?.reveal(),
   };
 }
 
@@ -69,6 +73,7 @@ const ALL = {
   password: "password",
   privateKey: "private key",
   cloud: "cloud token",
+  deployment: "former value",
 };
 const WRONG_KEY = { name: "Failure", kind: "unavailable", code: "wrong_secret_key" };
 const UNREADABLE = { name: "Failure", kind: "unavailable", code: "secret_unreadable" };
@@ -136,7 +141,7 @@ describe("secrets in PostgreSQL", () => {
     const vault = await vaultOf(current, former);
     const both = await openStores({ url: database.url, vault });
     while ((await both.sealedRows.reseal(2)) > 0);
-    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 6]]));
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 7]]));
     await both[Symbol.asyncDispose]();
     await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
     expect(await reveal(after, stored)).toEqual(ALL);
@@ -159,8 +164,8 @@ describe("secrets in PostgreSQL", () => {
         return 0;
       });
     }
-    expect(resealed).toBe(4);
-    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(4);
+    expect(resealed).toBe(5);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(5);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
@@ -190,7 +195,7 @@ describe("secrets in PostgreSQL", () => {
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 6]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 7]]));
     const { variables } = await reveal(writer, stored);
     expect(written).toBeGreaterThan(2);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
@@ -214,7 +219,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(world, stored)).toEqual(before);
     await vault.reload();
     while ((await world.sealedRows.reseal(10)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 63]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 64]]));
     expect(await reveal(world, stored)).toEqual(before);
   });
 });

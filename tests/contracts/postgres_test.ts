@@ -3,7 +3,17 @@ import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { anOrganization, aProject, founderOf, minutes, START, uniqueLabel } from "../support/store_builders.ts";
+import {
+  aDeployment,
+  anOrganization,
+  aProject,
+  deploymentOf,
+  founderOf,
+  logLine,
+  minutes,
+  START,
+  uniqueLabel,
+} from "../support/store_builders.ts";
 import { storeContracts } from "./all_stores.ts";
 import { sealedRowsContract } from "./sealed_rows.ts";
 
@@ -111,11 +121,26 @@ describe("PostgreSQL stores", () => {
     const { id: organizationId } = await anOrganization(world);
     const { id: userId } = await founderOf(world);
     const project = await aProject(world, { organizationId });
+    const deployment = await aDeployment(world, { organizationId, projectId: project.id });
     const page = { page: 1, perPage: 10 };
+    const lease = { owner: "one", at: minutes(1), leaseMs: 1_000 };
     const asked: readonly [string, () => Promise<unknown>][] = [
       ["projects.list", () => world.projects.list(organizationId, {}, page)],
       ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
       ["projects.find", () => world.projects.find(organizationId, project.id)],
+      ["deployments.list", () => world.deployments.list(organizationId, {}, page)],
+      [
+        "deployments.list of some",
+        () => world.deployments.list(organizationId, { projectIds: ["x"], ids: ["y"] }, page),
+      ],
+      ["deployments.find", () => world.deployments.find(organizationId, deployment.id)],
+      ["deployments.ofProject", () => world.deployments.ofProject(project.id)],
+      ["deployments.environment", () => world.deployments.environment(deployment.id)],
+      ["deploymentEvents.append", () => world.deploymentEvents.append(deployment.id, [logLine("a"), logLine("b")])],
+      ["deploymentEvents.read", () => world.deploymentEvents.read(deployment.id, { since: 0, limit: 10 })],
+      ["deploymentEvents.last", () => world.deploymentEvents.last(deployment.id)],
+      ["deploymentQueue.take", () => world.deploymentQueue.take({ ...lease, maxBuilds: 1 })],
+      ["deploymentQueue.renew", () => world.deploymentQueue.renew(deployment.id, lease)],
       ["servers.list", () => world.servers.list(organizationId, {}, page)],
       ["domains.list", () => world.domains.list(organizationId, {}, page)],
       ["members.list", () => world.members.list(organizationId, page)],
@@ -140,10 +165,14 @@ describe("PostgreSQL stores", () => {
     const upserts = ["PLAIN", "HIDDEN"].map((key) => ({ key, value, secret: key === "HIDDEN" }));
     await world.variables.change(projectId, { upserts, deletes: [], at: START });
     await world.cloudLinks.put({ organizationId, url: "https://example.com", updatedAt: START }, value);
+    const environment = new Map([["HIDDEN", value]]);
+    await world.deployments.create(deploymentOf({ organizationId, projectId }), { environment, events: [] });
     const [row] = await world.database.run(
       (sql) => sql<{ dump: string }[]>`
         select string_agg(whole, ' ') as dump from (
           select variables::text as whole from variables union all select cloud_links::text from cloud_links
+          union all select deployments::text from deployments
+          union all select deployment_environments::text from deployment_environments
         ) as everything`,
     );
     expect(row?.dump).toContain("v1.");

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "bun:test";
+import { plainText, withPlainText } from "../../domain/deployment/plain_text.ts";
+
+describe("plainText()", () => {
+  test.each([
+    ["a\0b\0", "a\uFFFDb\uFFFD"],
+    ["\ud83d", "\uFFFD"],
+    ["x\ude80y", "x\uFFFDy"],
+    ["\ude80\ud83d", "\uFFFD\uFFFD"],
+    ["🚀 \u0001 \\u0000 \uFFFF", "🚀 \u0001 \\u0000 \uFFFF"],
+    ["", ""],
+  ])("makes %j storable", (text, expected) => {
+    expect(plainText(text)).toBe(expected);
+  });
+});
+
+describe("withPlainText()", () => {
+  test("reaches every text, names too, and keeps everything else", () => {
+    const at = new Date("2026-01-01T00:00:00.000Z");
+    const value = { "k\0": ["\0", { deep: "\ud800", at, none: null, count: 3, yes: true }], __proto__: null };
+    expect(withPlainText(value)).toEqual({
+      "k\uFFFD": ["\uFFFD", { deep: "\uFFFD", at, none: null, count: 3, yes: true }],
+    } as unknown as typeof value);
+  });
+
+  test("shares nothing with what it copies", () => {
+    const value = { list: [{ at: new Date(0) }] };
+    const copy = withPlainText(value);
+    copy.list[0]!.at.setTime(1);
+    copy.list.pop();
+    expect(value).toEqual({ list: [{ at: new Date(0) }] });
+  });
+});
