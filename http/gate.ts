@@ -1,3 +1,4 @@
+import type { TSchema } from "@sinclair/typebox";
 import type { Presented } from "../application/identity/identify_caller.ts";
 import type { AuditTrail } from "../application/requests/audit_trail.ts";
 import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/permission.ts";
@@ -149,7 +150,7 @@ async function change(visited: Visit, app: Handled, options: GateOptions): Promi
   const reached = digest ? new Request(request, { body: digest.stream }) : request;
   const run = async () => {
     admit(reached, caller);
-    keepBody(reached, json?.value);
+    if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body });
     return recorded(visited, options, () => app.handle(reached));
   };
   if (key === null || !caller.principal) return run();

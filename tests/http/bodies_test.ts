@@ -196,6 +196,9 @@ describe("fields", () => {
 
   test.each([
     [{ name: 5 }, "name", "must be: string"],
+    [{ name: { toString: "x", valueOf: "x" } }, "name", "must be: string"],
+    [{ name: { toJSON: "x", then: "x" } }, "name", "must be: string"],
+    [{ name: "X", gitOwner: [{ toString: 1 }] }, "gitOwner", "must be: string"],
     [{ name: "X", port: "3000" }, "port", "must be: integer"],
     [{ name: "X", port: 0 }, "port", "must be: integer to be greater or equal to 1"],
     [{ name: "X", port: 1.5 }, "port", "must be: integer"],
