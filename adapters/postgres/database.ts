@@ -102,7 +102,7 @@ class PooledDatabase implements Database {
 function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseOptions, limitMs: number): Sql {
   try {
     return postgres(url, {
-      ...connectionOptions(),
+      ...connectionOptions(url),
       max,
       debug: onStatement ? (_connection, text) => onStatement(text) : false,
       connection: {

@@ -36,7 +36,7 @@ export function listenLink(url: string, { onNotify, onLost }: ListenLinkEvents):
 
   // Its own listen() connects again without a word, and what was sent meanwhile is missed unnoticed.
   const options = {
-    ...connectionOptions(),
+    ...connectionOptions(url),
     max: 1,
     connection: { application_name: "slipway-listen" },
     onclose: lose,
