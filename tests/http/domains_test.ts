@@ -11,10 +11,10 @@ async function scene(settings: Parameters<typeof memoryApp>[0] = {}) {
   const second = await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
   const here = { token: app.owner };
   const there = browser(cookie, { "x-organization-id": second.body.data.id });
-  return { app, here: await party(app, here), there: await party(app, there) };
+  return { app, here: await partyOf(app, here), there: await partyOf(app, there) };
 }
 
-async function party({ call }: TestApp, as: object) {
+async function partyOf({ call }: TestApp, as: object) {
   const projectId = (await call("POST", "/api/projects", { ...as, body: { name: "Site" } })).body.data.id as string;
   return {
     projectId,
@@ -25,6 +25,9 @@ async function party({ call }: TestApp, as: object) {
     list: async (query = "") => (await call("GET", `/api/domains${query}`, as)).body,
   };
 }
+
+/** For tests whose requests are all refused. */
+const untouched = scene();
 
 describe("a free name", () => {
   test("is the project's at once; a taken one gets a random ending, for the own organization as for others", async () => {
@@ -51,7 +54,7 @@ describe("a free name", () => {
     ".localhost",
     "*.localhost",
   ])("must be one label: %p is refused", async (hostname) => {
-    const { here } = await scene();
+    const { here } = await untouched;
     const answer = await here.claim(hostname);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, "hostname"]);
   });
@@ -175,7 +178,7 @@ describe("a custom name", () => {
     `${"a".repeat(64)}.com`,
     "%2e.com",
   ])("%p is none", async (hostname) => {
-    const { here } = await scene();
+    const { here } = await untouched;
     expect((await here.claim(hostname)).body.details?.[0].path).toBe("hostname");
   });
 });

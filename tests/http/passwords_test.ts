@@ -3,6 +3,9 @@ import { browser, login, member, memoryApp, ownerSession } from "../support/app.
 
 const NEW = "another long password";
 
+/** For tests whose requests are all refused. */
+const untouched = memoryApp();
+
 describe("POST /api/auth/password", () => {
   test("sets the first owner's password by token, which then opens a session", async () => {
     const app = await memoryApp();
@@ -111,14 +114,14 @@ describe("PATCH /api/auth/me", () => {
   });
 
   test.each(["no-at", "a@", "@b", "a b@c", "a@b@c", "a\n@b", "<a@b>"])("refuses the address %p", async (email) => {
-    const app = await memoryApp();
+    const app = await untouched;
     const answer = await app.call("PATCH", "/api/auth/me", { token: app.owner, body: { email } });
     expect(answer.status).toBe(400);
     expect(answer.body.details[0].path).toBe("email");
   });
 
   test("refuses a blank name", async () => {
-    const app = await memoryApp();
+    const app = await untouched;
     expect((await app.call("PATCH", "/api/auth/me", { token: app.owner, body: { name: " \t" } })).status).toBe(400);
   });
 });

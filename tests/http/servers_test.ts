@@ -15,6 +15,9 @@ function machine(change: Partial<MemoryMachine> = {}): MemoryMachine {
   return { host: SERVER.sshHost, hostKey: FIRST, logins: LOGINS, programs: engine("28.2.2\n"), ...change };
 }
 
+/** For tests whose requests are all refused. */
+const untouched = memoryApp();
+
 /** An application with one recorded server, which answers unless told otherwise. */
 async function scene(answers: MemoryMachine | undefined = machine()) {
   const app = await memoryApp();
@@ -90,7 +93,7 @@ describe("POST /api/servers", () => {
     [{ hostKey: "md5:aa:bb" }, "hostKey"],
     [{ serverId: "x" }, "serverId"],
   ])("refuses %j and names %s", async (body, path) => {
-    const answer = await create(await memoryApp(), body);
+    const answer = await create(await untouched, body);
     expect(answer.status).toBe(400);
     expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
     expect(answer.text).not.toContain("canary");

@@ -1,5 +1,5 @@
 import { Value } from "@sinclair/typebox/value";
-import fc from "fast-check";
+import { assert, asyncProperty } from "fast-check";
 import type { DeclaredRoute } from "../../http/access.ts";
 import type { Gate } from "../../http/gate.ts";
 import { exampleOf } from "../../http/openapi_schemas.ts";
@@ -24,8 +24,8 @@ export async function fuzzRoutes(app: FuzzedApp, { seed, runs }: { seed: number;
   const kept = app.routes.filter(({ method }) => method !== "DELETE");
   const removing = app.routes.filter(({ method }) => method === "DELETE").toReversed();
   for (const route of [...kept, ...removing]) {
-    const property = fc.asyncProperty(oddRequest, (odd) => hold(app, route, requestOf(app, { route, ids, odd })));
-    await fc.assert(property, { seed, numRuns: runs, endOnFailure: true });
+    const property = asyncProperty(oddRequest, (odd) => hold(app, route, requestOf(app, { route, ids, odd })));
+    await assert(property, { seed, numRuns: runs, endOnFailure: true });
   }
   if ("polluted" in {}) throw new Error("A request reached the prototype of all objects");
 }
@@ -87,9 +87,14 @@ function inside(value: unknown, to: unknown, at: number): unknown {
 function guarded(body: Record<string, unknown>): unknown {
   const { upserts } = body;
   if (!Array.isArray(upserts)) return body;
-  const plain = (upsert: unknown) =>
-    typeof upsert === "object" && upsert !== null && "secret" in upsert && upsert.secret === false;
-  return { ...body, upserts: upserts.map((upsert) => (plain(upsert) ? { ...upsert, secret: true } : upsert)) };
+  return {
+    ...body,
+    upserts: upserts.map((upsert) => (isPlain(upsert) ? { ...(upsert as object), secret: true } : upsert)),
+  };
+}
+
+function isPlain(upsert: unknown): boolean {
+  return typeof upsert === "object" && upsert !== null && "secret" in upsert && upsert.secret === false;
 }
 
 const SECRETS = new Set(["password", "current", "token", "sshPassword", "sshPrivateKey", "sshKeyPassphrase", "value"]);

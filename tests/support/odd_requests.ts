@@ -1,4 +1,17 @@
-import fc from "fast-check";
+import {
+  type Arbitrary,
+  array,
+  constant,
+  constantFrom,
+  dictionary,
+  jsonValue,
+  nat,
+  oneof,
+  option,
+  record,
+  string,
+  uint8Array,
+} from "fast-check";
 
 /** Stands in every secret that a generated request carries; it must come back nowhere. */
 export const CANARY = "canary-7f3a9d51c0";
@@ -98,40 +111,37 @@ const ODD_BYTES: (string | Uint8Array<ArrayBuffer>)[] = [
   new Uint8Array(100),
 ];
 
-const oddText = fc.oneof(fc.constantFrom(...ODD_TEXTS), fc.string({ unit: "binary", maxLength: 30 }));
-const oddKey = fc.oneof(fc.constantFrom(...ODD_KEYS), fc.string({ maxLength: 8 }));
-const oddValue = fc.oneof(
+const oddText = oneof(constantFrom(...ODD_TEXTS), string({ unit: "binary", maxLength: 30 }));
+const oddKey = oneof(constantFrom(...ODD_KEYS), string({ maxLength: 8 }));
+const oddValue = oneof(
   { weight: 4, arbitrary: oddText },
   {
     weight: 2,
-    arbitrary: fc.constantFrom<unknown>(...ODD_NUMBERS, null, true, false, [], {}, [null], [[]], { length: 3 }),
+    arbitrary: constantFrom<unknown>(...ODD_NUMBERS, null, true, false, [], {}, [null], [[]], { length: 3 }),
   },
-  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
-  { weight: 1, arbitrary: fc.dictionary(oddKey, oddText, { maxKeys: 4 }) },
-  { weight: 1, arbitrary: fc.array(oddText, { maxLength: 4 }) },
+  { weight: 1, arbitrary: jsonValue({ maxDepth: 3 }) },
+  { weight: 1, arbitrary: dictionary(oddKey, oddText, { maxKeys: 4 }) },
+  { weight: 1, arbitrary: array(oddText, { maxLength: 4 }) },
 );
 
-const oddBody: fc.Arbitrary<OddBody> = fc.oneof(
+const oddBody: Arbitrary<OddBody> = oneof(
   {
     weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant("changed" as const),
-      changes: fc.array(fc.record({ at: fc.nat(40), to: oddValue }), { maxLength: 3 }),
-      added: fc.oneof(
-        { weight: 3, arbitrary: fc.constant({}) },
-        { weight: 1, arbitrary: fc.dictionary(oddKey, oddValue, { maxKeys: 2 }) },
+    arbitrary: record({
+      kind: constant("changed" as const),
+      changes: array(record({ at: nat(40), to: oddValue }), { maxLength: 3 }),
+      added: oneof(
+        { weight: 3, arbitrary: constant({}) },
+        { weight: 1, arbitrary: dictionary(oddKey, oddValue, { maxKeys: 2 }) },
       ),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("value" as const), value: oddValue }) },
+  { weight: 2, arbitrary: record({ kind: constant("value" as const), value: oddValue }) },
   {
     weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant("bytes" as const),
-      bytes: fc.oneof(
-        fc.constantFrom(...ODD_BYTES),
-        fc.uint8Array({ maxLength: 64 }) as fc.Arbitrary<Uint8Array<ArrayBuffer>>,
-      ),
+    arbitrary: record({
+      kind: constant("bytes" as const),
+      bytes: oneof(constantFrom(...ODD_BYTES), uint8Array({ maxLength: 64 }) as Arbitrary<Uint8Array<ArrayBuffer>>),
     }),
   },
 );
@@ -156,7 +166,7 @@ const PARTS = [
   "inv_",
   "'%20OR%201=1",
 ];
-const oddPart = fc.oneof(fc.constantFrom(...PARTS), fc.string({ maxLength: 20 }).map(encodeURIComponent));
+const oddPart = oneof(constantFrom(...PARTS), string({ maxLength: 20 }).map(encodeURIComponent));
 
 const QUERIES = [
   "page=0",
@@ -181,14 +191,14 @@ const QUERIES = [
   `search=${"x".repeat(5_000)}`,
   "#",
 ];
-const oddQuery = fc.oneof(
-  { weight: 3, arbitrary: fc.constant("") },
-  { weight: 2, arbitrary: fc.constantFrom(...QUERIES) },
-  { weight: 1, arbitrary: fc.string({ maxLength: 30 }).map((text) => text.replaceAll(/[^\x21-\x7e]/g, "+")) },
+const oddQuery = oneof(
+  { weight: 3, arbitrary: constant("") },
+  { weight: 2, arbitrary: constantFrom(...QUERIES) },
+  { weight: 1, arbitrary: string({ maxLength: 30 }).map((text) => text.replaceAll(/[^\x21-\x7e]/g, "+")) },
 );
 
-const oddHeaderText = fc.oneof(
-  fc.constantFrom(
+const oddHeaderText = oneof(
+  constantFrom(
     "",
     "null",
     "*",
@@ -202,7 +212,7 @@ const oddHeaderText = fc.oneof(
     "__proto__",
     "1.2.3.4, 5.6.7.8",
   ),
-  fc.string({ maxLength: 20 }).map((text) => text.replaceAll(/[^\x20-\x7e]/g, "?")),
+  string({ maxLength: 20 }).map((text) => text.replaceAll(/[^\x20-\x7e]/g, "?")),
 );
 const TYPES = [
   "application/json",
@@ -230,17 +240,14 @@ const HEADERS = [
   "last-event-id",
 ];
 
-const oddHeaders = fc.record({
-  type: fc.oneof(
-    { weight: 4, arbitrary: fc.constant("application/json") },
-    { weight: 1, arbitrary: fc.constantFrom(...TYPES) },
+const oddHeaders = record({
+  type: oneof({ weight: 4, arbitrary: constant("application/json") }, { weight: 1, arbitrary: constantFrom(...TYPES) }),
+  others: oneof(
+    { weight: 2, arbitrary: constant({}) },
+    { weight: 1, arbitrary: dictionary(constantFrom(...HEADERS), oddHeaderText, { maxKeys: 2 }) },
   ),
-  others: fc.oneof(
-    { weight: 2, arbitrary: fc.constant({}) },
-    { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...HEADERS), oddHeaderText, { maxKeys: 2 }) },
-  ),
-  cookie: fc.option(
-    fc.constantFrom(
+  cookie: option(
+    constantFrom(
       "slipway_session=%zz",
       "slipway_session",
       ";;==;",
@@ -253,14 +260,14 @@ const oddHeaders = fc.record({
 });
 
 /** Generates requests of which one part or another is not what a route wants. */
-export const oddRequest: fc.Arbitrary<OddRequest> = fc.record({
-  method: fc.oneof(
-    { weight: 12, arbitrary: fc.constant(undefined) },
-    { weight: 1, arbitrary: fc.constantFrom("GET", "HEAD", "OPTIONS", "PUT", "PATCH", "POST", "PROPFIND", "M-SEARCH") },
+export const oddRequest: Arbitrary<OddRequest> = record({
+  method: oneof(
+    { weight: 12, arbitrary: constant(undefined) },
+    { weight: 1, arbitrary: constantFrom("GET", "HEAD", "OPTIONS", "PUT", "PATCH", "POST", "PROPFIND", "M-SEARCH") },
   ),
-  ids: fc.oneof(
-    { weight: 3, arbitrary: fc.constant([]) },
-    { weight: 1, arbitrary: fc.array(oddPart, { minLength: 1, maxLength: 1 }) },
+  ids: oneof(
+    { weight: 3, arbitrary: constant([]) },
+    { weight: 1, arbitrary: array(oddPart, { minLength: 1, maxLength: 1 }) },
   ),
   query: oddQuery,
   headers: oddHeaders.map(({ type, others, cookie }) => ({
@@ -269,8 +276,8 @@ export const oddRequest: fc.Arbitrary<OddRequest> = fc.record({
     ...(cookie && { cookie }),
   })),
   body: oddBody,
-  as: fc.oneof(
-    { weight: 8, arbitrary: fc.constant("owner" as const) },
-    { weight: 1, arbitrary: fc.constantFrom("nobody" as const, "canary" as const) },
+  as: oneof(
+    { weight: 8, arbitrary: constant("owner" as const) },
+    { weight: 1, arbitrary: constantFrom("nobody" as const, "canary" as const) },
   ),
 });
