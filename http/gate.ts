@@ -136,18 +136,18 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
     if (!changes) throw refusal;
     return recorded(visited, options, async () => problemOf(refusal, (bug) => options.report(bug, caller.requestId)));
   }
-  if (changes) return change(visited, app, options);
+  if (changes) return makeChange(visited, app, options);
   const reached = request.method === "HEAD" ? new Request(request.url, { headers: request.headers }) : request;
   admit(reached, caller);
   return app.handle(reached);
 }
 
-async function change(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
+async function makeChange(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
   const { request, route, caller } = visited;
   const json = route.operation.streams ? undefined : await readJson(request);
   const key = route.operation.unrepeatable ? null : request.headers.get("idempotency-key");
   const digest = key !== null && !json && request.body ? new BodyDigest(request.body) : undefined;
-  const reached = digest ? new Request(request, { body: digest.stream }) : request;
+  const reached = digest ? new Request(request, { method: request.method, body: digest.stream }) : request;
   const run = async () => {
     admit(reached, caller);
     if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body });

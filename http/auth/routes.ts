@@ -31,6 +31,7 @@ export function authRoutes(access: Access, useCases: AuthUseCases) {
   return new Elysia({ prefix: "/api/auth", tags: ["Identity"] })
     .use(access)
     .use(sessions(access, useCases))
+    .use(acceptance(access, useCases))
     .use(self(access, useCases));
 }
 
@@ -88,7 +89,12 @@ function sessions(access: Access, useCases: AuthUseCases) {
         body: Nothing,
         ...operation({ name: "auth.logout", summary: "End the session in use", answer: Done }),
       },
-    )
+    );
+}
+
+function acceptance(access: Access, useCases: AuthUseCases) {
+  return new Elysia({ name: "http/auth/acceptance" })
+    .use(access)
     .get("/accept-invitation", () => invitationPage(), {
       open: "An invitation is accepted before there are credentials",
       ...operation({
