@@ -112,6 +112,9 @@ export function checkSettings(settings: ProjectSettings): void {
   if (settings.healthPath !== undefined && !isHealthPath(settings.healthPath)) {
     throw invalidField("healthPath", 'give a path that begins with one "/"');
   }
+  const names = settings.services?.map(({ name }) => name) ?? [];
+  const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
+  if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
   if (settings.autoDeploy && sourceOf(settings) !== "githost") {
     throw invalidField("autoDeploy", "link a repository of the git host first");
   }
