@@ -137,9 +137,15 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
     return recorded(visited, options, async () => problemOf(refusal, (bug) => options.report(bug, caller.requestId)));
   }
   if (changes) return makeChange(visited, app, options);
-  const reached = request.method === "HEAD" ? new Request(request.url, { headers: request.headers }) : request;
+  const reached = innerRequest(visited, { method: "GET" });
   admit(reached, caller);
   return app.handle(reached);
+}
+
+/** The request as Elysia gets it: it finds paths only behind hosts of some length, and must find the one that was checked here. */
+function innerRequest({ request, path }: Visit, init: RequestInit): Request {
+  const { headers, signal } = request;
+  return new Request(`http://localhost${path}${queryOf(request.url)}`, { headers, signal, ...init });
 }
 
 async function makeChange(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
@@ -147,7 +153,8 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
   const json = route.operation.streams ? undefined : await readJson(request);
   const key = route.operation.unrepeatable ? null : request.headers.get("idempotency-key");
   const digest = key !== null && !json && request.body ? new BodyDigest(request.body) : undefined;
-  const reached = digest ? new Request(request, { method: request.method, body: digest.stream }) : request;
+  const body = json ? null : (digest?.stream ?? request.body);
+  const reached = innerRequest(visited, { method: request.method, body });
   const run = async () => {
     admit(reached, caller);
     if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body });
@@ -197,7 +204,8 @@ function requestIdOf(request: Request): string {
 
 /** The path without query and trailing slash, as the route table holds it. */
 function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
+  // Where the Host header names no host, the address is a path alone.
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);
   const path = url.slice(start, end < 0 ? undefined : end);
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
