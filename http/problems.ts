@@ -30,9 +30,15 @@ export const Problem = object(
 
 /** Turns everything thrown by a route into the one error body. */
 export function problems(report: (error: unknown, requestId: string) => void) {
-  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) =>
-    problemOf(error, (bug) => report(bug, idOf(request))),
-  );
+  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) => {
+    // A caller that went away is nobody's bug, and hears no answer.
+    const brokenOff = request.signal.aborted && error instanceof Error && error.name === "AbortError";
+    return brokenOff ? failed(gone()) : problemOf(error, (bug) => report(bug, idOf(request)));
+  });
+}
+
+function gone(): Failure {
+  return new Failure("invalid", "request_broken_off", "Cannot complete the request: its sender went away");
 }
 
 /** The answer to anything thrown; what is no failure is a bug and is reported. */
