@@ -47,6 +47,7 @@ interface Visit {
   readonly request: Request;
   readonly route: DeclaredRoute;
   readonly path: string;
+  readonly query: string;
   readonly params: Readonly<Record<string, string>>;
   readonly caller: Caller;
 }
@@ -66,7 +67,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
     const started = performance.now();
     options.metrics.begin();
     const requestId = requestIdOf(request);
-    const path = pathOf(request.url);
+    const { path, query } = placeOf(request.url);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const matched = match(method, path);
     const { found } = matched;
@@ -77,7 +78,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
       if (found) {
         principal = await identified(request, found, options);
         const caller = { principal, permission: found.permission, address, secure, requestId };
-        response = await visit({ request, route: found, path, params: matched.params, caller }, app, options);
+        response = await visit({ request, route: found, path, query, params: matched.params, caller }, app, options);
       } else {
         response = unrouted(matched.allowed);
       }
@@ -143,9 +144,9 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
 }
 
 /** The request as Elysia gets it: it finds paths only behind hosts of some length, and must find the one that was checked here. */
-function innerRequest({ request, path }: Visit, init: RequestInit): Request {
+function innerRequest({ request, path, query }: Visit, init: RequestInit): Request {
   const { headers, signal } = request;
-  return new Request(`http://localhost${path}${queryOf(request.url)}`, { headers, signal, ...init });
+  return new Request(`http://localhost${path}${query}`, { headers, signal, ...init });
 }
 
 async function makeChange(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
@@ -161,7 +162,7 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
     return recorded(visited, options, () => app.handle(reached));
   };
   if (key === null || !caller.principal) return run();
-  const routeKey = `${request.method} ${visited.path}${queryOf(request.url)}`;
+  const routeKey = `${request.method} ${visited.path}${visited.query}`;
   const { principal } = caller;
   return runOnce(
     options.answerOnce,
@@ -202,16 +203,13 @@ function requestIdOf(request: Request): string {
   return crypto.randomUUID();
 }
 
-/** The path without query and trailing slash, as the route table holds it. */
-function pathOf(url: string): string {
-  // Where the Host header names no host, the address is a path alone.
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+/** The path without a trailing slash, as the route table holds it, and the query with its question mark. */
+function placeOf(address: string): { readonly path: string; readonly query: string } {
+  // Where the Host header names no host, the address is a path alone, as it was sent.
+  const url = address.startsWith("/") ? new URL(`http://localhost${address}`).href : address;
+  const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);
   const path = url.slice(start, end < 0 ? undefined : end);
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-}
-
-function queryOf(url: string): string {
-  const at = url.indexOf("?");
-  return at < 0 ? "" : url.slice(at);
+  const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return { path: bare, query: end < 0 ? "" : url.slice(end) };
 }

@@ -37,6 +37,9 @@ test.each(["a", "api", "localhost", "slipway.test:4400", "[::1]:4400", "a, b", "
     expect(await get("/api/projects?page=0", host)).toStartWith("HTTP/1.1 401 ");
     expect(await get("/x/api/health", host)).toStartWith("HTTP/1.1 404 ");
     expect(await get("/metrics/api/health", host)).toStartWith("HTTP/1.1 404 ");
+    for (const path of ["/api/projects/..", "/api/projects/x\\..\\..", "/api/projects/%2e%2e/", "//api/projects"]) {
+      expect(await get(path, host)).toMatch(/^HTTP\/1\.1 40[14] /);
+    }
   },
 );
 
