@@ -1,11 +1,14 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Presented } from "../application/identity/identify_caller.ts";
 import type { AuditTrail } from "../application/requests/audit_trail.ts";
+import { isAnyId } from "../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/permission.ts";
+import { fingerprint } from "../domain/token.ts";
 import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { audited } from "./audit_trail.ts";
 import { travelled } from "./client_address.ts";
 import { checkOrigin, presented } from "./credentials.ts";
+import { loggedPath } from "./logged_path.ts";
 import type { Metrics } from "./metrics.ts";
 import { type AnswerOnce, BodyDigest, runOnce } from "./once.ts";
 import { problem, problemOf } from "./problems.ts";
@@ -94,7 +97,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
     options.logRequest({
       requestId,
       method: request.method,
-      path,
+      path: loggedPath(path, matched),
       status: response.status,
       ms: Math.round(ms * 100) / 100,
       address,
@@ -162,7 +165,8 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
     return recorded(visited, options, () => app.handle(reached));
   };
   if (key === null || !caller.principal) return run();
-  const routeKey = `${request.method} ${visited.path}${visited.query}`;
+  // Whatever a caller puts into its path, be it a secret, stays out of the store.
+  const routeKey = `${request.method} ${route.path} ${fingerprint(visited.path + visited.query)}`;
   const { principal } = caller;
   return runOnce(
     options.answerOnce,
@@ -176,8 +180,8 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
 function recorded({ route, params, caller }: Visit, { audit }: GateOptions, run: () => Promise<Response>) {
   const { name, unaudited } = route.operation;
   const [target = ""] = Object.values(params);
-  // What no id looks like is the caller's invention and has no place in the log.
-  const change = { action: name, target: /^[\x21-\x7e]{1,300}$/.test(target) ? target : null };
+  // What no id looks like is the caller's invention, or a secret in the wrong place.
+  const change = { action: name, target: isAnyId(target) ? target : null };
   return unaudited ? run() : audited(audit, caller, change, run);
 }
 
