@@ -205,11 +205,27 @@ describe("PATCH /api/servers/:id", () => {
     for (const { text } of [both, cleared]) expect(text).not.toContain("canary");
   });
 
+  test.each([{ sshHost: "elsewhere.example.com" }, { sshPort: 2222 }])(
+    "a stored password does not move along with %j",
+    async (moved) => {
+      const { change, read } = await scene();
+      const refused = await change(moved);
+      expect(refused.status).toBe(400);
+      expect(refused.body.details[0].path).toBe("sshPassword");
+      expect(await read()).toMatchObject({ sshHost: SERVER.sshHost, hasSshPassword: true });
+      expect((await change({ ...moved, sshPassword: null })).body.data).toMatchObject({
+        ...moved,
+        hasSshPassword: false,
+      });
+    },
+  );
+
   test("another machine has another key: moving forgets the recorded one", async () => {
     const { change, check, read } = await scene();
     await check();
     expect((await change({ sshPort: 22, sshHost: SERVER.sshHost })).body.data.hostKey).toBe(FIRST);
-    expect((await change({ sshPort: 2222 })).body.data.hostKey).toBeNull();
+    const moved = { sshPort: 2222, sshPassword: SERVER.sshPassword };
+    expect((await change(moved)).body.data.hostKey).toBeNull();
     expect((await check()).status).toBe(502);
     expect((await read()).hostKey).toBeNull();
   });
@@ -256,6 +272,7 @@ describe("in cloud mode", () => {
     expect(answer.status).toBe(status);
     if (status === 400) expect(answer.body.details[0].path).toBe("sshHost");
     const { id } = (await create(app, { name: "Fine", sshHost: "fine.example.com" })).body.data;
-    expect((await acts(app, id).change({ sshHost })).status).toBe(status === 201 ? 200 : 400);
+    const moved = { sshHost, sshPassword: "again" };
+    expect((await acts(app, id).change(moved)).status).toBe(status === 201 ? 200 : 400);
   });
 });
