@@ -146,16 +146,23 @@ function self(access: Access, useCases: AuthUseCases) {
       permission: "self",
       ...operation({ name: "auth.me", summary: "Who the caller is and what it may do", answer: one(MeView) }),
     })
-    .patch("/me", async ({ principal, body }) => ({ data: userView(await useCases.changeProfile(principal, body)) }), {
-      permission: "self",
-      body: ProfileBody,
-      ...operation({
-        name: "auth.change_me",
-        summary: "Change the caller's own name or e-mail address",
-        answer: one(UserView),
-        problems: [403, 409],
-      }),
-    })
+    .patch(
+      "/me",
+      async ({ principal, caller, body: { current, ...change } }) => {
+        const given = { ...change, ...(current !== undefined && { current: new Secret(current) }) };
+        return { data: userView(await useCases.changeProfile(principal, given, caller.address)) };
+      },
+      {
+        permission: "self",
+        body: ProfileBody,
+        ...operation({
+          name: "auth.change_me",
+          summary: "Change the caller's own name, or its e-mail address with the present password",
+          answer: one(UserView),
+          problems: [403, 409, 429],
+        }),
+      },
+    )
     .post(
       "/password",
       async ({ principal, caller, body: { password, current } }) => {
