@@ -100,6 +100,7 @@ function invitations(access: Access, useCases: MemberUseCases, publicUrl: string
         summary: "Invite somebody; the link is shown once and holds for seven days",
         status: 201,
         answer: one(NewInvitationView),
+        problems: [409],
         shownOnce: ["data.token", "data.link"],
       }),
     },
