@@ -65,6 +65,7 @@ const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
  */
 export function gate(app: Handled, options: GateOptions): Gate {
   const match = routeTable(declaredRoutes(app));
+  const underTls = options.publicOrigin.startsWith("https:");
 
   return async function (request, peer) {
     const started = performance.now();
@@ -80,7 +81,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
     try {
       if (found) {
         principal = await identified(request, found, options);
-        const caller = { principal, permission: found.permission, address, secure, requestId };
+        const caller = { principal, permission: found.permission, address, secure: secure || underTls, requestId };
         response = await visit({ request, route: found, path, query, params: matched.params, caller }, app, options);
       } else {
         response = unrouted(matched.allowed);
@@ -170,7 +171,7 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
   const { principal } = caller;
   return runOnce(
     options.answerOnce,
-    { key, route: routeKey, principal, operation: route.operation, body: json?.bytes },
+    { key, route: routeKey, principal, operation: route.operation, body: json?.bytes, signal: request.signal },
     digest,
     run,
   );

@@ -273,3 +273,37 @@ describe("an upload with a key", () => {
     expect((await upload(undefined)).body.code).toBe("upload_empty");
   });
 });
+
+describe("who may see a kept answer", () => {
+  test("a caller whose rights changed is judged anew", async () => {
+    const app = await memoryApp();
+    const { id } = (await create(app, { headers: {} })).body.data;
+    const grants = [{ resource: "project", id, action: "write" }];
+    const restricted = await member(app, "restricted", { grants });
+    const rename = () =>
+      app.call("PATCH", `/api/projects/${id}`, { token: restricted.token, headers: KEY, body: { name: "Renamed" } });
+    expect((await rename()).status).toBe(200);
+    expect((await rename()).headers.get("idempotency-replayed")).toBe("true");
+    await app.call("PATCH", `/api/members/${restricted.userId}`, {
+      token: app.owner,
+      body: { grants: [{ resource: "server", id: "*", action: "read" }] },
+    });
+    expect((await rename()).status).toBe(403);
+  });
+});
+
+describe("waiting for the first answer", () => {
+  test("ends with 409 and a time to try again", async () => {
+    const app = await memoryApp();
+    const claim = app.world.idempotentAnswers.claim.bind(app.world.idempotentAnswers);
+    app.world.idempotentAnswers.claim = async (request, options) => {
+      if (request.key !== KEY["idempotency-key"]) return claim(request, options);
+      app.world.clock.advance(20_000);
+      return { state: "running" };
+    };
+    const answer = await create(app);
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe("idempotency_key_running");
+    expect(answer.headers.get("retry-after")).toBe("5");
+  });
+});
