@@ -13,7 +13,8 @@ export interface Variable {
 export interface VariableUpsert {
   readonly key: string;
   readonly value: Secret;
-  readonly secret: boolean;
+  /** `undefined` leaves a known variable as secret as it is; a new one is not. */
+  readonly secret: boolean | undefined;
 }
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;

@@ -29,7 +29,7 @@ export class MemoryVariables implements Variables {
     const rows = new Map(this.#tables.variables.get(projectId));
     for (const key of change.deletes) rows.delete(key);
     for (const { key, value, secret } of change.upserts) {
-      rows.set(key, { value, secret, updatedAt: new Date(change.at) });
+      rows.set(key, { value, secret: secret ?? rows.get(key)?.secret ?? false, updatedAt: new Date(change.at) });
     }
     this.#tables.variables.set(projectId, rows);
   }

@@ -56,10 +56,12 @@ export class PostgresVariables implements Variables {
           where project_id = ${projectId} and key = any (${deletes.filter((key) => !written.includes(key))}::text[])
         ), written as (
           insert into variables (project_id, key, sealed_value, secret, updated_at)
-          select project.id, upsert.key, upsert.sealed, upsert.secret::boolean, ${at}::timestamptz
-          from project, unnest(
-            ${written}::text[], ${sealed}::text[], ${upserts.map(({ secret }) => String(secret))}::text[]
+          select project.id, upsert.key, upsert.sealed, coalesce(upsert.secret::boolean, known.secret, false),
+            ${at}::timestamptz
+          from project cross join unnest(
+            ${written}::text[], ${sealed}::text[], ${upserts.map(({ secret }) => (secret === undefined ? null : String(secret)))}::text[]
           ) as upsert (key, sealed, secret)
+          left join variables as known on known.project_id = project.id and known.key = upsert.key
           order by upsert.key
           on conflict (project_id, key) do update set
             sealed_value = excluded.sealed_value, secret = excluded.secret, updated_at = excluded.updated_at

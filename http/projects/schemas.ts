@@ -125,7 +125,9 @@ export const VariablesBody = object({
       object({
         key: text(255, { examples: ["DATABASE_URL"] }),
         value: t.String({ maxLength: 65_536, examples: ["postgres://…"] }),
-        secret: t.Optional(t.Boolean({ default: false, description: "Its value never comes back", examples: [true] })),
+        secret: t.Optional(
+          t.Boolean({ description: "Its value never comes back; left out: as it was", examples: [true] }),
+        ),
       }),
       { maxItems: 500 },
     ),
