@@ -20,7 +20,7 @@ POST   /api/auth/password                     401 200 200 200 403 200
 GET    /api/tokens                            401 200 200 200 200 200
 POST   /api/tokens                            401 201 201 201 403 201
 DELETE /api/tokens/:id                        401 404 404 404 403 200
-GET    /api/organizations                     401 200 200 200 403 200
+GET    /api/organizations                     401 200 200 200 200 200
 POST   /api/organizations                     401 403 403 403 403 201
 GET    /api/members                           401 200 200 200 403 200
 GET    /api/members/invitations               401 200 200 200 403 200
