@@ -5,7 +5,6 @@ import { problem } from "./http/problems.ts";
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  readonly maxBodyBytes: number;
 }
 
 /** A listening server whose answers come from `serve` once it was called; until then it answers 503. */
@@ -20,7 +19,7 @@ const IDLE_SECONDS = 60;
 const TIDY_MS = 3_000;
 
 /** Takes the address at once, so that a second server on it fails before it touches any data. */
-export function listen({ host, port, maxBodyBytes }: ListenOptions): Listener {
+export function listen({ host, port }: ListenOptions): Listener {
   let handle: Gate = starting;
   let running = 0;
   let idle: (() => void) | undefined;
@@ -28,7 +27,8 @@ export function listen({ host, port, maxBodyBytes }: ListenOptions): Listener {
     hostname: host,
     port,
     idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: maxBodyBytes,
+    // Routes bound what they read, with an answer that names the limit; what nobody reads, Bun does not keep.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     async fetch(request, bun) {
       running++;
       try {

@@ -10,7 +10,7 @@ let listener: Listener;
 
 beforeAll(async () => {
   app = await memoryApp();
-  listener = listen({ host: "127.0.0.1", port: 0, maxBodyBytes: 10_000_000 });
+  listener = listen({ host: "127.0.0.1", port: 0 });
   listener.serve(app.handle);
 });
 
