@@ -55,6 +55,15 @@ interface Visit {
   readonly caller: Caller;
 }
 
+/** What is known of a request so far, for its log line. */
+interface Seen {
+  readonly requestId: string;
+  path: string;
+  address: string;
+  route?: DeclaredRoute | undefined;
+  principal?: Principal | undefined;
+}
+
 const UNKNOWN = { method: "unknown", path: "unknown" };
 
 const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
@@ -70,45 +79,47 @@ export function gate(app: Handled, options: GateOptions): Gate {
   return async function (request, peer) {
     const started = performance.now();
     options.metrics.begin();
-    const requestId = requestIdOf(request);
-    const { path, query } = placeOf(request.url);
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    const matched = match(method, path);
-    const { found } = matched;
-    const { address, secure } = travelled(request, peer, options.trustedProxies);
-    let principal: Principal | undefined;
+    const seen: Seen = { requestId: requestIdOf(request), path: "unknown", address: peer };
     let response: Response;
     try {
-      if (found) {
-        principal = await identified(request, found, options);
-        const caller = { principal, permission: found.permission, address, secure: secure || underTls, requestId };
-        response = await visit({ request, route: found, path, query, params: matched.params, caller }, app, options);
-      } else {
-        response = unrouted(matched.allowed);
-      }
+      response = await answer(request, peer, seen);
     } catch (error) {
-      response = error instanceof NotJson ? notJson() : problemOf(error, (bug) => options.report(bug, requestId));
+      response = error instanceof NotJson ? notJson() : problemOf(error, (bug) => options.report(bug, seen.requestId));
     }
-    response.headers.set("x-request-id", requestId);
+    response.headers.set("x-request-id", seen.requestId);
     response.headers.set("x-content-type-options", "nosniff");
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     const ms = performance.now() - started;
-    options.metrics.end(found ?? UNKNOWN, response.status, ms / 1000);
-    const { userId, credential } = principal ?? {};
+    options.metrics.end(seen.route ?? UNKNOWN, response.status, ms / 1000);
     options.logRequest({
-      requestId,
+      requestId: seen.requestId,
       method: request.method,
-      path: loggedPath(path, matched),
+      path: seen.path,
       status: response.status,
       ms: Math.round(ms * 100) / 100,
-      address,
-      userId,
-      credentialId: credential?.id,
+      address: seen.address,
+      userId: seen.principal?.userId,
+      credentialId: seen.principal?.credential.id,
     });
     return request.method === "HEAD"
       ? new Response(null, { status: response.status, headers: response.headers })
       : response;
   };
+
+  async function answer(request: Request, peer: string, seen: Seen): Promise<Response> {
+    const { path, query } = placeOf(request.url);
+    const matched = match(request.method === "HEAD" ? "GET" : request.method, path);
+    seen.path = loggedPath(path, matched);
+    seen.route = matched.found;
+    const { address, secure } = travelled(request, peer, options.trustedProxies);
+    seen.address = address;
+    if (!matched.found) return unrouted(matched.allowed);
+    const { found: route, params } = matched;
+    const principal = await identified(request, route, options);
+    seen.principal = principal;
+    const caller = { principal, permission: route.permission, address, secure, requestId: seen.requestId };
+    return visit({ request, route, path, query, params, caller }, app, options);
+  }
 }
 
 async function identified(

@@ -59,6 +59,11 @@ test.each([
   expect(await get(target)).toStartWith(`HTTP/1.1 ${status} `);
 });
 
+test.each(["", "Host: a\r\n"])("HTTP/1.0 with %p leads to the route that the path names", async (host) => {
+  expect(await exchange(`GET /api/health HTTP/1.0\r\n${host}\r\n`)).toStartWith("HTTP/1.1 200 ");
+  expect(await exchange(`GET /api/projects?page=1 HTTP/1.0\r\n${host}\r\n`)).toStartWith("HTTP/1.1 401 ");
+});
+
 test("a chunked body is read like another, and nothing of it is taken for a second request", async () => {
   const token = `Authorization: Bearer ${app.owner}\r\n`;
   const head = `POST /api/projects HTTP/1.1\r\nHost: a\r\n${token}Content-Type: application/json\r\nConnection: close\r\n`;
