@@ -117,7 +117,8 @@ export function gate(app: Handled, options: GateOptions): Gate {
     const { found: route, params } = matched;
     const principal = await identified(request, route, options);
     seen.principal = principal;
-    const caller = { principal, permission: route.permission, address, secure, requestId: seen.requestId };
+    const { permission } = route;
+    const caller = { principal, permission, address, secure: secure || underTls, requestId: seen.requestId };
     return visit({ request, route, path, query, params, caller }, app, options);
   }
 }
