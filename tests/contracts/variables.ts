@@ -15,6 +15,10 @@ function hidden(key: string, value: string) {
   return { key, value: new Secret(value), secret: true };
 }
 
+function many(count: number, value: string, from = 0) {
+  return Array.from({ length: count }, (_, index) => plain(`KEY_${from + index}`, value));
+}
+
 /** What every `Variables` adapter promises. */
 export function variablesContract(
   name: string,
@@ -184,8 +188,6 @@ export function variablesContract(
       }
     });
 
-    const many = (count: number, value: string, from = 0) =>
-      Array.from({ length: count }, (_, index) => plain(`KEY_${from + index}`, value));
     const write = (id: string, upserts: ReturnType<typeof plain>[], deletes: string[] = []) =>
       world().variables.change(id, { upserts, deletes, at: START });
 
