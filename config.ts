@@ -29,7 +29,7 @@ export function readConfig(environment: Environment, cwd: string) {
     previousSecretKeys: read.keys("SLIPWAY_SECRET_KEY_PREVIOUS"),
     mode: read.word("SLIPWAY_MODE", ["self-hosted", "cloud"]),
     runtime: read.word("SLIPWAY_RUNTIME", ["auto", "docker", "process"]),
-    dockerHost: read.text("DOCKER_HOST", "unix:///var/run/docker.sock"),
+    dockerHost: read.engine("DOCKER_HOST", "unix:///var/run/docker.sock"),
     baseDomain: read.hostname("BASE_DOMAIN", "localhost"),
     localSourceRoots: read.folders("LOCAL_SOURCE_ROOTS"),
     trustedProxies: read.networks("TRUSTED_PROXIES"),
@@ -106,10 +106,19 @@ class Settings {
     return value.replace(/\/+$/, "");
   }
 
+  engine(name: string, preset: string): string {
+    const value = this.text(name, preset);
+    const isSocket = /^unix:\/\/\/./.test(value);
+    if (!isSocket && !(/^(tcp|https?):\/\/[^/]/.test(value) && URL.canParse(value))) {
+      throw new BadSetting(`${name} must be an address such as ${preset} or tcp://host:2375`);
+    }
+    return value;
+  }
+
   secretUrl(name: string, protocols: readonly string[]): Secret | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
-    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol) || !isDecodable(value)) {
       throw new BadSetting(`${name} must be an address such as ${protocols[0]}//user:password@host:5432/name`);
     }
     return new Secret(value);
@@ -166,5 +175,15 @@ class Settings {
     if (!networks.every(isNetwork))
       throw new BadSetting(`${name} must be addresses or networks such as 10.0.0.0/8, with commas between them`);
     return networks;
+  }
+}
+
+/** Whether every % in an address begins the code of a character. */
+function isDecodable(address: string): boolean {
+  try {
+    decodeURIComponent(address);
+    return true;
+  } catch {
+    return false;
   }
 }

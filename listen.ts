@@ -5,37 +5,37 @@ import { problem } from "./http/problems.ts";
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  readonly maxBodyBytes: number;
 }
 
 /** A listening server whose answers come from `serve` once it was called; until then it answers 503. */
 export interface Listener {
   readonly port: number;
   serve(handle: Gate): void;
-  /** Stops accepting, lets running requests end for `graceMs`, then closes every connection. */
+  /** Stops accepting, lets running requests end for `graceMs`, then closes every connection and lets what that broke off tidy up. */
   stop(graceMs: number): Promise<void>;
 }
 
 const IDLE_SECONDS = 60;
+const TIDY_MS = 3_000;
 
 /** Takes the address at once, so that a second server on it fails before it touches any data. */
-export function listen({ host, port, maxBodyBytes }: ListenOptions): Listener {
-  let handle: Gate = async () =>
-    problem(503, { error: "Cannot answer yet: the server is starting", code: "starting" }, { "retry-after": "1" });
+export function listen({ host, port }: ListenOptions): Listener {
+  let handle: Gate = starting;
   let running = 0;
-  let idle = () => {};
+  let idle: (() => void) | undefined;
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: maxBodyBytes,
+    // Routes bound what they read, with an answer that names the limit; what nobody reads, Bun does not keep.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     async fetch(request, bun) {
       running++;
       try {
         return await handle(request, bun.requestIP(request)?.address ?? "unknown");
       } finally {
         running--;
-        if (running === 0) idle();
+        if (running === 0) idle?.();
       }
     },
     error: () => problem(500, { error: "Cannot complete the request", code: "internal" }),
@@ -47,11 +47,20 @@ export function listen({ host, port, maxBodyBytes }: ListenOptions): Listener {
     },
     async stop(graceMs) {
       void server.stop();
-      if (running > 0) {
-        const drained = new Promise<void>((resolve) => (idle = resolve));
-        await Promise.race([drained, Bun.sleep(graceMs)]);
-      }
+      await drained(graceMs);
       await server.stop(true);
+      await drained(TIDY_MS);
     },
   };
+
+  async function drained(limitMs: number): Promise<void> {
+    if (running === 0) return;
+    const over = new Promise<void>((resolve) => (idle = resolve));
+    await Promise.race([over, Bun.sleep(limitMs)]);
+  }
+}
+
+async function starting(): Promise<Response> {
+  const body = { error: "Cannot answer yet: the server is starting", code: "starting" };
+  return problem(503, body, { "retry-after": "1" });
 }

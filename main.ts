@@ -47,9 +47,9 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-function takeAddress({ host, port, uploadMaxBytes }: Config): Listener {
+function takeAddress({ host, port }: Config): Listener {
   try {
-    return listen({ host, port, maxBodyBytes: uploadMaxBytes + 1 });
+    return listen({ host, port });
   } catch (cause) {
     const code = (cause as { code?: string }).code;
     const why =

@@ -1,4 +1,3 @@
-import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgonPasswords } from "./adapters/crypto/passwords.ts";
 import { CryptoVault } from "./adapters/crypto/vault.ts";
@@ -12,6 +11,7 @@ import { AllSources } from "./adapters/local/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
 import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
+import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
 import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
 import { UploadSources } from "./adapters/local/upload_sources.ts";
 import { migrate } from "./adapters/postgres/migrate.ts";
@@ -32,7 +32,7 @@ export type Standing = "server" | "guest";
 /** Opens every real adapter; disposing closes them, the embedded database last. */
 export async function openWorld(config: Config, log: Log, standing: Standing = "server") {
   await using opened = new AsyncDisposableStack();
-  await ownFolder(config.dataFolder);
+  await ownDataFolder(config.dataFolder);
   const url = await databaseUrl({ config, log, standing }, opened);
   await migrate(url);
   const vault = await CryptoVault.load(keysOf(config));
@@ -92,21 +92,6 @@ async function databaseUrl(
 
 function keysOf({ dataFolder, secretKey, previousSecretKeys }: Config) {
   return { folder: dataFolder, current: secretKey?.reveal(), previous: previousSecretKeys.map((key) => key.reveal()) };
-}
-
-async function ownFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await chmod(folder, 0o700);
-  } catch (cause) {
-    const { code = "unknown" } = cause as { code?: string };
-    throw new Failure(
-      "unavailable",
-      "data_folder_unusable",
-      `Cannot use the data folder ${folder}: ${code}. Set SLIPWAY_DATA to a folder of your own`,
-      { cause },
-    );
-  }
 }
 
 /** Gives the address that is connected to, once it is known to be public; a name that changes its mind in between gains nothing. */

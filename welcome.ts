@@ -18,7 +18,10 @@ export function welcome({ version, publicUrl, dataFolder, shownToken }: Welcome)
   if (shownToken !== undefined) {
     lines.push(`  Token  ${shownToken}`, "         This is the first owner's token. It is shown only now: keep it.");
   }
-  const token = shownToken ?? "$SLIPWAY_TOKEN";
-  lines.push("Next, in another terminal:", `  curl -H "Authorization: Bearer ${token}" ${publicUrl}/api/auth/me`, "");
+  lines.push(
+    "Next, in another terminal, with the token in SLIPWAY_TOKEN:",
+    `  curl -H "Authorization: Bearer $SLIPWAY_TOKEN" ${publicUrl}/api/auth/me`,
+    "",
+  );
   return lines.join("\n");
 }

@@ -1,5 +1,7 @@
+const PREFIXES = ["aud", "dep", "dom", "inv", "org", "prj", "ses", "srv", "tok", "upl", "usr"] as const;
+
 /** What an id names; each kind has its own prefix. */
-export type IdPrefix = "aud" | "dep" | "dom" | "inv" | "org" | "prj" | "ses" | "srv" | "tok" | "upl" | "usr";
+export type IdPrefix = (typeof PREFIXES)[number];
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 const ID = /^[a-z]{3}_[0-9a-z]{20,40}$/;
@@ -19,4 +21,9 @@ export function newId(prefix: IdPrefix, at: Date = new Date()): string {
 /** Tells whether a text has the form of an id of this kind; ids of other forms cannot name anything. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && ID.test(text);
+}
+
+/** Tells whether a text has the form of an id of some kind; an access token has not. */
+export function isAnyId(text: string): boolean {
+  return PREFIXES.some((prefix) => isId(prefix, text));
 }

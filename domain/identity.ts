@@ -81,8 +81,9 @@ export function actIn(identity: Identity, organizationId: string | null): Princi
       ? identity.memberships.find((candidate) => candidate.organizationId === wanted)
       : identity.memberships[0];
   if (!membership) {
-    if (identity.boundTo)
+    if (identity.boundTo || identity.memberships.length === 0) {
       throw new Failure("unauthenticated", "unauthenticated", "Cannot identify the caller: its membership ended");
+    }
     throw notFound("organization");
   }
   const { userId, founder, credential, narrowing, expiresAt } = identity;

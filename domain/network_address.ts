@@ -36,6 +36,13 @@ export function inNetwork(address: string, network: string): boolean {
   );
 }
 
+/** What one caller can be told by: an IPv4 address, or the /64 of an IPv6 address, which is one household's to choose from. */
+export function networkOf(address: string): string {
+  const bytes = parseAddress(address);
+  if (bytes?.length !== 16) return address;
+  return `${Uint8Array.from(bytes.slice(0, 8)).toHex()}::/64`;
+}
+
 /** Whether the text names an address, or a network with a length that fits it. */
 export function isNetwork(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");

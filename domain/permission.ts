@@ -148,6 +148,13 @@ export function coversGrant(principal: Principal, { resource, id, action }: Gran
   return resource !== "project" || allows(principal, `deployment:${action}`, anyDeploymentOf(id));
 }
 
+/** Refuses a token that may not do everything its owner may. */
+export function refuseNarrowed({ narrowing }: Principal): void {
+  if (!narrowing) return;
+  const sentence = "Cannot do this with a narrowed token: use a session or a token without limits";
+  throw new Failure("forbidden", "narrowed_token", sentence);
+}
+
 /** The refusal of a known caller in its own organization. */
 export function forbidden(permission: Permission | "self"): Failure {
   return new Failure(

@@ -1,4 +1,4 @@
-import { invalidField } from "./failure.ts";
+import { invalid, invalidField } from "./failure.ts";
 import type { PublicEndpoint, ServiceDefinition } from "./service_definition.ts";
 
 export const PROJECT_TYPES = ["app", "static", "docker", "services"] as const;
@@ -62,6 +62,9 @@ export function sourceOf({ gitOwner, gitRepo, gitUrl, localPath }: ProjectSettin
   return localPath ? "local" : "upload";
 }
 
+/** How large the settings of a project may be, as JSON: lists of projects hold those of a hundred. */
+export const SETTINGS_BYTES = 262_144;
+
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 /** Tells whether a text can be a host label of at most 40 characters. */
@@ -89,9 +92,14 @@ export function mergeSettings(settings: ProjectSettings, change: ProjectSettings
   return Object.fromEntries(merged) as ProjectSettings;
 }
 
-/** Refuses settings that contradict themselves or could reach another program as an option. */
+/** Refuses settings that are too large, contradict themselves or could reach another program as an option. */
 export function checkSettings(settings: ProjectSettings): void {
   const { gitOwner, gitRepo, gitBranch, gitUrl } = settings;
+  const bytes = new TextEncoder().encode(JSON.stringify(settings)).length;
+  if (bytes > SETTINGS_BYTES) {
+    const much = `settings have at most ${SETTINGS_BYTES} bytes, and these have ${bytes}`;
+    throw invalid("settings_too_large", `Cannot keep these settings: ${much}. Keep large values in variables or files`);
+  }
   if (Boolean(gitOwner) !== Boolean(gitRepo)) {
     throw invalidField(gitOwner ? "gitRepo" : "gitOwner", "owner and repository belong together; give both");
   }
@@ -112,6 +120,9 @@ export function checkSettings(settings: ProjectSettings): void {
   if (settings.healthPath !== undefined && !isHealthPath(settings.healthPath)) {
     throw invalidField("healthPath", 'give a path that begins with one "/"');
   }
+  const names = settings.services?.map(({ name }) => name) ?? [];
+  const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
+  if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
   if (settings.autoDeploy && sourceOf(settings) !== "githost") {
     throw invalidField("autoDeploy", "link a repository of the git host first");
   }

@@ -1,4 +1,4 @@
-import { invalidField } from "./failure.ts";
+import { invalid, invalidField } from "./failure.ts";
 import type { Secret } from "./secret.ts";
 
 /** An environment variable of a project; a secret one's value is `null` to everybody but its deployments. */
@@ -13,8 +13,17 @@ export interface Variable {
 export interface VariableUpsert {
   readonly key: string;
   readonly value: Secret;
-  readonly secret: boolean;
+  /** `undefined` leaves a known variable as secret as it is; a new one is not. */
+  readonly secret: boolean | undefined;
 }
+
+/** How many variables a project has, and the size of their values as UTF-8. */
+export interface VariableTotals {
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export const VARIABLE_LIMITS: VariableTotals = { count: 1_000, bytes: 1_048_576 };
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
@@ -30,4 +39,21 @@ export function checkVariableKeys(upserts: readonly string[], deletes: readonly 
     if (seen.has(key)) throw invalidField(path, "this key is named more than once");
     seen.add(key);
   }
+}
+
+/** Refuses a change after which a project would have more variables than can be listed and handed to a program. */
+export function checkVariableTotals({ count, bytes }: VariableTotals): void {
+  if (count > VARIABLE_LIMITS.count) {
+    const much = `a project has at most ${VARIABLE_LIMITS.count}, and this would make ${count}`;
+    throw invalid("too_many_variables", `Cannot write these variables: ${much}. Delete some first`);
+  }
+  if (bytes > VARIABLE_LIMITS.bytes) {
+    const much = `the values of a project have at most ${VARIABLE_LIMITS.bytes} bytes, and this would make ${bytes}`;
+    throw invalid("variables_too_large", `Cannot write these variables: ${much}. Keep large values in files`);
+  }
+}
+
+/** The size of a value, as the limits count it. */
+export function valueBytes({ value }: { readonly value: Secret }): number {
+  return new TextEncoder().encode(value.reveal()).length;
 }

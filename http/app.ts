@@ -15,7 +15,7 @@ import { organizationRoutes, type OrganizationUseCases } from "./organizations/r
 import { problems } from "./problems.ts";
 import { projectRoutes, type ProjectUseCases } from "./projects/routes.ts";
 import { variableRoutes, type VariableUseCases } from "./projects/variable_routes.ts";
-import { keptBody } from "./request_body.ts";
+import { checkBody, keptBody } from "./request_body.ts";
 import { serverRoutes, type ServerUseCases } from "./servers/routes.ts";
 import { type SystemFacts, systemRoutes } from "./system/routes.ts";
 import { tokenRoutes, type TokenUseCases } from "./tokens/routes.ts";
@@ -52,6 +52,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
   return new Elysia({ normalize: false })
     .use(problems(options.report))
     .onParse({ as: "global" }, ({ request }) => keptBody(request))
+    .onTransform({ as: "global" }, ({ request }) => checkBody(request))
     .use(guarded)
     .use(systemRoutes(guarded, { ...facts, ...documents, metrics }))
     .use(authRoutes(guarded, useCases))

@@ -25,11 +25,13 @@ function sessionCookie(header: string | null): string | undefined {
 /** Refuses a change by cookie that another site's page could have caused. */
 export function checkOrigin(request: Request, publicOrigin: string): void {
   const origin = request.headers.get("origin");
-  if (
-    origin !== null &&
-    (origin === publicOrigin || (URL.canParse(origin) && new URL(origin).host === request.headers.get("host")))
-  )
-    return;
+  if (origin === publicOrigin) return;
+  if (origin !== null && URL.canParse(origin)) {
+    const { host, protocol } = new URL(origin);
+    // The public host's pages come under its own scheme only; without TLS they are anybody's on the way.
+    const disguised = host === new URL(publicOrigin).host && `${protocol}//${host}` !== publicOrigin;
+    if (host === request.headers.get("host") && !disguised) return;
+  }
   throw new Failure(
     "forbidden",
     "foreign_origin",

@@ -1,10 +1,14 @@
+import type { TSchema } from "@sinclair/typebox";
 import type { Presented } from "../application/identity/identify_caller.ts";
 import type { AuditTrail } from "../application/requests/audit_trail.ts";
+import { isAnyId } from "../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/permission.ts";
+import { fingerprint } from "../domain/token.ts";
 import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { audited } from "./audit_trail.ts";
 import { travelled } from "./client_address.ts";
 import { checkOrigin, presented } from "./credentials.ts";
+import { loggedPath } from "./logged_path.ts";
 import type { Metrics } from "./metrics.ts";
 import { type AnswerOnce, BodyDigest, runOnce } from "./once.ts";
 import { problem, problemOf } from "./problems.ts";
@@ -46,8 +50,18 @@ interface Visit {
   readonly request: Request;
   readonly route: DeclaredRoute;
   readonly path: string;
+  readonly query: string;
   readonly params: Readonly<Record<string, string>>;
   readonly caller: Caller;
+}
+
+/** What is known of a request so far, for its log line. */
+interface Seen {
+  readonly requestId: string;
+  path: string;
+  address: string;
+  route?: DeclaredRoute | undefined;
+  principal?: Principal | undefined;
 }
 
 const UNKNOWN = { method: "unknown", path: "unknown" };
@@ -60,49 +74,53 @@ const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
  */
 export function gate(app: Handled, options: GateOptions): Gate {
   const match = routeTable(declaredRoutes(app));
+  const underTls = options.publicOrigin.startsWith("https:");
 
   return async function (request, peer) {
     const started = performance.now();
     options.metrics.begin();
-    const requestId = requestIdOf(request);
-    const path = pathOf(request.url);
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    const matched = match(method, path);
-    const { found } = matched;
-    const { address, secure } = travelled(request, peer, options.trustedProxies);
-    let principal: Principal | undefined;
+    const seen: Seen = { requestId: requestIdOf(request), path: "unknown", address: peer };
     let response: Response;
     try {
-      if (found) {
-        principal = await identified(request, found, options);
-        const caller = { principal, permission: found.permission, address, secure, requestId };
-        response = await visit({ request, route: found, path, params: matched.params, caller }, app, options);
-      } else {
-        response = unrouted(matched.allowed);
-      }
+      response = await answer(request, peer, seen);
     } catch (error) {
-      response = error instanceof NotJson ? notJson() : problemOf(error, (bug) => options.report(bug, requestId));
+      response = error instanceof NotJson ? notJson() : problemOf(error, (bug) => options.report(bug, seen.requestId));
     }
-    response.headers.set("x-request-id", requestId);
+    response.headers.set("x-request-id", seen.requestId);
     response.headers.set("x-content-type-options", "nosniff");
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     const ms = performance.now() - started;
-    options.metrics.end(found ?? UNKNOWN, response.status, ms / 1000);
-    const { userId, credential } = principal ?? {};
+    options.metrics.end(seen.route ?? UNKNOWN, response.status, ms / 1000);
     options.logRequest({
-      requestId,
+      requestId: seen.requestId,
       method: request.method,
-      path,
+      path: seen.path,
       status: response.status,
       ms: Math.round(ms * 100) / 100,
-      address,
-      userId,
-      credentialId: credential?.id,
+      address: seen.address,
+      userId: seen.principal?.userId,
+      credentialId: seen.principal?.credential.id,
     });
     return request.method === "HEAD"
       ? new Response(null, { status: response.status, headers: response.headers })
       : response;
   };
+
+  async function answer(request: Request, peer: string, seen: Seen): Promise<Response> {
+    const { path, query } = placeOf(request.url);
+    const matched = match(request.method === "HEAD" ? "GET" : request.method, path);
+    seen.path = loggedPath(path, matched);
+    seen.route = matched.found;
+    const { address, secure } = travelled(request, peer, options.trustedProxies);
+    seen.address = address;
+    if (!matched.found) return unrouted(matched.allowed);
+    const { found: route, params } = matched;
+    const principal = await identified(request, route, options);
+    seen.principal = principal;
+    const { permission } = route;
+    const caller = { principal, permission, address, secure: secure || underTls, requestId: seen.requestId };
+    return visit({ request, route, path, query, params, caller }, app, options);
+  }
 }
 
 async function identified(
@@ -135,29 +153,37 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
     if (!changes) throw refusal;
     return recorded(visited, options, async () => problemOf(refusal, (bug) => options.report(bug, caller.requestId)));
   }
-  if (changes) return change(visited, app, options);
-  const reached = request.method === "HEAD" ? new Request(request.url, { headers: request.headers }) : request;
+  if (changes) return makeChange(visited, app, options);
+  const reached = innerRequest(visited, { method: "GET" });
   admit(reached, caller);
   return app.handle(reached);
 }
 
-async function change(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
+/** The request as Elysia gets it: it finds paths only behind hosts of some length, and must find the one that was checked here. */
+function innerRequest({ request, path, query }: Visit, init: RequestInit): Request {
+  const { headers, signal } = request;
+  return new Request(`http://localhost${path}${query}`, { headers, signal, ...init });
+}
+
+async function makeChange(visited: Visit, app: Handled, options: GateOptions): Promise<Response> {
   const { request, route, caller } = visited;
   const json = route.operation.streams ? undefined : await readJson(request);
   const key = route.operation.unrepeatable ? null : request.headers.get("idempotency-key");
   const digest = key !== null && !json && request.body ? new BodyDigest(request.body) : undefined;
-  const reached = digest ? new Request(request, { body: digest.stream }) : request;
+  const body = json ? null : (digest?.stream ?? request.body);
+  const reached = innerRequest(visited, { method: request.method, body });
   const run = async () => {
     admit(reached, caller);
-    keepBody(reached, json?.value);
+    if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body });
     return recorded(visited, options, () => app.handle(reached));
   };
   if (key === null || !caller.principal) return run();
-  const routeKey = `${request.method} ${visited.path}${queryOf(request.url)}`;
+  // Whatever a caller puts into its path, be it a secret, stays out of the store.
+  const routeKey = `${request.method} ${route.path} ${fingerprint(visited.path + visited.query)}`;
   const { principal } = caller;
   return runOnce(
     options.answerOnce,
-    { key, route: routeKey, principal, operation: route.operation, body: json?.bytes },
+    { key, route: routeKey, principal, operation: route.operation, body: json?.bytes, signal: request.signal },
     digest,
     run,
   );
@@ -167,8 +193,8 @@ async function change(visited: Visit, app: Handled, options: GateOptions): Promi
 function recorded({ route, params, caller }: Visit, { audit }: GateOptions, run: () => Promise<Response>) {
   const { name, unaudited } = route.operation;
   const [target = ""] = Object.values(params);
-  // What no id looks like is the caller's invention and has no place in the log.
-  const change = { action: name, target: /^[\x21-\x7e]{1,300}$/.test(target) ? target : null };
+  // What no id looks like is the caller's invention, or a secret in the wrong place.
+  const change = { action: name, target: isAnyId(target) ? target : null };
   return unaudited ? run() : audited(audit, caller, change, run);
 }
 
@@ -194,15 +220,13 @@ function requestIdOf(request: Request): string {
   return crypto.randomUUID();
 }
 
-/** The path without query and trailing slash, as the route table holds it. */
-function pathOf(url: string): string {
+/** The path without a trailing slash, as the route table holds it, and the query with its question mark. */
+function placeOf(address: string): { readonly path: string; readonly query: string } {
+  // Where the Host header names no host, the address is a path alone, as it was sent.
+  const url = address.startsWith("/") ? new URL(`http://localhost${address}`).href : address;
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);
   const path = url.slice(start, end < 0 ? undefined : end);
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
-}
-
-function queryOf(url: string): string {
-  const at = url.indexOf("?");
-  return at < 0 ? "" : url.slice(at);
+  const bare = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return { path: bare, query: end < 0 ? "" : url.slice(end) };
 }

@@ -1,6 +1,7 @@
 import type { Once, OnceAnswer, OnceRequest, StreamedBody } from "../application/requests/answer_once.ts";
 import { invalidField } from "../domain/failure.ts";
 import type { Principal } from "../domain/permission.ts";
+import { fingerprint } from "../domain/token.ts";
 import type { Operation } from "./operation.ts";
 
 /** Answers a request once per key; see `application/requests/answer_once.ts`. */
@@ -14,12 +15,14 @@ export interface KeyedRequest {
   readonly operation: Operation;
   /** The body's bytes; absent when the route streams it. */
   readonly body: Uint8Array | undefined;
+  /** Aborts when the caller goes away. */
+  readonly signal: AbortSignal;
 }
 
 /** Runs a keyed request once; a repeated one gets the first answer, with what was shown once blanked. */
 export async function runOnce(
   answerOnce: AnswerOnce,
-  { key, route, principal, operation, body }: KeyedRequest,
+  { key, route, principal, operation, body, signal }: KeyedRequest,
   stream: BodyDigest | undefined,
   run: () => Promise<Response>,
 ): Promise<Response> {
@@ -30,6 +33,7 @@ export async function runOnce(
     key,
     route,
     body: stream ? null : new Bun.CryptoHasher("sha256").update(body ?? "").digest("hex"),
+    signal,
     ...(stream && { streamed: stream }),
   };
   const once = await answerOnce(request, async () => {
@@ -44,9 +48,9 @@ export async function runOnce(
   });
 }
 
-/** A narrowed token is a caller of its own: it must not see what its owner's other credentials were answered. */
-function callerOf({ organizationId, userId, narrowing, credential }: Principal): string {
-  return `${organizationId}/${userId}${narrowing ? `/${credential.id}` : ""}`;
+/** What a caller may do is part of who it is: an answer is replayed only to the very rights that got it. */
+function callerOf({ organizationId, userId, role, grants, narrowing }: Principal): string {
+  return `${organizationId}/${userId} ${fingerprint(JSON.stringify([role, grants, narrowing]))}`;
 }
 
 async function kept(response: Response, { shownOnce = [] }: Operation) {

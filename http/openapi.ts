@@ -56,7 +56,23 @@ export function openapi(
   };
 }
 
-function operationObject({ method, path, permission, open, operation, hooks }: DeclaredRoute, schemas: Schemas): Json {
+/** Every status of an error that a route can answer with, bugs aside. */
+export function problemStatuses({ method, permission, operation, hooks }: DeclaredRoute): number[] {
+  const changes = method !== "GET";
+  const statuses = new Set([
+    ...(changes || (hooks as { query?: unknown }).query ? [400] : []),
+    // An identified caller may name an organization that is not its own.
+    ...(permission ? [401, 403, 404] : []),
+    ...(permission || changes ? [503] : []),
+    ...(changes ? [413, 415] : []),
+    ...(changes && permission ? [409] : []),
+    ...(operation.problems ?? []),
+  ]);
+  return [...statuses].sort((a, b) => a - b);
+}
+
+function operationObject(route: DeclaredRoute, schemas: Schemas): Json {
+  const { method, path, permission, open, operation, hooks } = route;
   const { params, query, body, detail } = hooks as {
     params?: Json;
     query?: Json;
@@ -65,8 +81,8 @@ function operationObject({ method, path, permission, open, operation, hooks }: D
   };
   const changes = method !== "GET";
   const parameters = [
-    ...parametersOf(params, "path"),
-    ...parametersOf(query, "query"),
+    ...parametersOf(params, "path", schemas),
+    ...parametersOf(query, "query", schemas),
     ...(permission ? [ORGANIZATION] : []),
     ...(changes && permission && !operation.unrepeatable ? [IDEMPOTENCY] : []),
   ];
@@ -78,11 +94,7 @@ function operationObject({ method, path, permission, open, operation, hooks }: D
     ...(permission ? { "x-permission": permission } : { "x-open": open, security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(changes && { requestBody: requestBody(operation, body, schemas) }),
-    responses: responses(
-      operation,
-      { changes, identified: permission !== undefined, input: changes || Boolean(query) },
-      schemas,
-    ),
+    responses: responses(route, schemas),
   };
 }
 
@@ -96,16 +108,8 @@ function requestBody({ streams }: Operation, body: Json | undefined, schemas: Sc
   };
 }
 
-function responses(
-  { status = 200, answer, problems = [] }: Operation,
-  route: { changes: boolean; identified: boolean; input: boolean },
-  schemas: Schemas,
-): Json {
-  const usual = [
-    ...(route.input ? [400] : []),
-    ...(route.identified ? [401, 403, 503] : []),
-    ...(route.changes ? [409, 413, 415] : []),
-  ];
+function responses(route: DeclaredRoute, schemas: Schemas): Json {
+  const { status = 200, answer } = route.operation;
   const content =
     "media" in answer
       ? { [answer.media as string]: { schema: { type: "string" } } }
@@ -113,7 +117,7 @@ function responses(
   const all: Json = {
     [status]: { description: "It went well", headers: { "X-Request-Id": { schema: { type: "string" } } }, content },
   };
-  for (const code of [...new Set([...usual, ...problems])].sort((a, b) => a - b)) {
+  for (const code of problemStatuses(route)) {
     all[code] = {
       description: MEANING[code],
       content: { "application/json": { schema: { $ref: "#/components/schemas/Problem" } } },
@@ -122,13 +126,19 @@ function responses(
   return all;
 }
 
-function parametersOf(schema: Json | undefined, where: "path" | "query"): Json[] {
+function parametersOf(schema: Json | undefined, where: "path" | "query", schemas: Schemas): Json[] {
   const required = (schema?.required ?? []) as string[];
   return Object.entries((schema?.properties ?? {}) as Record<string, Json>).map(([name, property]) => {
     const { description, stands, ...text } = property;
     const rest = (stands ?? text) as Json;
     const mandatory = where === "path" || (required.includes(name) && !("default" in rest));
-    return { name, in: where, required: mandatory, ...(description !== undefined && { description }), schema: rest };
+    return {
+      name,
+      in: where,
+      required: mandatory,
+      ...(description !== undefined && { description }),
+      schema: schemas.reference(rest),
+    };
   });
 }
 

@@ -23,8 +23,8 @@ export interface Operation {
 }
 
 /** Attaches an operation to a route. */
-export function operation(operation: Operation) {
-  return { detail: { summary: operation.summary, operationId: operation.name, "x-operation": operation } as Detail };
+export function operation(described: Operation) {
+  return { detail: { summary: described.summary, operationId: described.name, "x-operation": described } as Detail };
 }
 
 type Detail = { summary: string; operationId: string } & Record<`x-${string}`, unknown>;

@@ -1,3 +1,4 @@
+import type { TSchema } from "@sinclair/typebox";
 import { Elysia, t, ValidationError } from "elysia";
 import { type Detail, Failure, type FailureKind } from "../domain/failure.ts";
 import { idOf } from "./access.ts";
@@ -29,15 +30,24 @@ export const Problem = object(
 
 /** Turns everything thrown by a route into the one error body. */
 export function problems(report: (error: unknown, requestId: string) => void) {
-  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) =>
-    problemOf(error, (bug) => report(bug, idOf(request))),
-  );
+  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) => {
+    // A caller that went away is nobody's bug, and hears no answer.
+    const brokenOff = request.signal.aborted && error instanceof Error && error.name === "AbortError";
+    return brokenOff ? failed(gone()) : problemOf(error, (bug) => report(bug, idOf(request)));
+  });
+}
+
+function gone(): Failure {
+  return new Failure("invalid", "request_broken_off", "Cannot complete the request: its sender went away");
 }
 
 /** The answer to anything thrown; what is no failure is a bug and is reported. */
 export function problemOf(error: unknown, report: (error: unknown) => void): Response {
   if (error instanceof Failure) return failed(error);
-  if (error instanceof ValidationError && error.type !== "response") return failed(explain(error));
+  if (error instanceof ValidationError && error.type !== "response") {
+    const { type, validator, value } = error;
+    return failed(wrongInput(type, "Errors" in validator ? validator.Errors(value) : []));
+  }
   report(error);
   return problem(500, {
     error: "Cannot complete the request: something unexpected went wrong. The server's log has the details",
@@ -62,37 +72,34 @@ function failed({ kind, message, code, details, retryAfter }: Failure): Response
   return problem(STATUS[kind], { error: message, code, ...(details && { details }) }, headers);
 }
 
-/** Says which fields are wrong and how, never what they held. */
-function explain(error: ValidationError): Failure {
+/** Says which fields of the body, query or path are wrong and how, never what they held. */
+export function wrongInput(where: string, parts: Iterable<WrongPart>): Failure {
   const seen = new Map<string, Detail>();
-  for (const { path, message, schema } of wrongParts(error)) {
+  for (const { path, message, schema } of Iterator.from(parts).flatMap(innermost)) {
     const name = nameOf(path);
     if (!seen.has(name)) seen.set(name, { path: name, message: sentence(message, schema) });
     if (seen.size === 20) break;
   }
   const details = [...seen.values()];
   const named = details
-    .map(({ path, message }) => (path ? `"${path}" ${message}` : `the ${error.type} ${message}`))
+    .map(({ path, message }) => (path ? `"${path}" ${message}` : `the ${where} ${message}`))
     .join("; ");
   return new Failure(
     "invalid",
     "invalid_request",
-    `Cannot accept the request: ${named || `the ${error.type} is not valid`}`,
+    `Cannot accept the request: ${named || `the ${where} is not valid`}`,
     { details },
   );
 }
 
+/** One thing that a schema finds wrong. */
 interface WrongPart {
   readonly path: string;
   readonly message: string;
   readonly value: unknown;
-  readonly schema: { readonly enum?: unknown; readonly stands?: { readonly maximum: number } };
+  readonly schema: TSchema & { readonly enum?: unknown; readonly stands?: { readonly maximum: number } };
   /** For a union: what each of its kinds finds wrong. */
   readonly errors: readonly Iterable<WrongPart>[];
-}
-
-function* wrongParts({ validator, value }: ValidationError): Iterable<WrongPart> {
-  if ("Errors" in validator) for (const part of validator.Errors(value)) yield* innermost(part);
 }
 
 /** Looks into a union for what is wrong with the kind that was meant, so that a field in it is named. */

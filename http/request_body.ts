@@ -1,19 +1,37 @@
+import type { TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { Failure, invalid } from "../domain/failure.ts";
+import { wrongInput } from "./problems.ts";
 import { strictJson } from "./strict_json.ts";
 
 export const BODY_BYTES = 1_048_576;
 
-const bodies = new WeakMap<Request, unknown>();
+interface KeptBody {
+  readonly value: object;
+  readonly schema: TSchema | undefined;
+}
+
+const bodies = new WeakMap<Request, KeptBody>();
+const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Hands a parsed body on to the route of its request. */
-export function keepBody(request: Request, body: unknown): void {
+/** Hands a parsed body on to the route of its request, with the schema it must fit. */
+export function keepBody(request: Request, body: KeptBody): void {
   bodies.set(request, body);
 }
 
 /** The body that was parsed for a request; `{}` where there was none. */
-export function keptBody(request: Request): unknown {
-  return bodies.get(request) ?? {};
+export function keptBody(request: Request): object {
+  return bodies.get(request)?.value ?? {};
+}
+
+/** Refuses a body that does not fit its schema; before Elysia does, whose own refusal trips over fields such as `toString`. */
+export function checkBody(request: Request): void {
+  const { value, schema } = bodies.get(request) ?? {};
+  if (!schema) return;
+  const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
+  checks.set(schema, check);
+  if (!check.Check(value)) throw wrongInput("body", check.Errors(value));
 }
 
 /** A JSON body: its bytes and its value; an empty one counts as `{}`. */

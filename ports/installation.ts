@@ -14,6 +14,8 @@ export interface Installation {
   claim(owner: FirstOwner): Promise<boolean>;
   /** The first owner, if there is one. */
   founder(): Promise<User | undefined>;
-  /** Gives the first owner's own token a new fingerprint; `false` when it already had it. */
+  /** Tells whether a token is the first owner's own: the one shown at the first start or configured. */
+  isFounderToken(tokenId: string): Promise<boolean>;
+  /** Gives the first owner's own token a new fingerprint and its owner a place in its organization again; `false` when it already had it. */
   replaceFounderToken(tokenFingerprint: string): Promise<boolean>;
 }

@@ -70,8 +70,8 @@ function textLine({ at, level, message }: Head, fields: Fields): string {
 
 /** Keeps control characters out of a terminal, line breaks included. */
 function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex
   return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex
     /[\x00-\x1f\x7f-\x9f]/g,
     (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
   );

@@ -33,12 +33,20 @@ export class MemoryInstallation implements Installation {
     return userOf(this.#tables.users.values().find(({ founder }) => founder));
   }
 
+  async isFounderToken(tokenId: string): Promise<boolean> {
+    return this.#tables.founderTokenId === tokenId;
+  }
+
   async replaceFounderToken(tokenFingerprint: string): Promise<boolean> {
-    const { tokens, founderTokenId } = this.#tables;
+    const { members, tokens, founderTokenId } = this.#tables;
     const row = founderTokenId === undefined ? undefined : tokens.get(founderTokenId);
     if (!row || row.fingerprint === tokenFingerprint) return false;
     // A founder who revoked the token gets in again with a new one.
     tokens.set(row.token.id, { ...row, fingerprint: tokenFingerprint, revoked: false });
+    const { organizationId, userId } = row.token;
+    const key = memberKey(organizationId, userId);
+    if (!members.has(key))
+      members.set(key, { organizationId, userId, role: "owner", grants: [], createdAt: new Date() });
     return true;
   }
 }

@@ -1,6 +1,6 @@
 import { notFound } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Variable, VariableUpsert } from "../../domain/variable.ts";
+import { checkVariableTotals, valueBytes, type Variable, type VariableUpsert } from "../../domain/variable.ts";
 import type { Variables } from "../../ports/variables.ts";
 import type { MemoryTables, VariableRow } from "./memory_tables.ts";
 
@@ -29,8 +29,10 @@ export class MemoryVariables implements Variables {
     const rows = new Map(this.#tables.variables.get(projectId));
     for (const key of change.deletes) rows.delete(key);
     for (const { key, value, secret } of change.upserts) {
-      rows.set(key, { value, secret, updatedAt: new Date(change.at) });
+      rows.set(key, { value, secret: secret ?? rows.get(key)?.secret ?? false, updatedAt: new Date(change.at) });
     }
+    const bytes = rows.values().reduce((sum, row) => sum + valueBytes(row), 0);
+    if (change.upserts.length > 0) checkVariableTotals({ count: rows.size, bytes });
     this.#tables.variables.set(projectId, rows);
   }
 

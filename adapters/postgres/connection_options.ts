@@ -9,8 +9,8 @@ interface Target {
 
 const HUNG_UP_MS = 250;
 
-/** What every connection of this service is opened with; each pool needs options of its own. */
-export function connectionOptions() {
+/** What every connection of this service is opened with, to this address; each pool needs options of its own. */
+export function connectionOptions(url: string) {
   return {
     connect_timeout: 5,
     // Waiting ever longer before a connection is tried again would keep the service down after the database is back.
@@ -23,15 +23,21 @@ export function connectionOptions() {
       textArray: { to: 1009, from: [1009], parse: (text: string) => text, serialize: arrayText },
     },
     onnotice: () => {},
-    socket: socketSource(),
+    socket: socketSource(literalHost(url)),
   };
+}
+
+/** The host of an address that names it as `[::1]`; postgres.js takes the colons in it for the one before a port. */
+function literalHost(url: string): string | undefined {
+  const { hostname } = URL.canParse(url) ? new URL(url) : { hostname: "" };
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : undefined;
 }
 
 /**
  * Opens sockets as postgres.js does, with one difference: when a peer accepts and hangs up, as a proxy without its
  * database does, postgres.js connects again at once and for ever. Here the next socket then fails.
  */
-function socketSource(): (target: Target) => Socket {
+function socketSource(literal: string | undefined): (target: Target) => Socket {
   let hungUpAt = Number.NEGATIVE_INFINITY;
   let turn = 0;
   return ({ host, port, path }) => {
@@ -51,7 +57,8 @@ function socketSource(): (target: Target) => Socket {
     });
     const which = turn++ % host.length;
     if (path) return socket.connect(path);
-    return Object.assign(socket.connect(port[which] ?? 5432, host[which] ?? "localhost"), { host: host[which] });
+    const name = literal ?? host[which] ?? "localhost";
+    return Object.assign(socket.connect(port[which] ?? 5432, name), { host: name });
   };
 }
 

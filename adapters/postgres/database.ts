@@ -65,7 +65,8 @@ class PooledDatabase implements Database {
     try {
       return await work(pool);
     } catch (error) {
-      if (BROKEN.has(codeOf(error) ?? "")) this.#replace(pool, this.#limitMs);
+      this.#running.delete(call);
+      if (BROKEN.has(codeOf(error) ?? "")) this.#replace(pool);
       const refusal = refusals?.[violatedConstraint(error) ?? ""];
       if (refusal) return refusal();
       throw databaseFailure(error);
@@ -82,19 +83,22 @@ class PooledDatabase implements Database {
 
   /**
    * A broken pool is replaced as a whole: postgres.js can leave a connection that closed at a bad moment unable to send
-   * ever again, and it never gives up on one that goes silent, or whose peer accepts and hangs up.
+   * ever again, and it never gives up on one that goes silent, or whose peer accepts and hangs up. What still runs on it
+   * gets the time that is left to the oldest.
    */
-  #replace(pool: Sql, graceMs: number): void {
+  #replace(pool: Sql): void {
     if (pool !== this.#pool || this.#closed) return;
     this.#pool = this.#open();
-    void pool.end({ timeout: graceMs / 1_000 }).catch(() => {});
+    const oldest = this.#running.values().find((call) => call.pool === pool);
+    const leftMs = oldest ? Math.max(0, oldest.since + this.#limitMs - performance.now()) : 0;
+    void pool.end({ timeout: leftMs / 1_000 }).catch(() => {});
   }
 
   #replaceStalled(): void {
     const late = performance.now() - this.#limitMs;
     for (const { pool, since } of this.#running) {
       if (since > late) return;
-      this.#replace(pool, 0);
+      this.#replace(pool);
     }
   }
 }
@@ -102,7 +106,7 @@ class PooledDatabase implements Database {
 function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseOptions, limitMs: number): Sql {
   try {
     return postgres(url, {
-      ...connectionOptions(),
+      ...connectionOptions(url),
       max,
       debug: onStatement ? (_connection, text) => onStatement(text) : false,
       connection: {

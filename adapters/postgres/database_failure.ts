@@ -51,9 +51,17 @@ export function databaseFailure(error: unknown): unknown {
 function whyAway(code: string, error: unknown): string | undefined {
   const known = AWAY[code];
   if (known !== undefined) return known;
-  if (/^[0-9A-Z]{5}$/.test(code)) return AWAY[code.slice(0, 3)] ?? AWAY[code.slice(0, 2)];
+  if (/^[0-9A-Z]{5}$/.test(code)) return AWAY[code.slice(0, 3)] ?? AWAY[code.slice(0, 2)] ?? whyFatal(error);
   if (UNTRUSTED.test(code)) return "its certificate is not trusted";
   return (error as { readonly syscall?: unknown }).syscall === undefined ? undefined : "its host cannot be reached";
+}
+
+/** No statement fails like this, only a connection that is refused while it is opened. */
+function whyFatal(error: unknown): string | undefined {
+  const { severity } = error as { readonly severity?: unknown };
+  return severity === "FATAL"
+    ? "it refuses a parameter of DATABASE_URL, or the connection for another reason"
+    : undefined;
 }
 
 /** The constraint that an error of PostgreSQL says was violated. */

@@ -1,6 +1,9 @@
+import { Secret } from "../../domain/secret.ts";
 import type { Claim, IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
+import type { Vault } from "../../ports/vault.ts";
 import { boundedKey } from "./bounded_key.ts";
 import type { Database } from "./database.ts";
+import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 interface Lease {
   readonly at: Date;
@@ -8,6 +11,7 @@ interface Lease {
 }
 
 interface AnswerRow {
+  readonly claim_id: string;
   readonly route: string;
   readonly body: string | null;
   readonly status: number | null;
@@ -16,12 +20,14 @@ interface AnswerRow {
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Remembers answers in PostgreSQL. */
+/** Remembers answers in PostgreSQL, sealed. */
 export class PostgresIdempotentAnswers implements IdempotentAnswers {
   readonly #database: Database;
+  readonly #vault: Vault;
 
-  constructor(database: Database) {
+  constructor(database: Database, vault: Vault) {
     this.#database = database;
+    this.#vault = vault;
   }
 
   async claim(request: IdempotentRequest, lease: Lease): Promise<Claim> {
@@ -34,7 +40,8 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
       if (!row) continue;
       if (differs(row, request)) return { state: "other_request" };
       if (row.status === null) return { state: "running" };
-      return { state: "answered", body: row.body ?? "", answer: { status: row.status, body: row.answer ?? "" } };
+      const answer = await this.#vault.open(row.answer ?? "", placeOf(row.claim_id));
+      return { state: "answered", body: row.body ?? "", answer: { status: row.status, body: answer.reveal() } };
     }
   }
 
@@ -48,9 +55,10 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
   }
 
   async keep(claimId: string, body: string, answer: KeptAnswer): Promise<void> {
+    const sealed = await this.#vault.seal(new Secret(answer.body), placeOf(claimId));
     await this.#database.run(
       (sql) => sql`
-        update idempotent_answers set body = ${body}, status = ${answer.status}, answer = ${answer.body}
+        update idempotent_answers set body = ${body}, status = ${answer.status}, answer = ${sealed}
         where claim_id = ${claimId} and status is null`,
     );
   }
@@ -93,7 +101,7 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
   async #find({ caller, key }: IdempotentRequest): Promise<AnswerRow | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<AnswerRow[]>`
-        select route, body, status, answer from idempotent_answers where caller = ${caller} and key = ${key}`,
+        select claim_id, route, body, status, answer from idempotent_answers where caller = ${caller} and key = ${key}`,
     );
     return row;
   }
@@ -101,4 +109,8 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
 
 function differs(known: AnswerRow, { route, body }: IdempotentRequest): boolean {
   return known.route !== route || (known.body !== null && body !== null && known.body !== body);
+}
+
+function placeOf(claimId: string) {
+  return sealedPlace(SEALED_COLUMNS.keptAnswer, claimId);
 }

@@ -52,11 +52,24 @@ export class PostgresInstallation implements Installation {
     return row && toUser(row);
   }
 
+  async isFounderToken(tokenId: string): Promise<boolean> {
+    const rows = await this.#database.run((sql) => sql`select 1 from tokens where id = ${tokenId} and founder_token`);
+    return rows.length > 0;
+  }
+
   async replaceFounderToken(tokenFingerprint: string): Promise<boolean> {
     const { count } = await this.#database.run<{ readonly count: number }>(
       (sql) => sql`
-        update tokens set fingerprint = ${tokenFingerprint}, revoked_at = null
-        where founder_token and fingerprint <> ${tokenFingerprint}`,
+        with replaced as (
+          update tokens set fingerprint = ${tokenFingerprint}, revoked_at = null
+          where founder_token and fingerprint <> ${tokenFingerprint}
+          returning organization_id, user_id
+        ), place as (
+          insert into members (organization_id, user_id, role, created_at)
+          select organization_id, user_id, 'owner', now() from replaced
+          on conflict do nothing
+        )
+        select from replaced`,
       { tokens_fingerprint: tokenTaken },
     );
     await this.#signals.settled();

@@ -1,11 +1,15 @@
 import postgres from "postgres";
 import { connectionOptions } from "./connection_options.ts";
 import type { Sql } from "./database.ts";
+import { within } from "./within.ts";
 
 /** One connection that listens, for as long as it lasts; it never connects again by itself. */
 export interface ListenLink {
-  /** Resolves once a notification sent now came back, so that every earlier one has arrived; rejects when the connection is lost. */
-  echo(): Promise<void>;
+  /**
+   * Resolves once every process that listens has heard a notification sent now, and so handled every earlier one, or kept
+   * silent for `limitMs`. Rejects when this one did not hear it, or lost its connection.
+   */
+  echo(limitMs: number): Promise<void>;
   /** Resolves once the connection answered; unlike an echo it writes nothing. */
   answers(): Promise<void>;
   listen(channels: Iterable<string>): Promise<void>;
@@ -18,56 +22,123 @@ export interface ListenLinkEvents {
   readonly onLost: () => void;
 }
 
+/** Who has not heard an echo yet. */
+interface Echo {
+  readonly awaited: Set<string>;
+  readonly heard: PromiseWithResolvers<void>;
+}
+
+const NAME = "slipway-listen";
 const ECHO = "slipway_echo";
+const HEARD = "slipway_heard";
+const LOOK_AGAIN_MS = 200;
 
 /** Makes a connection of its own; the first statement opens it. */
-export function listenLink(url: string, { onNotify, onLost }: ListenLinkEvents): ListenLink {
-  const echoes = new Map<string, PromiseWithResolvers<void>>();
-  let lost = false;
+export function listenLink(url: string, events: ListenLinkEvents): ListenLink {
+  return new PostgresListenLink(url, events);
+}
 
-  function lose(): void {
-    if (lost) return;
-    lost = true;
-    for (const { reject } of echoes.values()) reject(new Error("the listening connection is lost"));
-    echoes.clear();
-    void sql.end({ timeout: 0 }).catch(() => {});
-    onLost();
+class PostgresListenLink implements ListenLink {
+  readonly #events: ListenLinkEvents;
+  readonly #sql: Sql;
+  /** What other processes know it by, as soon as it listens. */
+  readonly #name = `${NAME} ${crypto.randomUUID()}`;
+  readonly #echoes = new Map<string, Echo>();
+  /** Processes that did not answer, until they do; nobody waits for them again. */
+  readonly #silent = new Set<string>();
+  #lost = false;
+
+  constructor(url: string, events: ListenLinkEvents) {
+    this.#events = events;
+    // Its own listen() connects again without a word, and what was sent meanwhile is missed unnoticed.
+    const options = {
+      ...connectionOptions(url),
+      max: 1,
+      connection: { application_name: NAME },
+      onclose: () => this.close(),
+      onnotify: (channel: string, payload: string) => this.#notified(channel, payload),
+    };
+    this.#sql = postgres(url, options) as unknown as Sql;
   }
 
-  // Its own listen() connects again without a word, and what was sent meanwhile is missed unnoticed.
-  const options = {
-    ...connectionOptions(),
-    max: 1,
-    connection: { application_name: "slipway-listen" },
-    onclose: lose,
-    onnotify: (channel: string, payload: string) => {
-      if (lost) return;
-      if (channel !== ECHO) onNotify(channel, payload);
-      else echoes.get(payload)?.resolve();
-    },
-  };
-  const sql = postgres(url, options) as unknown as Sql;
-
-  return {
-    async echo() {
-      if (lost) throw new Error("the listening connection is lost");
-      const id = crypto.randomUUID();
-      const back = Promise.withResolvers<void>();
-      echoes.set(id, back);
-      try {
-        await Promise.all([sql`select pg_notify(${ECHO}, ${id})`, back.promise]);
-      } finally {
-        echoes.delete(id);
+  async echo(limitMs: number): Promise<void> {
+    if (this.#lost) throw lostConnection();
+    const id = crypto.randomUUID();
+    // Asked first: whoever listens by now hears the echo, and whoever begins later starts with an empty memory.
+    const awaited = new Set(await this.#listeners()).difference(this.#silent);
+    const echo = { awaited, heard: Promise.withResolvers<void>() };
+    this.#echoes.set(id, echo);
+    try {
+      const giveUpAt = performance.now() + limitMs;
+      await this.#sql`select pg_notify(${ECHO}, ${id})`;
+      while (awaited.size > 0 && performance.now() < giveUpAt) {
+        await within(LOOK_AGAIN_MS, echo.heard.promise).catch(() => {});
+        if (awaited.size > 0) await this.#forgetEnded(awaited);
       }
-    },
-    async answers() {
-      await sql`select 1`;
-      if (lost) throw new Error("the listening connection is lost");
-    },
-    async listen(channels) {
-      const names = [ECHO, ...channels].map((name) => `listen "${name.replaceAll('"', '""')}"`);
-      await sql.unsafe(names.join(";"));
-    },
-    close: lose,
-  };
+    } finally {
+      this.#echoes.delete(id);
+    }
+    if (this.#lost || awaited.has(this.#name)) throw lostConnection();
+    for (const name of awaited) this.#silent.add(name);
+  }
+
+  async answers(): Promise<void> {
+    await this.#sql`select 1`;
+    if (this.#lost) throw lostConnection();
+  }
+
+  async listen(channels: Iterable<string>): Promise<void> {
+    const names = [ECHO, HEARD, ...channels].map((name) => `listen "${name.replaceAll('"', '""')}"`);
+    await this.#sql.unsafe(names.join(";"));
+    await this.#sql`select set_config('application_name', ${this.#name}, false)`;
+  }
+
+  close(): void {
+    if (this.#lost) return;
+    this.#lost = true;
+    for (const { heard } of this.#echoes.values()) heard.resolve();
+    void this.#sql.end({ timeout: 0 }).catch(() => {});
+    this.#events.onLost();
+  }
+
+  #notified(channel: string, payload: string): void {
+    if (this.#lost) return;
+    if (channel === ECHO) {
+      if (!this.#hear(payload, this.#name)) this.#tellHeard(payload);
+    } else if (channel === HEARD) {
+      const [id = "", name = ""] = payload.split("/");
+      this.#silent.delete(name);
+      this.#hear(id, name);
+    } else {
+      this.#events.onNotify(channel, payload);
+    }
+  }
+
+  /** Notes that a process heard an echo; `false` when the echo is another's. */
+  #hear(id: string, name: string): boolean {
+    const echo = this.#echoes.get(id);
+    echo?.awaited.delete(name);
+    if (echo?.awaited.size === 0) echo.heard.resolve();
+    return echo !== undefined;
+  }
+
+  #tellHeard(id: string): void {
+    void this.#sql`select pg_notify(${HEARD}, ${`${id}/${this.#name}`})`.catch(() => {});
+  }
+
+  async #listeners(): Promise<readonly string[]> {
+    const rows = await this.#sql<{ name: string }[]>`
+      select application_name as name from pg_stat_activity
+      where datname = current_database() and starts_with(application_name, ${`${NAME} `})`;
+    return rows.map(({ name }) => name);
+  }
+
+  async #forgetEnded(awaited: Set<string>): Promise<void> {
+    const there = new Set(await this.#listeners());
+    for (const name of awaited) if (!there.has(name)) awaited.delete(name);
+  }
+}
+
+function lostConnection(): Error {
+  return new Error("the listening connection is lost");
 }

@@ -24,7 +24,7 @@ const NO_SUCH_TABLE = "42P01";
  */
 export async function migrate(url: string, migrations: readonly Migration[] = ALL_MIGRATIONS): Promise<void> {
   const known = migrations.map((migration) => ({ ...migration, sha256: digest(migration.text) }));
-  const sql = postgres(url, { ...connectionOptions(), max: 1 }) as unknown as Sql;
+  const sql = postgres(url, { ...connectionOptions(url), max: 1 }) as unknown as Sql;
   try {
     if (pending(known, await applied(sql)).length > 0) await apply(sql, known);
   } catch (error) {

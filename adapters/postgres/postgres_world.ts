@@ -79,7 +79,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     deploymentQueue: new PostgresDeploymentQueue(database, signals),
     deployments,
     domains: new PostgresDomains(database),
-    idempotentAnswers: new PostgresIdempotentAnswers(database),
+    idempotentAnswers: new PostgresIdempotentAnswers(database, vault),
     identities: new PostgresIdentities(database, signals, usesMs),
     installation: new PostgresInstallation(database, signals),
     invitations: new PostgresInvitations(database, signals),

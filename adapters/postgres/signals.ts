@@ -6,7 +6,6 @@ import { within } from "./within.ts";
 type Handler = (payload: string) => void;
 
 const BEAT_MS = 2_000;
-const SETTLE_LIMIT_MS = 1_000;
 const CONNECT_LIMIT_MS = 5_000;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
@@ -41,7 +40,12 @@ export class PostgresSignals {
   /** Whether every message published from now on is sure to arrive, or its loss to be noticed within seconds. */
   get live(): boolean {
     // A process that was stopped for long finds its last heartbeat too old, and trusts nothing before the next one.
-    return this.#isUp && performance.now() - this.#heardAt < 2 * this.#beatMs + 1_000;
+    return this.#isUp && performance.now() - this.#heardAt < this.#trustMs;
+  }
+
+  /** How long after its last heartbeat a process still trusts its memory. */
+  get #trustMs(): number {
+    return 2 * this.#beatMs + 1_000;
   }
 
   /** Resolves once live. */
@@ -74,12 +78,15 @@ export class PostgresSignals {
     await this.#database.run((sql) => sql`select pg_notify(${channel}, ${payload})`);
   }
 
-  /** Resolves once this process handled every message that was published before the call, or its reset handlers ran. */
+  /**
+   * Resolves once every process handled all messages that were published before the call, or cannot be live any more; this
+   * one's reset handlers ran if it did not.
+   */
   async settled(): Promise<void> {
     const link = this.#link;
     if (!link || !this.#isUp) return;
     try {
-      await within(SETTLE_LIMIT_MS, link.echo());
+      await within(2 * this.#trustMs, link.echo(this.#trustMs));
     } catch {
       this.#reset();
     }

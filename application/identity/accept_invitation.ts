@@ -1,11 +1,13 @@
 import { invalid, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import type { Invitation } from "../../domain/identity.ts";
+import { covers } from "../../domain/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import { fingerprint } from "../../domain/token.ts";
 import type { Attempts } from "../../ports/attempts.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Invitations, Newcomer } from "../../ports/invitations.ts";
+import type { Members } from "../../ports/members.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { Users } from "../../ports/users.ts";
 import { checkPassword } from "./set_password.ts";
@@ -15,6 +17,7 @@ export interface AcceptInvitationPorts {
   readonly attempts: Attempts;
   readonly clock: Clock;
   readonly invitations: Invitations;
+  readonly members: Members;
   readonly passwords: Passwords;
   readonly users: Users;
 }
@@ -34,34 +37,52 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
   ): Promise<{ readonly invitation: Invitation; readonly userId: string }> {
     const at = ports.clock.now();
     const token = fingerprint(given.token);
-    return throttled({ address: from, account: token }, async () => {
-      const invitation = await ports.invitations.findByToken(token);
-      if (!invitation || invitation.expiresAt <= at) throw gone();
-      const newcomer = await newcomerOf(ports, invitation, given);
-      if (!(await ports.invitations.accept(invitation.id, newcomer, at))) throw gone();
-      return { invitation, userId: newcomer.userId };
+    const invitation = await throttled({ address: from, account: token }, async () => {
+      const found = await ports.invitations.findByToken(token);
+      if (!found || found.expiresAt <= at || !(await stillCovered(ports, found))) throw gone();
+      return found;
     });
+    const newcomer = (await known(invitation, given.password, from)) ?? (await stranger(ports, given));
+    if (!(await ports.invitations.accept(invitation.id, newcomer, at))) throw gone();
+    return { invitation, userId: newcomer.userId };
   };
+
+  /** Counts wrong passwords with those of logging in: an invitation is no second way to guess. */
+  async function known(invitation: Invitation, password: Secret, from: string): Promise<Newcomer | undefined> {
+    const user = await ports.users.findByEmail(invitation.email);
+    if (!user) return undefined;
+    return throttled({ address: from, account: fingerprint(invitation.email) }, async () => {
+      if (await ports.passwords.verify(password, await ports.users.passwordHash(user.id))) {
+        return { kind: "known", userId: user.id };
+      }
+      throw invalid("wrong_password", "Cannot accept: this address has an account already; give its present password");
+    });
+  }
 }
 
-async function newcomerOf(ports: AcceptInvitationPorts, invitation: Invitation, given: Acceptance): Promise<Newcomer> {
-  const known = await ports.users.findByEmail(invitation.email);
-  if (known) {
-    const hash = await ports.users.passwordHash(known.id);
-    if (!(await ports.passwords.verify(given.password, hash))) {
-      throw invalid("wrong_password", "Cannot accept: this address has an account already; give its present password");
-    }
-    return { kind: "known", userId: known.id };
-  }
-  checkPassword(given.password);
-  const name = given.name.trim();
+async function stranger(
+  { passwords }: AcceptInvitationPorts,
+  { name: given, password }: Acceptance,
+): Promise<Newcomer> {
+  checkPassword(password);
+  const name = given.trim();
   if (!name) throw invalidField("name", "give your name");
-  return { kind: "new", userId: newId("usr"), name, passwordHash: await ports.passwords.hash(given.password) };
+  return { kind: "new", userId: newId("usr"), name, passwordHash: await passwords.hash(password) };
+}
+
+/** An invitation holds only as long as whoever made it is a member who could make it today. */
+async function stillCovered({ members }: AcceptInvitationPorts, invitation: Invitation): Promise<boolean> {
+  const inviter = await members.find(invitation.organizationId, invitation.invitedBy);
+  if (!inviter) return false;
+  const { userId, organizationId, role, grants } = inviter;
+  const credential = { kind: "session", id: "" } as const;
+  const by = { userId, organizationId, role, grants, credential, founder: false, narrowing: null, expiresAt: null };
+  return covers(by, invitation.role, invitation.grants);
 }
 
 function gone() {
   return invalid(
     "invitation_gone",
-    "Cannot accept: the invitation is unknown, taken or older than seven days. Ask for a new one",
+    "Cannot accept: the invitation is unknown, taken, withdrawn or older than seven days. Ask for a new one",
   );
 }

@@ -8,11 +8,11 @@ import {
   type Grant,
   type Permission,
   type Principal,
+  refuseNarrowed,
 } from "../../domain/permission.ts";
 import { fingerprint, newToken } from "../../domain/token.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Tokens } from "../../ports/tokens.ts";
-import { refuseNarrowed } from "./change_profile.ts";
 
 export interface TokenWish {
   readonly name: string;

@@ -1,10 +1,12 @@
-import { Failure, invalidField } from "../../domain/failure.ts";
+import { conflict, Failure, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import { type Invitation, normalEmail } from "../../domain/identity.ts";
 import { covers, demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
 import { fingerprint, randomText } from "../../domain/token.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Invitations } from "../../ports/invitations.ts";
+import type { Members } from "../../ports/members.ts";
+import type { Users } from "../../ports/users.ts";
 
 export const INVITATION_MS = 7 * 24 * 3_600_000;
 
@@ -14,8 +16,15 @@ export interface InvitationWish {
   readonly grants?: readonly Grant[] | undefined;
 }
 
+export interface InviteMemberPorts {
+  readonly clock: Clock;
+  readonly invitations: Invitations;
+  readonly members: Members;
+  readonly users: Users;
+}
+
 /** Invites somebody to the caller's organization with no more than the caller has; the token is told only here. */
-export function inviteMember({ clock, invitations }: { readonly clock: Clock; readonly invitations: Invitations }) {
+export function inviteMember({ clock, invitations, members, users }: InviteMemberPorts) {
   return async function (
     by: Principal,
     wish: InvitationWish,
@@ -25,6 +34,13 @@ export function inviteMember({ clock, invitations }: { readonly clock: Clock; re
     if (!email) throw invalidField("email", "this is not an e-mail address");
     const grants = wish.grants ?? [];
     refuseMore(by, wish.role, grants);
+    const known = await users.findByEmail(email);
+    if (known && (await members.find(by.organizationId, known.id))) {
+      throw conflict(
+        "already_member",
+        "Cannot invite: this address belongs to a member. Change the member's role instead",
+      );
+    }
     const createdAt = clock.now();
     const invitation = {
       id: newId("inv", createdAt),

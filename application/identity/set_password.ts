@@ -1,25 +1,16 @@
-import { Failure, invalidField } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import { invalidField } from "../../domain/failure.ts";
+import { type Principal, refuseNarrowed } from "../../domain/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Attempts } from "../../ports/attempts.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Passwords } from "../../ports/passwords.ts";
 import type { Sessions } from "../../ports/sessions.ts";
-import type { Users } from "../../ports/users.ts";
-import { refuseNarrowed } from "./change_profile.ts";
-import { throttle } from "./throttle.ts";
+import { confirmPassword, type ConfirmPasswordPorts } from "./confirm_password.ts";
 
-export interface SetPasswordPorts {
-  readonly attempts: Attempts;
-  readonly clock: Clock;
-  readonly passwords: Passwords;
+export interface SetPasswordPorts extends ConfirmPasswordPorts {
   readonly sessions: Sessions;
-  readonly users: Users;
 }
 
-/** Sets the caller's own password and ends its other sessions; a present password must be given, but for the first owner by token. */
+/** Sets the caller's own password and ends its other sessions; a present password must be given, but with the first owner's own token. */
 export function setPassword(ports: SetPasswordPorts) {
-  const throttled = throttle(ports);
+  const confirm = confirmPassword(ports);
   return async function (
     by: Principal,
     given: { readonly password: Secret; readonly current?: Secret },
@@ -27,19 +18,7 @@ export function setPassword(ports: SetPasswordPorts) {
   ): Promise<void> {
     refuseNarrowed(by);
     checkPassword(given.password);
-    const hash = await ports.users.passwordHash(by.userId);
-    const recovers = by.founder && by.credential.kind === "token";
-    if (hash && !recovers) {
-      await throttled({ address: from, account: by.userId }, async () => {
-        if (!given.current || !(await ports.passwords.verify(given.current, hash))) {
-          throw new Failure(
-            "forbidden",
-            "wrong_password",
-            'Cannot set the password: "current" is not the present password',
-          );
-        }
-      });
-    }
+    await confirm(by, given.current, from);
     await ports.users.setPasswordHash(by.userId, await ports.passwords.hash(given.password));
     await ports.sessions.endOthers(by.userId, by.credential.kind === "session" ? by.credential.id : null);
   };

@@ -1,4 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
+import { networkOf } from "../../domain/network_address.ts";
 import type { Attempts } from "../../ports/attempts.ts";
 import type { Clock } from "../../ports/clock.ts";
 
@@ -14,17 +15,20 @@ export function throttle({ attempts, clock }: { readonly attempts: Attempts; rea
     guess: () => Promise<T>,
   ): Promise<T> {
     const at = clock.now();
+    const address = networkOf(who.address);
+    // The widest first: whoever is stopped there leaves no further trace.
     const keys = [
-      [`pair:${who.address}:${who.account}`, LIMITS.pair],
-      [`address:${who.address}`, LIMITS.address],
+      [`address:${address}`, LIMITS.address],
       [`account:${who.account}`, LIMITS.account],
+      [`pair:${address}:${who.account}`, LIMITS.pair],
     ] as const;
-    for (const [key, limit] of keys) {
+    for (const [index, [key, limit]] of keys.entries()) {
       const wait = await attempts.take(key, { limit, windowMs: MINUTE }, at);
-      if (wait > 0) {
-        const sentence = `Cannot try again yet: too many attempts failed. Wait ${wait} seconds`;
-        throw new Failure("throttled", "too_many_attempts", sentence, { retryAfter: wait });
-      }
+      if (wait === 0) continue;
+      for (const [taken, most] of keys.slice(0, index))
+        await attempts.giveBack(taken, { limit: most, windowMs: MINUTE }, at);
+      const sentence = `Cannot try again yet: too many attempts failed. Wait ${wait} seconds`;
+      throw new Failure("throttled", "too_many_attempts", sentence, { retryAfter: wait });
     }
     const result = await guess();
     for (const [key, limit] of keys) await attempts.giveBack(key, { limit, windowMs: MINUTE }, at);

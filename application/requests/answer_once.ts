@@ -4,11 +4,15 @@ import type { IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../por
 
 const LEASE_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
+const LOOK_AGAIN_MAX_MS = 500;
+const WAIT_MS = 30_000;
 
 /** A request that is to be answered once. */
 export interface OnceRequest extends IdempotentRequest {
   /** The body, where it streams in and its fingerprint comes last. */
   readonly streamed?: StreamedBody;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 /** Fingerprints a body that streams past. */
@@ -39,7 +43,9 @@ export function answerOnce({
 }) {
   const lease = () => ({ at: clock.now(), leaseMs: LEASE_MS });
   return async function <T>(request: OnceRequest, run: () => Promise<OnceAnswer<T>>): Promise<Once<T>> {
-    for (;;) {
+    const until = clock.now().getTime() + WAIT_MS;
+    for (let pause = LOOK_AGAIN_MS; ; pause = Math.min(2 * pause, LOOK_AGAIN_MAX_MS)) {
+      request.signal.throwIfAborted();
       const claim = await idempotentAnswers.claim(request, lease());
       if (claim.state === "mine") return { replayed: false, answer: await runClaimed(claim.claimId, request, run) };
       if (claim.state === "other_request") throw otherRequest();
@@ -47,7 +53,8 @@ export function answerOnce({
         if ((request.body ?? (await request.streamed?.rest())) !== claim.body) throw otherRequest();
         return { replayed: true, answer: claim.answer };
       }
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      if (clock.now().getTime() > until) throw stillRunning();
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
   };
 
@@ -75,4 +82,10 @@ function otherRequest() {
     "idempotency_key_reused",
     "Cannot repeat this: the Idempotency-Key was used for another request. Use a new key",
   );
+}
+
+function stillRunning() {
+  const sentence =
+    "Cannot repeat this yet: the first request with this Idempotency-Key is still running. Try again later";
+  return conflict("idempotency_key_running", sentence, { retryAfter: 5 });
 }

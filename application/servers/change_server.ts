@@ -1,4 +1,4 @@
-import { notFound } from "../../domain/failure.ts";
+import { invalidField, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import { checkServerAddress, type Server, type ServerChange } from "../../domain/server.ts";
 import { refusePrivateHost } from "../network/refuse_private_host.ts";
@@ -12,6 +12,7 @@ export function changeServer(ports: CreateServerPorts) {
   return async function (by: Principal, id: string, change: ServerChange): Promise<Server> {
     const server = await find(by, id, "server:write");
     if (server.hostKey !== null && losesKey(server, change)) demand(by, "server:admin", { id });
+    if (moves(server, change)) refuseOldCredentials(server, change);
     checkServerAddress(change);
     if (change.sshHost !== undefined) await refusePrivate("sshHost", change.sshHost);
     const changed = await ports.servers.change(by.organizationId, id, {
@@ -27,9 +28,24 @@ export function changeServer(ports: CreateServerPorts) {
   };
 }
 
-function losesKey(
-  server: Server,
-  { hostKey, sshHost = server.sshHost, sshPort = server.sshPort }: ServerChange,
-): boolean {
-  return hostKey !== undefined || sshHost !== server.sshHost || sshPort !== server.sshPort;
+function moves(server: Server, { sshHost = server.sshHost, sshPort = server.sshPort }: ServerChange): boolean {
+  return sshHost !== server.sshHost || sshPort !== server.sshPort;
+}
+
+/** A stored secret never travels to another address than the one it was given for. */
+function refuseOldCredentials(server: Server, change: ServerChange): void {
+  const kept = [
+    ["sshPassword", server.hasSshPassword],
+    ["sshPrivateKey", server.hasSshPrivateKey],
+    ["sshKeyPassphrase", server.hasSshKeyPassphrase],
+  ] as const;
+  for (const [field, stored] of kept) {
+    if (stored && change[field] === undefined) {
+      throw invalidField(field, "give it again, or null to clear it: stored credentials are not sent to a new address");
+    }
+  }
+}
+
+function losesKey(server: Server, change: ServerChange): boolean {
+  return change.hostKey !== undefined || moves(server, change);
 }

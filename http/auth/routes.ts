@@ -31,6 +31,7 @@ export function authRoutes(access: Access, useCases: AuthUseCases) {
   return new Elysia({ prefix: "/api/auth", tags: ["Identity"] })
     .use(access)
     .use(sessions(access, useCases))
+    .use(acceptance(access, useCases))
     .use(self(access, useCases));
 }
 
@@ -88,7 +89,12 @@ function sessions(access: Access, useCases: AuthUseCases) {
         body: Nothing,
         ...operation({ name: "auth.logout", summary: "End the session in use", answer: Done }),
       },
-    )
+    );
+}
+
+function acceptance(access: Access, useCases: AuthUseCases) {
+  return new Elysia({ name: "http/auth/acceptance" })
+    .use(access)
     .get("/accept-invitation", () => invitationPage(), {
       open: "An invitation is accepted before there are credentials",
       ...operation({
@@ -140,16 +146,23 @@ function self(access: Access, useCases: AuthUseCases) {
       permission: "self",
       ...operation({ name: "auth.me", summary: "Who the caller is and what it may do", answer: one(MeView) }),
     })
-    .patch("/me", async ({ principal, body }) => ({ data: userView(await useCases.changeProfile(principal, body)) }), {
-      permission: "self",
-      body: ProfileBody,
-      ...operation({
-        name: "auth.change_me",
-        summary: "Change the caller's own name or e-mail address",
-        answer: one(UserView),
-        problems: [403, 409],
-      }),
-    })
+    .patch(
+      "/me",
+      async ({ principal, caller, body: { current, ...change } }) => {
+        const given = { ...change, ...(current !== undefined && { current: new Secret(current) }) };
+        return { data: userView(await useCases.changeProfile(principal, given, caller.address)) };
+      },
+      {
+        permission: "self",
+        body: ProfileBody,
+        ...operation({
+          name: "auth.change_me",
+          summary: "Change the caller's own name, or its e-mail address with the present password",
+          answer: one(UserView),
+          problems: [403, 409, 429],
+        }),
+      },
+    )
     .post(
       "/password",
       async ({ principal, caller, body: { password, current } }) => {

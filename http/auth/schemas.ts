@@ -9,7 +9,11 @@ export const PersonName = text(200, { examples: ["Ada"] });
 
 export const LoginBody = object({ email: Email, password: Password });
 export const PasswordBody = object({ password: Password, current: t.Optional(Password) });
-export const ProfileBody = object({ name: t.Optional(PersonName), email: t.Optional(Email) });
+export const ProfileBody = object({
+  name: t.Optional(PersonName),
+  email: t.Optional(Email),
+  current: t.Optional(Password),
+});
 export const AcceptBody = object({
   token: text(200),
   name: text(200, { minLength: 0, examples: ["Ada"] }),

@@ -79,6 +79,12 @@ export function domainRoutes(access: Access, useCases: DomainUseCases) {
         }),
       },
     )
+    .use(claimedDomains(access, useCases));
+}
+
+function claimedDomains(access: Access, useCases: DomainUseCases) {
+  return new Elysia({ name: "http/domains/claimed" })
+    .use(access)
     .post(
       "/:id/verify",
       async ({ principal, params, request }) => ({

@@ -81,6 +81,12 @@ export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl
         }),
       },
     )
+    .use(receivedFolders(access, useCases));
+}
+
+function receivedFolders(access: Access, useCases: FolderUseCases) {
+  return new Elysia({ name: "http/folders/received" })
+    .use(access)
     .post(
       "/scan/:sessionId",
       async ({ principal, params }) => ({ data: await useCases.scanUpload(principal, params.sessionId) }),

@@ -58,7 +58,8 @@ export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl
         }),
       },
     )
-    .use(memberChanges(access, useCases, publicUrl))
+    .use(invitations(access, useCases, publicUrl))
+    .use(memberChanges(access, useCases))
     .get(
       "/audit",
       async ({ principal, query }) => {
@@ -77,34 +78,38 @@ export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl
     );
 }
 
-function memberChanges(access: Access, useCases: MemberUseCases, publicUrl: string) {
+function invitations(access: Access, useCases: MemberUseCases, publicUrl: string) {
+  return new Elysia({ name: "http/members/invitations" }).use(access).post(
+    "/members",
+    async ({ principal, body, set }) => {
+      const { invitation, token } = await useCases.inviteMember(principal, body);
+      set.status = 201;
+      return {
+        data: {
+          ...invitationView(invitation),
+          token,
+          link: `${publicUrl}/api/auth/accept-invitation#token=${token}`,
+        },
+      };
+    },
+    {
+      permission: "member:admin",
+      body: InvitationBody,
+      ...operation({
+        name: "member.invite",
+        summary: "Invite somebody; the link is shown once and holds for seven days",
+        status: 201,
+        answer: one(NewInvitationView),
+        problems: [409],
+        shownOnce: ["data.token", "data.link"],
+      }),
+    },
+  );
+}
+
+function memberChanges(access: Access, useCases: MemberUseCases) {
   return new Elysia({ name: "http/members/changes" })
     .use(access)
-    .post(
-      "/members",
-      async ({ principal, body, set }) => {
-        const { invitation, token } = await useCases.inviteMember(principal, body);
-        set.status = 201;
-        return {
-          data: {
-            ...invitationView(invitation),
-            token,
-            link: `${publicUrl}/api/auth/accept-invitation#token=${token}`,
-          },
-        };
-      },
-      {
-        permission: "member:admin",
-        body: InvitationBody,
-        ...operation({
-          name: "member.invite",
-          summary: "Invite somebody; the link is shown once and holds for seven days",
-          status: 201,
-          answer: one(NewInvitationView),
-          shownOnce: ["data.token", "data.link"],
-        }),
-      },
-    )
     .patch(
       "/members/:id",
       async ({ principal, params, body }) => ({
@@ -144,6 +149,7 @@ function memberChanges(access: Access, useCases: MemberUseCases, publicUrl: stri
 
 type Entry = Awaited<ReturnType<MemberUseCases["listAudit"]>>["items"][number];
 
-function auditView({ organizationId: _, at, ...entry }: Entry) {
-  return { ...entry, at: at.toISOString() };
+function auditView(entry: Entry) {
+  const { organizationId: _, at, ...shown } = entry;
+  return { ...shown, at: at.toISOString() };
 }

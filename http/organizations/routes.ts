@@ -31,7 +31,7 @@ export function organizationRoutes(access: Access, useCases: OrganizationUseCase
   return new Elysia({ prefix: "/api/organizations", tags: ["Identity"] })
     .use(access)
     .get("", ({ principal, query }) => listed(query, (page) => useCases.listOrganizations(principal, page), view), {
-      permission: "organization:list",
+      permission: "self",
       query: PageQuery,
       ...operation({
         name: "organization.list",

@@ -4,14 +4,14 @@ import { type Project, PROJECT_TYPES, RUNTIMES, sourceOf } from "../../domain/pr
 import { integer, nullable, object, oneOf, text, Time } from "../schema.ts";
 import { EndpointSchema, ServiceSchema } from "./service_schemas.ts";
 
-const name = text(100, { examples: ["Harbour"] });
-const slug = text(40, {
+const projectName = text(100, { examples: ["Harbour"] });
+const projectSlug = text(40, {
   examples: ["harbour"],
   description: "Lower-case letters, digits and -; unique in the organization",
 });
 const command = (example: string) => text(2_000, { examples: [example] });
 
-const settings = {
+const fields = {
   gitOwner: text(100, { examples: ["acme"] }),
   gitRepo: text(100, { examples: ["harbour"] }),
   gitBranch: text(244, { examples: ["main"] }),
@@ -37,36 +37,41 @@ const settings = {
   runtime: oneOf(RUNTIMES, { examples: ["process"] }),
 };
 
-type Settings = typeof settings;
+type Settings = typeof fields;
 
-const optional = Object.fromEntries(Object.entries(settings).map(([key, schema]) => [key, t.Optional(schema)])) as {
+const optional = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, t.Optional(schema)])) as {
   [Key in keyof Settings]: TOptional<Settings[Key]>;
 };
 
 const clearable = Object.fromEntries(
-  Object.entries(settings).map(([key, schema]) => [key, t.Optional(nullable(schema))]),
+  Object.entries(fields).map(([key, schema]) => [key, t.Optional(nullable(schema))]),
 ) as unknown as {
   [Key in keyof Settings]: TOptional<TUnion<[Settings[Key], TNull]>>;
 };
 
-export const ProjectBody = object({ name, slug: t.Optional(slug), ...optional });
-export const EnsureBody = object({ name, slug: t.Optional(slug), projectId: t.Optional(text(100)), ...clearable });
-export const ProjectPatch = object({ name: t.Optional(name), slug: t.Optional(slug), ...clearable });
+export const ProjectBody = object({ name: projectName, slug: t.Optional(projectSlug), ...optional });
+export const EnsureBody = object({
+  name: projectName,
+  slug: t.Optional(projectSlug),
+  projectId: t.Optional(text(100)),
+  ...clearable,
+});
+export const ProjectPatch = object({ name: t.Optional(projectName), slug: t.Optional(projectSlug), ...clearable });
 
 export const LinkBody = object({
-  owner: settings.gitOwner,
-  repo: settings.gitRepo,
-  branch: t.Optional(settings.gitBranch),
+  owner: fields.gitOwner,
+  repo: fields.gitRepo,
+  branch: t.Optional(fields.gitBranch),
 });
 export const AutoDeployBody = object({ enabled: t.Boolean({ examples: [true] }) });
 
-const shown = Object.fromEntries(Object.entries(settings).map(([key, schema]) => [key, nullable(schema)]));
+const shown = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, nullable(schema)]));
 
 export const ProjectView = object(
   {
     id: t.String({ examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
-    name,
-    slug,
+    name: projectName,
+    slug: projectSlug,
     organizationId: t.String(),
     hostname: t.String({ description: "Its free address", examples: ["harbour.localhost"] }),
     source: oneOf(["githost", "git", "local", "upload"] as const),
@@ -81,7 +86,7 @@ export const ProjectView = object(
   { title: "Project" },
 );
 
-const UNSET = Object.fromEntries(Object.keys(settings).map((key) => [key, null])) as { [Key in keyof Settings]: null };
+const UNSET = Object.fromEntries(Object.keys(fields).map((key) => [key, null])) as { [Key in keyof Settings]: null };
 
 /** A project as the API shows it: every setting is there, `null` where it is not set. */
 export function projectView(project: Project) {
@@ -120,7 +125,9 @@ export const VariablesBody = object({
       object({
         key: text(255, { examples: ["DATABASE_URL"] }),
         value: t.String({ maxLength: 65_536, examples: ["postgres://…"] }),
-        secret: t.Optional(t.Boolean({ default: false, description: "Its value never comes back", examples: [true] })),
+        secret: t.Optional(
+          t.Boolean({ description: "Its value never comes back; left out: as it was", examples: [true] }),
+        ),
       }),
       { maxItems: 500 },
     ),

@@ -1,14 +1,24 @@
+import type { TSchema } from "@sinclair/typebox";
 import { t } from "elysia";
 import { integer, object, oneOf, text } from "../schema.ts";
 
 const Words = t.Union([text(4_000), t.Array(t.String({ maxLength: 4_000 }), { maxItems: 200 })]);
 const Span = t.Union([text(40), integer({ minimum: 0 })]);
-const Port = t.Union([integer({ minimum: 1, maximum: 65_535 }), t.String({ pattern: "^[0-9]{1,5}$" })]);
+const PORT = "^(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$";
+const Port = t.Union([integer({ minimum: 1, maximum: 65_535 }), t.String({ pattern: PORT })]);
+const SERVICE_NAME = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$";
+
+/** A map whose keys all fit a pattern; a key that does not is refused, where JSON Schema alone would leave its value unchecked. */
+function map<T extends TSchema>(keys: string, value: T) {
+  return t.Record(t.String({ pattern: keys }), value, { additionalProperties: false });
+}
+
+const VARIABLE_NAME = "^[^\\s=]{1,255}$";
 
 /** A service of a project with several. */
 export const ServiceSchema = object(
   {
-    name: t.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$", examples: ["web"] }),
+    name: t.String({ pattern: SERVICE_NAME, examples: ["web"] }),
     image: t.Optional(text(500, { examples: ["postgres:18"] })),
     build: t.Optional(
       t.Union([
@@ -17,7 +27,7 @@ export const ServiceSchema = object(
           context: t.Optional(text(1_000)),
           dockerfile: t.Optional(text(1_000)),
           target: t.Optional(text(200)),
-          args: t.Optional(t.Record(text(200), t.String({ maxLength: 10_000 }))),
+          args: t.Optional(map(VARIABLE_NAME, t.String({ maxLength: 10_000 }))),
         }),
       ]),
     ),
@@ -28,8 +38,8 @@ export const ServiceSchema = object(
     dependsOn: t.Optional(
       t.Union([
         t.Array(text(63), { maxItems: 100 }),
-        t.Record(
-          text(63),
+        map(
+          SERVICE_NAME,
           object({
             condition: oneOf(["service_started", "service_healthy", "service_completed_successfully"] as const),
           }),
@@ -37,7 +47,7 @@ export const ServiceSchema = object(
       ]),
     ),
     environment: t.Optional(
-      t.Union([t.Record(text(255), t.String({ maxLength: 65_536 })), t.Array(text(65_792), { maxItems: 500 })]),
+      t.Union([map(VARIABLE_NAME, t.String({ maxLength: 65_536 })), t.Array(text(65_792), { maxItems: 500 })]),
     ),
     volumes: t.Optional(t.Array(text(4_000), { maxItems: 100 })),
     command: t.Optional(Words),

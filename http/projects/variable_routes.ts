@@ -36,7 +36,7 @@ export function variableRoutes(access: Access, useCases: VariableUseCases) {
     .patch(
       "/:id/env",
       async ({ principal, params, body: { upserts = [], deletes = [] } }) => {
-        const guarded = upserts.map(({ key, value, secret = false }) => ({ key, value: new Secret(value), secret }));
+        const guarded = upserts.map(({ key, value, secret }) => ({ key, value: new Secret(value), secret }));
         return {
           data: (await useCases.changeVariables(principal, params.id, { upserts: guarded, deletes })).map(view),
         };

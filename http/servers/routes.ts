@@ -40,6 +40,7 @@ export function serverRoutes(access: Access, useCases: ServerUseCases) {
         ...operation({ name: "server.get", summary: "Read one server", answer: one(ServerView), problems: [404] }),
       },
     )
+    .use(newServers(access, useCases))
     .use(serverChanges(access, useCases))
     .post(
       "/:id/check",
@@ -61,41 +62,44 @@ export function serverRoutes(access: Access, useCases: ServerUseCases) {
     );
 }
 
+function newServers(access: Access, useCases: ServerUseCases) {
+  return new Elysia({ name: "http/servers/new" }).use(access).post(
+    "",
+    async ({ principal, body, set }) => {
+      const { name, sshHost, sshPort = 22, sshUser, hostKey = null } = body;
+      const credentials = {
+        sshPassword: guarded(body.sshPassword) ?? null,
+        sshPrivateKey: guarded(body.sshPrivateKey) ?? null,
+        sshKeyPassphrase: guarded(body.sshKeyPassphrase) ?? null,
+      };
+      const server = await useCases.createServer(principal, {
+        name,
+        sshHost,
+        sshPort,
+        sshUser,
+        hostKey,
+        ...credentials,
+      });
+      set.status = 201;
+      return { data: serverView(server) };
+    },
+    {
+      permission: "server:write",
+      body: ServerBody,
+      ...operation({
+        name: "server.create",
+        summary: "Record a server; it is not contacted yet",
+        status: 201,
+        answer: one(ServerView),
+        problems: [409],
+      }),
+    },
+  );
+}
+
 function serverChanges(access: Access, useCases: ServerUseCases) {
   return new Elysia({ name: "http/servers/changes" })
     .use(access)
-    .post(
-      "",
-      async ({ principal, body, set }) => {
-        const { name, sshHost, sshPort = 22, sshUser, hostKey = null } = body;
-        const credentials = {
-          sshPassword: guarded(body.sshPassword) ?? null,
-          sshPrivateKey: guarded(body.sshPrivateKey) ?? null,
-          sshKeyPassphrase: guarded(body.sshKeyPassphrase) ?? null,
-        };
-        const server = await useCases.createServer(principal, {
-          name,
-          sshHost,
-          sshPort,
-          sshUser,
-          hostKey,
-          ...credentials,
-        });
-        set.status = 201;
-        return { data: serverView(server) };
-      },
-      {
-        permission: "server:write",
-        body: ServerBody,
-        ...operation({
-          name: "server.create",
-          summary: "Record a server; it is not contacted yet",
-          status: 201,
-          answer: one(ServerView),
-          problems: [409],
-        }),
-      },
-    )
     .patch(
       "/:id",
       async ({ principal, params, body: { sshPassword, sshPrivateKey, sshKeyPassphrase, ...rest } }) => {

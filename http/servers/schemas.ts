@@ -62,9 +62,10 @@ export const ReportFields = {
   message: t.String({ description: "What was found and what to do next" }),
 };
 
-export function serverView({ organizationId: _, lastCheckedAt, createdAt, updatedAt, ...server }: Server) {
+export function serverView(server: Server) {
+  const { organizationId: _, lastCheckedAt, createdAt, updatedAt, ...shown } = server;
   return {
-    ...server,
+    ...shown,
     lastCheckedAt: lastCheckedAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),

@@ -103,9 +103,11 @@ describe("without PostgreSQL", () => {
     const password = "swordfish-swordfish";
     const wrong = Object.assign(new URL(database.url), { password }).href;
     const missing = Object.assign(new URL(database.url), { pathname: "/nowhere" }).href;
+    const unknown = Object.assign(new URL(database.url), { search: "?no_such_parameter=1" }).href;
     const expected = [
       [wrong, "it refuses the user or the password of DATABASE_URL"],
       [missing, "it has no database of the name in DATABASE_URL"],
+      [unknown, "it refuses a parameter of DATABASE_URL, or the connection for another reason"],
       [`postgres://u:${password}@127.0.0.1:1/x`, "nothing listens at its address"],
     ] as const;
     for (const [url, reason] of expected) {
@@ -115,6 +117,14 @@ describe("without PostgreSQL", () => {
       expect((failure as Error).message).toBe(`Cannot reach the database: ${reason}`);
       await away.close();
     }
+  });
+
+  test("an address in brackets is one, not a name", async () => {
+    const away = openDatabase("postgres://u:p@[::1]:1/x");
+    const failure = await away.run((sql) => sql`select 1`).catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject(AWAY);
+    expect((failure as Error).message).not.toContain("name");
+    await away.close();
   });
 
   test("an address that is none is refused by the name of its setting", () => {

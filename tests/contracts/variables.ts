@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
+import { VARIABLE_LIMITS } from "../../domain/variable.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { anOrganization, aProject, minutes, START } from "../support/store_builders.ts";
@@ -12,6 +13,10 @@ function plain(key: string, value: string) {
 
 function hidden(key: string, value: string) {
   return { key, value: new Secret(value), secret: true };
+}
+
+function many(count: number, value: string, from = 0) {
+  return Array.from({ length: count }, (_, index) => plain(`KEY_${from + index}`, value));
 }
 
 /** What every `Variables` adapter promises. */
@@ -181,6 +186,47 @@ export function variablesContract(
         ]);
         expect(new Set(Object.values(await revealed(id))).size).toBe(1);
       }
+    });
+
+    const write = (id: string, upserts: ReturnType<typeof plain>[], deletes: string[] = []) =>
+      world().variables.change(id, { upserts, deletes, at: START });
+
+    test("change() refuses more variables than a project may have, and changes nothing", async () => {
+      const id = await aProjectId();
+      await write(id, many(VARIABLE_LIMITS.count, "x"));
+      const refused = write(id, [plain("KEY_0", "changed"), plain("ONE_MORE", "x")]);
+      await expect(refused).rejects.toMatchObject({ kind: "invalid", code: "too_many_variables" });
+      expect(Object.keys(await revealed(id))).toHaveLength(VARIABLE_LIMITS.count);
+      expect((await revealed(id))["KEY_0"]).toBe("x");
+      await write(id, [plain("KEY_0", "changed")]);
+      await write(id, [plain("ONE_MORE", "x")], ["KEY_0"]);
+      expect((await revealed(id))["ONE_MORE"]).toBe("x");
+    });
+
+    test("change() refuses more bytes of values than a project may have, and changes nothing", async () => {
+      const id = await aProjectId();
+      // Two bytes each as UTF-8.
+      const half = "ä".repeat(VARIABLE_LIMITS.bytes / 16);
+      await write(id, [...many(7, half), plain("LAST", half.slice(2)), plain("REST", "abcd")]);
+      const refused = write(id, [plain("REST", "abcde")]);
+      await expect(refused).rejects.toMatchObject({ kind: "invalid", code: "variables_too_large" });
+      expect((await revealed(id))["REST"]).toBe("abcd");
+      await write(id, [], ["REST"]);
+      await write(id, [plain("NEW", "abcd")]);
+      await write(id, [plain("NEW", "abcde")], ["KEY_0"]);
+      expect(Object.keys(await revealed(id)).toSorted()).toEqual([
+        ...Array.from({ length: 6 }, (_, index) => `KEY_${index + 1}`),
+        "LAST",
+        "NEW",
+      ]);
+    });
+
+    test("change() by several at once does not go beyond the limit together", async () => {
+      const id = await aProjectId();
+      await write(id, many(VARIABLE_LIMITS.count - 250, "x"));
+      const outcomes = await Promise.allSettled([1, 2, 3, 4].map((round) => write(id, many(100, "x", round * 10_000))));
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+      expect(Object.keys(await revealed(id))).toHaveLength(VARIABLE_LIMITS.count - 50);
     });
   });
 }

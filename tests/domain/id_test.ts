@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { isId, newId } from "../../domain/id.ts";
+import { isAnyId, isId, newId } from "../../domain/id.ts";
+import { newToken } from "../../domain/token.ts";
 
 describe("newId()", () => {
   test("makes a prefix and 26 characters that no reader mistakes", () => {
@@ -57,5 +58,14 @@ describe("isId()", () => {
 
   test.each([20, 40])("takes %d characters", (length) => {
     expect(isId("prj", `prj_${"0".repeat(length)}`)).toBe(true);
+  });
+});
+
+describe("isAnyId()", () => {
+  test("takes an id of every kind, and no access token", () => {
+    for (const prefix of ["aud", "prj", "tok", "usr"] as const) expect(isAnyId(newId(prefix))).toBe(true);
+    for (const text of [newToken(), `slp_${"a".repeat(30)}`, "prj_short", "", ` ${newId("prj")}`]) {
+      expect(isAnyId(text)).toBe(false);
+    }
   });
 });

@@ -73,9 +73,11 @@ describe("actIn()", () => {
     );
   });
 
-  test("finds no organization for a session without memberships", () => {
+  test("does not identify a session whose last membership ended", () => {
     for (const named of [null, "org_a"]) {
-      expect(() => actIn(identity({ memberships: [] }), named)).toThrow(expect.objectContaining({ kind: "not_found" }));
+      expect(() => actIn(identity({ memberships: [] }), named)).toThrow(
+        expect.objectContaining({ kind: "unauthenticated" }),
+      );
     }
   });
 

@@ -9,6 +9,7 @@ import {
   isSlug,
   mergeSettings,
   type ProjectSettings,
+  SETTINGS_BYTES,
   slugOf,
   sourceOf,
 } from "../../domain/project.ts";
@@ -82,7 +83,20 @@ describe("mergeSettings()", () => {
   });
 });
 
+/** Settings that hold a text. */
+function holding(text: string): ProjectSettings {
+  return { services: [{ name: "web", environment: { TEXT: text } }] };
+}
+
 describe("checkSettings()", () => {
+  test("counts the settings as JSON in UTF-8, and takes as much as there may be", () => {
+    const room = SETTINGS_BYTES - JSON.stringify(holding("")).length;
+    expect(checkSettings(holding("x".repeat(room)))).toBeUndefined();
+    for (const text of ["x".repeat(room + 1), "ä".repeat(room / 2 + 1), '"'.repeat(room / 2 + 1)]) {
+      expect(() => checkSettings(holding(text))).toThrow(/at most 262144 bytes, and these have 26\d{4}\./);
+    }
+  });
+
   test.each([
     {},
     { gitOwner: "acme", gitRepo: "shop.js", gitBranch: "feature/x", autoDeploy: true },

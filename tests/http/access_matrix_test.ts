@@ -1,72 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { declaredRoutes } from "../../http/access.ts";
+import { ACCESS_TABLE, CALLERS } from "../support/access_table.ts";
 import { memoryApp } from "../support/app.ts";
 import { callers, furnish, goodRequest, MACHINE } from "../support/furnished.ts";
-
-/**
- * What every route answers to every kind of caller, for a request that is otherwise fine. `foreign` is an owner of another
- * organization who names this one's ids; `narrowed` is an owner's token with `project:read` alone.
- */
-const CALLERS = ["anonymous", "foreign", "viewer", "developer", "narrowed", "owner"] as const;
-
-const TABLE = `
-GET    /api/health                            200 200 200 200 200 200
-GET    /api/health/env                        200 200 200 200 200 200
-GET    /api/openapi.json                      200 200 200 200 200 200
-GET    /api/docs                              200 200 200 200 200 200
-GET    /metrics                               401 200 200 200 403 200
-POST   /api/auth/login                        401 401 401 401 401 401
-POST   /api/auth/logout                       401 400 400 400 400 400
-GET    /api/auth/accept-invitation            200 200 200 200 200 200
-POST   /api/auth/accept-invitation            400 400 400 400 400 400
-GET    /api/auth/me                           401 200 200 200 200 200
-PATCH  /api/auth/me                           401 200 200 200 403 200
-POST   /api/auth/password                     401 200 200 200 403 200
-GET    /api/tokens                            401 200 200 200 200 200
-POST   /api/tokens                            401 201 201 201 403 201
-DELETE /api/tokens/:id                        401 404 404 404 403 200
-GET    /api/organizations                     401 200 200 200 403 200
-POST   /api/organizations                     401 403 403 403 403 201
-GET    /api/members                           401 200 200 200 403 200
-GET    /api/members/invitations               401 200 200 200 403 200
-POST   /api/members                           401 201 403 403 403 201
-PATCH  /api/members/:id                       401 404 403 403 403 200
-DELETE /api/members/:id                       401 404 403 403 403 200
-GET    /api/audit                             401 200 200 200 403 200
-GET    /api/projects                          401 200 200 200 200 200
-POST   /api/projects                          401 201 403 201 403 201
-POST   /api/projects/ensure                   401 200 403 200 403 200
-GET    /api/projects/:id                      401 404 200 200 200 200
-PATCH  /api/projects/:id                      401 404 403 200 403 200
-DELETE /api/projects/:id                      401 404 403 403 403 200
-POST   /api/projects/:id/git/link             401 404 403 200 403 200
-POST   /api/projects/:id/auto-deploy          401 404 403 200 403 200
-GET    /api/projects/:id/env                  401 404 200 200 200 200
-PATCH  /api/projects/:id/env                  401 404 403 200 403 200
-POST   /api/projects/folder/session           401 200 403 200 403 200
-POST   /api/projects/folder/upload/:sessionId 401 404 403 404 403 200
-POST   /api/projects/folder/scan/:sessionId   401 404 403 404 403 200
-GET    /api/domains                           401 200 200 200 200 200
-POST   /api/domains                           401 404 403 201 403 201
-POST   /api/domains/:id/verify                401 404 403 200 403 200
-DELETE /api/domains/:id                       401 404 403 403 403 200
-GET    /api/servers                           401 200 200 200 403 200
-POST   /api/servers                           401 201 403 403 403 201
-GET    /api/servers/:id                       401 404 200 200 403 200
-PATCH  /api/servers/:id                       401 404 403 403 403 200
-DELETE /api/servers/:id                       401 404 403 403 403 200
-POST   /api/servers/:id/check                 401 404 403 403 403 200
-GET    /api/cloud/link                        401 404 403 403 403 200
-PUT    /api/cloud/link                        401 200 403 403 403 200
-DELETE /api/cloud/link                        401 404 403 403 403 200
-`;
-
-const rows = TABLE.trim()
-  .split("\n")
-  .map((line) => {
-    const [method = "", path = "", ...statuses] = line.trim().split(/\s+/);
-    return { route: `${method} ${path}`, method, path, statuses: statuses.map(Number) };
-  });
 
 /** Paths that contract section 3 opens to callers without credentials. */
 const OPEN = [
@@ -89,7 +25,7 @@ async function furnished() {
 test("every route has a row, and every row a route", async () => {
   const { routes } = await memoryApp();
   expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
-    rows.map(({ route }) => route).toSorted(),
+    ACCESS_TABLE.map(({ route }) => route).toSorted(),
   );
 });
 
@@ -103,7 +39,7 @@ test("a route that declares no access stops the start", () => {
   expect(() => declaredRoutes({ routes: [{ method: "GET", path: "/x", hooks: {} }] })).toThrow("GET /x");
 });
 
-describe.each(rows)("$route", ({ method, path, statuses }) => {
+describe.each(ACCESS_TABLE)("$route", ({ method, path, statuses }) => {
   test("answers every kind of caller as the table says", async () => {
     const scene = await furnished();
     const answers: Record<string, number> = {};
@@ -118,7 +54,7 @@ describe.each(rows)("$route", ({ method, path, statuses }) => {
   });
 });
 
-const guarded = rows.filter(({ route }) => !OPEN.includes(route));
+const guarded = ACCESS_TABLE.filter(({ route }) => !OPEN.includes(route));
 
 test.each(guarded)(
   "$route answers credentials that are unknown, malformed, revoked or expired with 401",
@@ -137,7 +73,7 @@ test.each(guarded)(
   },
 );
 
-const named = rows.filter(({ path }) => path.includes(":"));
+const named = ACCESS_TABLE.filter(({ path }) => path.includes(":"));
 
 test.each(named)(
   "$route answers ids of others and ids that never were the same to the byte",

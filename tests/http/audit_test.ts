@@ -41,8 +41,9 @@ describe("every change", () => {
     const ids = await furnish(app);
     const me = (await app.call("GET", "/api/auth/me", { token: app.owner })).body.data;
     const changing = app.routes.filter(({ method, permission }) => method !== "GET" && permission);
+    const others = changing.filter(({ method }) => method !== "DELETE");
     const removals = changing.filter(({ method }) => method === "DELETE").toReversed();
-    for (const { method, path, operation } of [...changing.filter(({ method }) => method !== "DELETE"), ...removals]) {
+    for (const { method, path, operation } of [...others, ...removals]) {
       app.world.clock.advance(1_000);
       const { path: filled, call } = goodRequest(method, path, ids, "owner");
       const answer = await app.call(method, filled, { ...call, token: app.owner, peer: "192.0.2.44" });
@@ -209,38 +210,5 @@ describe("GET /api/audit", () => {
     expect((await actions(`&userId=${developer.userId}`))[0]).toBe("project.change");
     expect(await actions(`&userId=${developer.userId}&target=${id}`)).toEqual(["project.change"]);
     expect(await actions("&action=nothing")).toEqual([]);
-  });
-});
-
-describe("where a change came from", () => {
-  test.each([
-    ["nobody is trusted", [], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
-    ["the peer is not trusted", ["10.0.0.0/8"], "203.0.113.9", "198.51.100.1", "203.0.113.9"],
-    ["a trusted address", ["10.0.0.1"], "10.0.0.1", "198.51.100.1", "198.51.100.1"],
-    ["a trusted network", ["10.0.0.0/8"], "10.20.30.40", "198.51.100.1", "198.51.100.1"],
-    ["what the client itself wrote before", ["10.0.0.0/8"], "10.0.0.1", "127.0.0.1, 198.51.100.1", "198.51.100.1"],
-    [
-      "several trusted hops",
-      ["10.0.0.0/8", "192.0.2.0/24"],
-      "10.0.0.1",
-      "198.51.100.1, 192.0.2.7, 10.0.0.2",
-      "198.51.100.1",
-    ],
-    ["a client inside the trusted network", ["10.0.0.0/8"], "10.0.0.1", "10.9.9.9, 10.0.0.2", "10.9.9.9"],
-    ["IPv6", ["fd00::/8"], "fd00::1", "2001:db8::7", "2001:db8::7"],
-    ["IPv6 with a port", ["fd00::/8"], "fd00::1", "[2001:db8::7]:443", "2001:db8::7"],
-    ["a peer mapped to IPv6", ["10.0.0.0/8"], "::ffff:10.0.0.1", "::ffff:198.51.100.1", "198.51.100.1"],
-    ["a trusted address mapped to IPv6", ["::ffff:10.0.0.1"], "10.0.0.1", "198.51.100.1", "198.51.100.1"],
-    ["IPv4 in an IPv6 network that covers nothing of it", ["::/0"], "10.0.0.1", "198.51.100.1", "10.0.0.1"],
-    ["nonsense", ["10.0.0.0/8"], "10.0.0.1", "<script>", "10.0.0.1"],
-    ["nonsense behind a hop", ["10.0.0.0/8"], "10.0.0.1", "unknown, 10.0.0.2", "10.0.0.2"],
-    ["no header", ["10.0.0.0/8"], "10.0.0.1", "", "10.0.0.1"],
-  ])("%s", async (_, trustedProxies, peer, forwarded, from) => {
-    const app = await memoryApp({ trustedProxies });
-    const answer = await create(app, {
-      peer,
-      headers: { "x-forwarded-for": forwarded, forwarded: "for=1.2.3.4", "x-real-ip": "1.2.3.4" },
-    });
-    expect(await entriesOf(app, answer)).toMatchObject([{ from }]);
   });
 });

@@ -50,16 +50,16 @@ describe("media types", () => {
   });
 });
 
-describe("sizes", () => {
-  const body = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
+const bodyOf = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
 
+describe("sizes", () => {
   test("a body of the limit is read, one of a byte more is not, announced or not", async () => {
-    expect((await sent(body(LIMIT))).body.details[0].path).toBe("name");
+    expect((await sent(bodyOf(LIMIT))).body.details[0].path).toBe("name");
     const announced = { ...JSON_TYPE, "content-length": String(LIMIT + 1) };
     for (const answer of [
-      await sent(body(LIMIT + 1)),
-      await sent(body(LIMIT + 1), announced),
-      await sent(streamOf(new TextEncoder().encode(body(LIMIT + 1)))),
+      await sent(bodyOf(LIMIT + 1)),
+      await sent(bodyOf(LIMIT + 1), announced),
+      await sent(streamOf(new TextEncoder().encode(bodyOf(LIMIT + 1)))),
       await sent(streamOf(new Uint8Array(4 * LIMIT))),
     ]) {
       expect([answer.status, answer.body.code]).toEqual([413, "body_too_large"]);
@@ -196,6 +196,9 @@ describe("fields", () => {
 
   test.each([
     [{ name: 5 }, "name", "must be: string"],
+    [{ name: { toString: "x", valueOf: "x" } }, "name", "must be: string"],
+    [{ name: { toJSON: "x", length: -1 } }, "name", "must be: string"],
+    [{ name: "X", gitOwner: [{ toString: 1 }] }, "gitOwner", "must be: string"],
     [{ name: "X", port: "3000" }, "port", "must be: integer"],
     [{ name: "X", port: 0 }, "port", "must be: integer to be greater or equal to 1"],
     [{ name: "X", port: 1.5 }, "port", "must be: integer"],

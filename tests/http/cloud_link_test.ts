@@ -4,6 +4,9 @@ import { browser, member, memoryApp, ownerSession, type TestApp } from "../suppo
 const PATH = "/api/cloud/link";
 const LINK = { url: "https://cloud.example.com", token: "slp_canary_of_the_cloud" };
 
+/** For tests whose requests are all refused. */
+const untouched = memoryApp();
+
 function put({ call, owner }: TestApp, body: unknown = LINK, token = owner) {
   return call("PUT", PATH, { token, body });
 }
@@ -56,14 +59,13 @@ describe("the cloud link", () => {
     "https://cloud.example.com/#x",
     "https://",
   ])("refuses the address %p without repeating it", async (url) => {
-    const app = await memoryApp();
-    const answer = await put(app, { ...LINK, url });
+    const answer = await put(await untouched, { ...LINK, url });
     expect([answer.status, answer.body.details[0].path]).toEqual([400, "url"]);
     expect(answer.text).not.toContain("secret");
   });
 
   test.each([{ token: "" }, { token: "   " }, { token: 5 }, { token: null }])("refuses %j", async (body) => {
-    const answer = await put(await memoryApp(), { ...LINK, ...body });
+    const answer = await put(await untouched, { ...LINK, ...body });
     expect([answer.status, answer.body.details[0].path]).toEqual([400, "token"]);
   });
 

@@ -114,10 +114,12 @@ describe("methods", () => {
   );
 
   test("a trailing slash makes no difference, a second one does", async () => {
-    const ask = async (path: string) =>
-      (await app.handle(new Request(`http://slipway.test${path}`), "127.0.0.1")).status;
-    expect(await ask("/api/health/")).toBe(200);
-    expect(await ask("/api/health//")).toBe(404);
+    for (const [path, status] of [
+      ["/api/health/", 200],
+      ["/api/health//", 404],
+    ]) {
+      expect((await app.handle(new Request(`http://slipway.test${path}`), "127.0.0.1")).status).toBe(Number(status));
+    }
   });
 
   test.each([
@@ -137,10 +139,10 @@ describe("methods", () => {
   });
 });
 
-describe("X-Request-Id", () => {
-  const given = async (id: string) =>
-    (await app.call("GET", "/api/health", { headers: { "x-request-id": id } })).headers.get("x-request-id");
+const given = async (id: string) =>
+  (await app.call("GET", "/api/health", { headers: { "x-request-id": id } })).headers.get("x-request-id");
 
+describe("X-Request-Id", () => {
   test.each(["12345678", "trace-0af7651916cd43dd.1_2", "a".repeat(64)])("%p is taken over", async (id) => {
     expect(await given(id)).toBe(id);
   });
@@ -161,6 +163,8 @@ describe("X-Request-Id", () => {
     expect(JSON.stringify(lines)).not.toContain("private");
   });
 });
+
+const namesOf = ({ data }: { data: { name: string }[] }) => data.map(({ name }) => name);
 
 describe("paging", () => {
   const LISTS = [
@@ -207,13 +211,12 @@ describe("paging", () => {
       world.clock.advance(1);
     }
     const page = async (query: string) => (await call("GET", `/api/projects${query}`, { token: owner })).body;
-    const names = ({ data }: { data: { name: string }[] }) => data.map(({ name }) => name);
     const first = await page("");
     expect(first).toMatchObject({ total: 60, page: 1, perPage: 50 });
-    expect(names(first)).toEqual(Array.from({ length: 50 }, (_, index) => `P${59 - index}`));
-    expect(names(await page("?page=2"))).toEqual(Array.from({ length: 10 }, (_, index) => `P${9 - index}`));
+    expect(namesOf(first)).toEqual(Array.from({ length: 50 }, (_, index) => `P${59 - index}`));
+    expect(namesOf(await page("?page=2"))).toEqual(Array.from({ length: 10 }, (_, index) => `P${9 - index}`));
     expect(await page("?page=3")).toEqual({ data: [], total: 60, page: 3, perPage: 50 });
-    expect(names(await page("?page=7&perPage=9"))).toEqual(["P5", "P4", "P3", "P2", "P1", "P0"]);
+    expect(namesOf(await page("?page=7&perPage=9"))).toEqual(["P5", "P4", "P3", "P2", "P1", "P0"]);
     expect((await page("?perPage=100")).data).toHaveLength(60);
     expect(await page("?page=1000000&perPage=100")).toMatchObject({ data: [], total: 60 });
   });

@@ -124,7 +124,7 @@ describe("at the same time", () => {
   });
 
   test("a claim of a process that died is taken over once its lease ends", async () => {
-    const { promise: hangs, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: hangs, resolve: end } = Promise.withResolvers<void>();
     let calls = 0;
     const app = await memoryApp({}, ({ projects }) => ({
       projects: intercepted(projects, "create", async (goOn) => {
@@ -137,7 +137,7 @@ describe("at the same time", () => {
     app.world.clock.advance(15_000);
     const second = await create(app);
     expect(second.status).toBe(201);
-    goOn();
+    end();
     expect((await first).status).toBe(409);
     expect((await create(app)).text).toBe(second.text);
   });
@@ -219,6 +219,19 @@ describe("what is not kept", () => {
   });
 });
 
+/** An open upload session. */
+async function session() {
+  const app = await memoryApp();
+  const { sessionId } = (await app.call("POST", "/api/projects/folder/session", { token: app.owner, body: {} })).body;
+  const upload = (raw: Call["raw"]) =>
+    app.call("POST", `/api/projects/folder/upload/${sessionId}`, {
+      token: app.owner,
+      headers: KEY,
+      ...(raw && { raw }),
+    });
+  return { app, upload };
+}
+
 describe("an upload with a key", () => {
   const good = tarGz([
     file("index.html", "<h1>Hi</h1>"),
@@ -230,20 +243,8 @@ describe("an upload with a key", () => {
     file("big.bin", crypto.getRandomValues(new Uint8Array(60_000))),
   ]);
 
-  async function scene() {
-    const app = await memoryApp();
-    const { sessionId } = (await app.call("POST", "/api/projects/folder/session", { token: app.owner, body: {} })).body;
-    const upload = (raw: Call["raw"]) =>
-      app.call("POST", `/api/projects/folder/upload/${sessionId}`, {
-        token: app.owner,
-        headers: KEY,
-        ...(raw && { raw }),
-      });
-    return { app, upload };
-  }
-
   test("replays for the same bytes, however they are cut, and answers 409 to others", async () => {
-    const { upload } = await scene();
+    const { upload } = await session();
     const first = await upload(streamOf(good, 1_000));
     expect(first.status).toBe(200);
     expect((await upload(streamOf(good, 777))).text).toBe(first.text);
@@ -254,21 +255,55 @@ describe("an upload with a key", () => {
   });
 
   test("sent three times at once is received once", async () => {
-    const { upload } = await scene();
+    const { upload } = await session();
     const answers = await Promise.all([1, 2, 3].map((piece) => upload(streamOf(good, 1_000 * piece))));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
   });
 
   test("that was refused before its end may be tried again with better bytes", async () => {
-    const { upload } = await scene();
+    const { upload } = await session();
     expect((await upload(streamOf(hostile, 500))).body.code).toBe("archive_name_refused");
     expect((await upload(streamOf(hostile, 500))).body.code).toBe("archive_name_refused");
     expect((await upload(streamOf(good, 500))).status).toBe(200);
   });
 
   test("without a body is refused the same every time", async () => {
-    const { upload } = await scene();
+    const { upload } = await session();
     expect((await upload(undefined)).body.code).toBe("upload_empty");
     expect((await upload(undefined)).body.code).toBe("upload_empty");
+  });
+});
+
+describe("who may see a kept answer", () => {
+  test("a caller whose rights changed is judged anew", async () => {
+    const app = await memoryApp();
+    const { id } = (await create(app, { headers: {} })).body.data;
+    const grants = [{ resource: "project", id, action: "write" }];
+    const restricted = await member(app, "restricted", { grants });
+    const rename = () =>
+      app.call("PATCH", `/api/projects/${id}`, { token: restricted.token, headers: KEY, body: { name: "Renamed" } });
+    expect((await rename()).status).toBe(200);
+    expect((await rename()).headers.get("idempotency-replayed")).toBe("true");
+    await app.call("PATCH", `/api/members/${restricted.userId}`, {
+      token: app.owner,
+      body: { grants: [{ resource: "server", id: "*", action: "read" }] },
+    });
+    expect((await rename()).status).toBe(403);
+  });
+});
+
+describe("waiting for the first answer", () => {
+  test("ends with 409 and a time to try again", async () => {
+    const app = await memoryApp();
+    const claim = app.world.idempotentAnswers.claim.bind(app.world.idempotentAnswers);
+    app.world.idempotentAnswers.claim = async (request, options) => {
+      if (request.key !== KEY["idempotency-key"]) return claim(request, options);
+      app.world.clock.advance(20_000);
+      return { state: "running" };
+    };
+    const answer = await create(app);
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe("idempotency_key_running");
+    expect(answer.headers.get("retry-after")).toBe("5");
   });
 });

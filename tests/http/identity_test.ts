@@ -112,18 +112,19 @@ describe("the origin of a change by cookie", () => {
   });
 });
 
+const STRANGER = "org_00000000000000000000000000";
+
+/** The first owner with two organizations. */
+async function withTwo() {
+  const app = await withOwner();
+  const own = (await app.call("GET", "/api/auth/me", { token: app.owner })).body.data.organization.id as string;
+  const made = await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
+  return { app, own, second: made.body.data.id as string };
+}
+
 describe("X-Organization-Id", () => {
-  const STRANGER = "org_00000000000000000000000000";
-
-  async function scene() {
-    const app = await withOwner();
-    const own = (await app.call("GET", "/api/auth/me", { token: app.owner })).body.data.organization.id as string;
-    const made = await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
-    return { app, own, second: made.body.data.id as string };
-  }
-
   test("chooses among the organizations of a session; without it, the first joined counts", async () => {
-    const { app, own, second } = await scene();
+    const { app, own, second } = await withTwo();
     const seen = async (headers: Record<string, string>) =>
       (await app.call("GET", "/api/auth/me", { cookie: app.cookie, headers })).body.data.organization.id;
     expect(await seen({})).toBe(own);
@@ -131,7 +132,7 @@ describe("X-Organization-Id", () => {
   });
 
   test("may name a token's own organization and no other", async () => {
-    const { app, own, second } = await scene();
+    const { app, own, second } = await withTwo();
     const status = async (id: string) =>
       (await app.call("GET", "/api/auth/me", { token: app.owner, headers: { "x-organization-id": id } })).status;
     expect(await status(own)).toBe(200);
@@ -141,7 +142,7 @@ describe("X-Organization-Id", () => {
   });
 
   test("answers foreign, unknown and malformed ones of a session the same", async () => {
-    const { app, second } = await scene();
+    const { app, second } = await withTwo();
     const other = await member(app, "viewer");
     const texts = new Set<string>();
     for (const id of [second, STRANGER, "nonsense", "org_' OR 1=1"]) {
@@ -156,7 +157,7 @@ describe("X-Organization-Id", () => {
   });
 
   test("does not hide that credentials are wrong", async () => {
-    const { app } = await scene();
+    const { app } = await withTwo();
     for (const id of ["nonsense", STRANGER]) {
       const headers = { "x-organization-id": id };
       expect((await app.call("GET", "/api/auth/me", { token: "slp_wrong", headers })).status).toBe(401);

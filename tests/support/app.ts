@@ -5,6 +5,7 @@ import { type MemoryWorld, memoryWorld } from "../../adapters/memory/memory_worl
 import { type AppSettings, compose } from "../../compose.ts";
 import type { DeclaredRoute } from "../../http/access.ts";
 import type { Gate } from "../../http/gate.ts";
+import { problemStatuses } from "../../http/openapi.ts";
 import { Problem } from "../../http/problems.ts";
 import { routeTable } from "../../http/route_table.ts";
 import type { World } from "../../ports/world.ts";
@@ -65,6 +66,9 @@ export function caller(handle: Gate, routes: readonly DeclaredRoute[]) {
 
 function assertDeclared(status: number, json: unknown, route: DeclaredRoute | undefined, what: string): void {
   if (status >= 400) {
+    // A bug may happen anywhere and is declared nowhere.
+    if (route && status !== 500 && !problemStatuses(route).includes(status))
+      throw new Error(`${what} answered ${status}, which it does not declare: ${JSON.stringify(json)}`);
     if (!Value.Check(Problem, json))
       throw new Error(`${what} answered ${status} without the one error body: ${JSON.stringify(json)}`);
     return;

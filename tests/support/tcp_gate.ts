@@ -12,15 +12,15 @@ export interface TcpGate extends AsyncDisposable {
   thaw(): void;
 }
 
-/** Listens on a port of its own and passes everything on to a port of this machine. */
-export async function tcpGate(target: number): Promise<TcpGate> {
+/** Listens on a port of its own and passes everything on to a port of this machine, the one that is told at the time. */
+export async function tcpGate(target: number | (() => number)): Promise<TcpGate> {
   const sockets = new Set<Socket>();
   let frozen = false;
   let server: Server | undefined;
   let port = 0;
 
   function passOn(client: Socket): void {
-    const upstream = connect(target, "127.0.0.1");
+    const upstream = connect(typeof target === "number" ? target : target(), "127.0.0.1");
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],

@@ -1,0 +1,34 @@
+import { chmod, mkdir, readdir, stat } from "node:fs/promises";
+import { Failure } from "../../domain/failure.ts";
+
+const PRIVATE = 0o700;
+
+/** Names of which one alone tells that a folder is Slipway's. */
+const MARKS = ["secret.key", "postgres.json", "postgres.lock"];
+
+/** Names that tell it where nothing else is there; a fresh disk brings "lost+found". */
+const KNOWN = /^(?:(?:secret\.key|postgres|uploads)(?:\..*)?|lost\+found)$/;
+
+/** Makes the data folder, or makes sure that an existing one is empty or Slipway's already, and closes it to other users. */
+export async function ownDataFolder(folder: string): Promise<void> {
+  try {
+    const made = await mkdir(folder, { recursive: true, mode: PRIVATE });
+    // Root may change any folder: one of somebody else, such as /tmp, closed to others breaks the machine.
+    if (made === undefined && !(await isOurs(folder))) throw unusable(folder, "it holds other files");
+    if (((await stat(folder)).mode & 0o7777) !== PRIVATE) await chmod(folder, PRIVATE);
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause;
+    const { code = "unknown" } = cause as { code?: string };
+    throw unusable(folder, code, cause);
+  }
+}
+
+async function isOurs(folder: string): Promise<boolean> {
+  const names = await readdir(folder);
+  return names.some((name) => MARKS.includes(name)) || names.every((name) => KNOWN.test(name));
+}
+
+function unusable(folder: string, why: string, cause?: unknown): Failure {
+  const sentence = `Cannot use the data folder ${folder}: ${why}. Set SLIPWAY_DATA to a folder of its own`;
+  return new Failure("unavailable", "data_folder_unusable", sentence, { cause });
+}

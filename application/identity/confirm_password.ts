@@ -1,0 +1,35 @@
+import { Failure } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { Attempts } from "../../ports/attempts.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Installation } from "../../ports/installation.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+import type { Users } from "../../ports/users.ts";
+import { throttle } from "./throttle.ts";
+
+export interface ConfirmPasswordPorts {
+  readonly attempts: Attempts;
+  readonly clock: Clock;
+  readonly installation: Installation;
+  readonly passwords: Passwords;
+  readonly users: Users;
+}
+
+/** Refuses a caller who cannot show the present password, where there is one; the first owner's own token stands for it. */
+export function confirmPassword(ports: ConfirmPasswordPorts) {
+  const throttled = throttle(ports);
+  return async function (by: Principal, current: Secret | undefined, from: string): Promise<void> {
+    const hash = await ports.users.passwordHash(by.userId);
+    if (!hash || (await recovers(by))) return;
+    await throttled({ address: from, account: by.userId }, async () => {
+      if (current && (await ports.passwords.verify(current, hash))) return;
+      throw new Failure("forbidden", "wrong_password", 'Cannot change this: "current" is not the present password');
+    });
+  };
+
+  /** Whoever holds the token of the machine's operator has lost a password at worst; any other token must not become one. */
+  async function recovers(by: Principal): Promise<boolean> {
+    return by.founder && by.credential.kind === "token" && ports.installation.isFounderToken(by.credential.id);
+  }
+}

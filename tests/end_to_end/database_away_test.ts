@@ -1,0 +1,212 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import postgres from "postgres";
+import { startEmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
+import { fingerprint } from "../../domain/token.ts";
+import { type Answer, member } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
+import { file, tarGz } from "../support/tar_archive.ts";
+import { tcpGate } from "../support/tcp_gate.ts";
+
+setDefaultTimeout(120_000);
+
+/** Longer than any request may take without its database. */
+const HUNG_MS = 30_000;
+
+/** A PostgreSQL that can be stopped, started and cut off, at an address that stays: it leads through the gate. */
+async function stoppablePostgres() {
+  await using opened = new AsyncDisposableStack();
+  const { data: folder } = opened.use(await temporaryPlace());
+  let running = opened.use(await startEmbeddedPostgres({ folder }));
+  const gate = opened.use(await tcpGate(() => Number(new URL(running.url).port)));
+  const lifetime = opened.move();
+  return {
+    gate,
+    url: Object.assign(new URL(running.url), { port: String(gate.port) }).href,
+    stop: () => running[Symbol.asyncDispose](),
+    async startAgain() {
+      running = lifetime.use(await startEmbeddedPostgres({ folder }));
+    },
+    /** Runs a statement behind the server's back, past the gate. */
+    async run(text: string) {
+      const sql = postgres(running.url, { max: 1, onnotice: () => {} });
+      await sql.unsafe(text);
+      await sql.end({ timeout: 1 });
+    },
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+/** One request of every sort, told apart by name; each goes well however often it is sent. */
+async function requests(slipway: SlipwayProcess): Promise<Record<string, () => Promise<Answer>>> {
+  const { call, owner: token } = slipway;
+  const project = await call("POST", "/api/projects", { token, body: { name: "Harbour" } });
+  const id = project.body.data.id as string;
+  const password = "correct horse battery";
+  await call("POST", "/api/auth/password", { token, body: { password } });
+  const create = (headers: Record<string, string> = {}) =>
+    call("POST", "/api/projects", { token, body: { name: `Project ${crypto.randomUUID()}` }, headers });
+  return {
+    me: () => call("GET", "/api/auth/me", { token }),
+    list: () => call("GET", "/api/projects", { token }),
+    stranger: () => call("GET", "/api/projects", { token: "slp_unknown" }),
+    create: () => create(),
+    "create once": () => create({ "idempotency-key": crypto.randomUUID() }),
+    variable: () => call("PATCH", `/api/projects/${id}/env`, { token, body: { upserts: [{ key: "A", value: "b" }] } }),
+    login: () => call("POST", "/api/auth/login", { body: { email: "owner@localhost", password } }),
+    async upload() {
+      const opened = await call("POST", "/api/projects/folder/session", { token, body: {} });
+      if (opened.status !== 200) return opened;
+      const raw = tarGz([file("index.html")]);
+      return call("POST", `/api/projects/folder/upload/${opened.body.sessionId}`, { token, raw });
+    },
+  };
+}
+
+/** Sends a request, or fails when no answer comes. */
+function answered(what: string, send: () => Promise<Answer>): Promise<Answer> {
+  const late = Bun.sleep(HUNG_MS).then(() => {
+    throw new Error(`${what} got no answer`);
+  });
+  return Promise.race([send(), late]);
+}
+
+async function expectAllWork(sends: Readonly<Record<string, () => Promise<Answer>>>): Promise<void> {
+  for (const [what, send] of Object.entries(sends)) {
+    const { status, text } = await answered(what, send);
+    const fine = what === "stranger" ? status === 401 : status < 300;
+    if (!fine) throw new Error(`${what} does not work: ${status} ${text}`);
+  }
+}
+
+function expectAway(what: string, { status, body, text }: Answer): void {
+  const away = status === 503 && ["database_away", "database_busy"].includes(body.code);
+  if (!away) throw new Error(`${what} does not say that the database is away: ${status} ${text}`);
+}
+
+async function healthy(slipway: SlipwayProcess, status: number): Promise<void> {
+  const health = await eventually(
+    () => answered("health", () => slipway.call("GET", "/api/health")),
+    (answer) => answer.status === status,
+  );
+  expect(health.status).toBe(status);
+}
+
+describe("without its database", () => {
+  test("every request is answered with 503 while it is stopped, and all work again once it is back", async () => {
+    await using database = await stoppablePostgres();
+    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
+    const sends = await requests(slipway);
+    await expectAllWork(sends);
+    const busy = new AbortController();
+    const seen: { what: string; answer: Answer }[] = [];
+    const callers = Object.entries(sends).map(async ([what, send]) => {
+      while (!busy.signal.aborted) seen.push({ what, answer: await answered(what, send) });
+    });
+    await eventually(
+      async () => seen.length,
+      (count) => count > 30,
+    );
+    await database.stop();
+    await healthy(slipway, 503);
+    for (const [what, send] of Object.entries(sends)) expectAway(what, await answered(what, send));
+    await database.startAgain();
+    await healthy(slipway, 200);
+    busy.abort();
+    await Promise.all(callers);
+    await expectAllWork(sends);
+    const failures = seen.filter(({ answer }) => answer.status >= 400 && answer.status !== 401);
+    expect(failures.length).toBeGreaterThan(0);
+    for (const { what, answer } of failures) expectAway(what, answer);
+    expect(slipway.program.stderr).not.toContain('"level":"error"');
+  });
+
+  test("the same while nothing listens at its address; a stop then still ends well", async () => {
+    await using database = await stoppablePostgres();
+    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
+    const sends = await requests(slipway);
+    for (let round = 0; round < 3; round++) {
+      await database.gate.shut();
+      const away = Object.entries(sends).map(async ([what, send]) => expectAway(what, await answered(what, send)));
+      await Promise.all(away);
+      await healthy(slipway, 503);
+      await database.gate.open();
+      await healthy(slipway, 200);
+      await expectAllWork(sends);
+    }
+    await database.gate.shut();
+    expect(await slipway.stop()).toMatchObject({ code: 0, signal: null });
+  });
+
+  test("a database that falls silent counts as away after seconds, and is used again once it speaks", async () => {
+    await using database = await stoppablePostgres();
+    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
+    const sends = await requests(slipway);
+    database.gate.freeze();
+    const away = Object.entries(sends).map(async ([what, send]) => expectAway(what, await answered(what, send)));
+    await healthy(slipway, 503);
+    await Promise.all(away);
+    database.gate.thaw();
+    await healthy(slipway, 200);
+    await expectAllWork(sends);
+  });
+
+  test("who lost a credential or a role meanwhile is not known as before afterwards", async () => {
+    await using database = await stoppablePostgres();
+    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
+    const { call, owner } = slipway;
+    const made = await call("POST", "/api/tokens", { token: owner, body: { name: "t" } });
+    const token = made.body.data.token as string;
+    const [removed, demoted] = [await member(slipway, "admin"), await member(slipway, "admin")];
+    // This one reads nothing from the database: only what is known of the caller decides.
+    const ask = async () => {
+      const metrics = (credential: { token: string } | { cookie: string }) => call("GET", "/metrics", credential);
+      const invite = { body: { email: `${crypto.randomUUID()}@example.com`, role: "viewer" } };
+      const answers = [metrics({ token }), metrics({ cookie: removed.cookie }), metrics({ token: removed.token })];
+      const all = [...answers, call("POST", "/api/members", { token: demoted.token, ...invite })];
+      return (await Promise.all(all)).map(({ status }) => status);
+    };
+    expect(await ask()).toEqual([200, 200, 200, 201]);
+    await database.gate.shut();
+    await eventually(ask, (statuses) => statuses.every((status) => status === 503));
+    await database.run(`update tokens set revoked_at = now() where fingerprint = '${fingerprint(token)}'`);
+    await database.run(`delete from sessions where user_id = '${removed.userId}'`);
+    await database.run(`delete from members where user_id = '${removed.userId}'`);
+    await database.run(`update members set role = 'viewer' where user_id = '${demoted.userId}'`);
+    const seen: number[][] = [];
+    const reopened = Bun.sleep(100).then(() => database.gate.open());
+    const last = await eventually(
+      async () => {
+        seen.push(await ask());
+        return seen.at(-1)!;
+      },
+      (statuses) => !statuses.includes(503),
+    );
+    await reopened;
+    expect(last).toEqual([401, 401, 401, 403]);
+    expect(seen.flat().filter((status) => status < 300)).toEqual([]);
+  });
+
+  test("an embedded PostgreSQL that is killed comes back by itself", async () => {
+    await using slipway = await SlipwayProcess.start();
+    const sends = await requests(slipway);
+    for (let round = 0; round < 3; round++) {
+      const pid = parseInt(await readFile(join(slipway.folder, "postgres/postmaster.pid"), "utf8"), 10);
+      process.kill(pid, "SIGKILL");
+      const answers = await Promise.all(
+        Object.entries(sends).map(async ([what, send]) => ({ what, answer: await answered(what, send) })),
+      );
+      for (const { what, answer } of answers.filter(({ answer: { status } }) => status >= 400 && status !== 401))
+        expectAway(what, answer);
+      await eventually(
+        async () =>
+          parseInt(await readFile(join(slipway.folder, "postgres/postmaster.pid"), "utf8").catch(() => "0"), 10),
+        (found) => found !== pid && found > 0,
+      );
+      await healthy(slipway, 200);
+      await expectAllWork(sends);
+    }
+  });
+});

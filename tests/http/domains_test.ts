@@ -1,0 +1,210 @@
+import { describe, expect, test } from "bun:test";
+import { browser, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+
+const HOUR = 3_600_000;
+const RANDOM = /^shop-[a-z0-9]{6}\.localhost$/;
+
+/** Two organizations with a project each. */
+async function scene(settings: Parameters<typeof memoryApp>[0] = {}) {
+  const app = await memoryApp(settings);
+  const cookie = await ownerSession(app);
+  const second = await app.call("POST", "/api/organizations", { token: app.owner, body: { name: "Second" } });
+  const here = { token: app.owner };
+  const there = browser(cookie, { "x-organization-id": second.body.data.id });
+  return { app, here: await partyOf(app, here), there: await partyOf(app, there) };
+}
+
+async function partyOf({ call }: TestApp, as: object) {
+  const projectId = (await call("POST", "/api/projects", { ...as, body: { name: "Site" } })).body.data.id as string;
+  return {
+    projectId,
+    claim: (hostname: string, project = projectId) =>
+      call("POST", "/api/domains", { ...as, body: { projectId: project, hostname } }),
+    verify: (id: string) => call("POST", `/api/domains/${id}/verify`, as),
+    remove: (id: string) => call("DELETE", `/api/domains/${id}`, as),
+    list: async (query = "") => (await call("GET", `/api/domains${query}`, as)).body,
+  };
+}
+
+/** For tests whose requests are all refused. */
+const untouched = scene();
+
+describe("a free name", () => {
+  test("is the project's at once; a taken one gets a random ending, for the own organization as for others", async () => {
+    const { here, there } = await scene();
+    const first = (await here.claim("shop.localhost")).body.data;
+    expect(first).toMatchObject({ hostname: "shop.localhost", type: "free", verified: true, verification: null });
+    expect((await here.claim("shop.localhost")).body.data.hostname).toMatch(RANDOM);
+    expect((await there.claim("SHOP.localhost.")).body.data.hostname).toMatch(RANDOM);
+  });
+
+  test("ten at once all get one, each its own", async () => {
+    const { here } = await scene();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => here.claim("shop.localhost")));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
+    expect(new Set(answers.map(({ body }) => body.data.hostname)).size).toBe(10);
+  });
+
+  test.each([
+    "a.b.localhost",
+    "-x.localhost",
+    "x-.localhost",
+    `${"x".repeat(41)}.localhost`,
+    "x_y.localhost",
+    ".localhost",
+    "*.localhost",
+  ])("must be one label: %p is refused", async (hostname) => {
+    const { here } = await untouched;
+    const answer = await here.claim(hostname);
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, "hostname"]);
+  });
+
+  test("that came with the project goes only with it", async () => {
+    const { here } = await scene();
+    const own = (await here.list()).data[0];
+    expect(own).toMatchObject({ hostname: "site.localhost", type: "free" });
+    expect((await here.remove(own.id)).body.code).toBe("own_hostname");
+    const further = (await here.claim("shop.localhost")).body.data;
+    expect((await here.remove(further.id)).body).toEqual({ success: true });
+    expect((await here.remove(further.id)).status).toBe(404);
+    expect((await here.claim("shop.localhost")).body.data.hostname).toBe("shop.localhost");
+  });
+
+  test("in two organizations with the same slug the later project has a random ending", async () => {
+    const { there } = await scene();
+    expect((await there.list()).data[0].hostname).toMatch(/^site-[a-z0-9]{6}\.localhost$/);
+  });
+});
+
+describe("a custom name", () => {
+  test("waits for the TXT record that the answer describes, then stays proven", async () => {
+    const { app, here } = await scene();
+    const { data } = (await here.claim("WWW.Example.com")).body;
+    expect(data).toMatchObject({ hostname: "www.example.com", type: "custom", verified: false, verifiedAt: null });
+    const { type, name, value } = data.verification;
+    expect([type, name]).toEqual(["TXT", "_slipway.www.example.com"]);
+    expect(value).toMatch(/^slipway-verification=[\w-]{43}$/);
+    const early = await here.verify(data.id);
+    expect([early.status, early.body.code]).toEqual([400, "domain_unverified"]);
+    app.world.nameRecords.set(name, { texts: ["other", `${value}x`] });
+    expect((await here.verify(data.id)).status).toBe(400);
+    app.world.nameRecords.set(name, { texts: ["v=spf1 -all", value] });
+    app.world.clock.advance(HOUR);
+    const proven = (await here.verify(data.id)).body.data;
+    expect(proven).toMatchObject({
+      verified: true,
+      verifiedAt: app.world.clock.now().toISOString(),
+      verification: null,
+    });
+    app.world.nameRecords.set(name, { texts: [] });
+    app.world.clock.advance(HOUR);
+    expect((await here.verify(data.id)).body.data).toEqual(proven);
+  });
+
+  test("answers 503 when no name server does, and says nothing was proven", async () => {
+    const { app, here } = await scene();
+    const { data } = (await here.claim("www.example.com")).body;
+    app.world.nameRecords.set(data.verification.name, { silent: true });
+    const answer = await here.verify(data.id);
+    expect([answer.status, answer.body.code, answer.headers.get("retry-after")]).toEqual([
+      503,
+      "name_lookup_failed",
+      "1",
+    ]);
+    expect((await here.list()).data).toContainEqual(data);
+  });
+
+  test("is one organization's in the whole installation", async () => {
+    const { here, there } = await scene();
+    expect((await here.claim("www.example.com")).status).toBe(201);
+    for (const party of [here, there]) {
+      const answer = await party.claim("www.example.com");
+      expect([answer.status, answer.body.code]).toEqual([409, "hostname_taken"]);
+    }
+  });
+
+  test("that nobody proved may be taken by another organization after 72 hours, and not by the own one", async () => {
+    const { app, here, there } = await scene();
+    const stale = (await here.claim("www.example.com")).body.data;
+    app.world.clock.advance(72 * HOUR);
+    expect((await there.claim("www.example.com")).status).toBe(409);
+    app.world.clock.advance(1);
+    expect((await here.claim("www.example.com")).status).toBe(409);
+    const fresh = (await there.claim("www.example.com")).body.data;
+    expect(fresh.verification.value).not.toBe(stale.verification.value);
+    expect((await here.verify(stale.id)).status).toBe(404);
+    app.world.nameRecords.set(stale.verification.name, { texts: [stale.verification.value] });
+    expect((await there.verify(fresh.id)).status).toBe(400);
+  });
+
+  test("that was proven stays, however old", async () => {
+    const { app, here, there } = await scene();
+    const { data } = (await here.claim("www.example.com")).body;
+    app.world.nameRecords.set(data.verification.name, { texts: [data.verification.value] });
+    await here.verify(data.id);
+    app.world.clock.advance(300 * HOUR);
+    expect((await there.claim("www.example.com")).status).toBe(409);
+  });
+
+  test("of twenty organizations' claims at once exactly one holds", async () => {
+    const { here, there } = await scene();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 ? here : there).claim("www.example.com")),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+  });
+
+  test("may hold letters of all languages and is kept as DNS spells it", async () => {
+    const { here } = await scene();
+    expect((await here.claim("bücher.example")).body.data.hostname).toBe("xn--bcher-kva.example");
+    expect((await here.claim("xn--bcher-kva.example")).status).toBe(409);
+  });
+
+  test.each([
+    "example",
+    "127.0.0.1",
+    "0x7f.1",
+    "[::1]",
+    "a b.example.com",
+    "*.example.com",
+    "a..example.com",
+    "-a.example.com",
+    "http://example.com",
+    "example.com/path",
+    "example.com:80",
+    "user@example.com",
+    "exa\nmple.com",
+    `${"a".repeat(64)}.com`,
+    "%2e.com",
+  ])("%p is none", async (hostname) => {
+    const { here } = await untouched;
+    expect((await here.claim(hostname)).body.details?.[0].path).toBe("hostname");
+  });
+});
+
+test("the API's own host and the base domain are nobody's", async () => {
+  const { here } = await scene({ publicUrl: "https://deploy.example.com:8443", baseDomain: "apps.example.com" });
+  for (const hostname of ["deploy.example.com", "apps.example.com", "DEPLOY.example.com."]) {
+    expect((await here.claim(hostname)).body.code).toBe("hostname_taken");
+  }
+});
+
+test("an unknown project, another organization's, and one deleted are all 404", async () => {
+  const { app, here, there } = await scene();
+  await app.call("DELETE", `/api/projects/${here.projectId}`, { token: app.owner });
+  for (const projectId of [there.projectId, here.projectId, "prj_00000000000000000000000000", "nonsense"]) {
+    expect((await here.claim("www.example.com", projectId)).body.code).toBe("project_not_found");
+  }
+});
+
+test("GET /api/domains lists the own organization's, newest first, also of one project", async () => {
+  const { app, here, there } = await scene();
+  app.world.clock.advance(1);
+  await here.claim("www.example.com");
+  const hostnames = async (query: string) =>
+    (await here.list(query)).data.map(({ hostname }: { hostname: string }) => hostname);
+  expect(await hostnames("")).toEqual(["www.example.com", "site.localhost"]);
+  expect(await hostnames(`?projectId=${here.projectId}&perPage=1`)).toEqual(["www.example.com"]);
+  expect(await hostnames(`?projectId=${there.projectId}`)).toEqual([]);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { memoryApp } from "../support/app.ts";
+import { MACHINE } from "../support/furnished.ts";
+import { fuzzRoutes } from "../support/fuzz_routes.ts";
+
+const SEED = 20_260_131;
+
+test(`no route fails, forgets the error body or gives a secret away, whatever it is sent (seed ${SEED})`, async () => {
+  const { handle, routes, owner, world } = await memoryApp();
+  world.remoteHosts.add(MACHINE);
+  let taken = 0;
+  const takeLog = () => {
+    const lines = world.log.lines.slice(taken).map(({ text }) => text);
+    taken = world.log.lines.length;
+    return lines;
+  };
+  await fuzzRoutes({ handle, routes, owner, takeLog }, { seed: SEED, runs: 60 });
+  expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
+  expect(world.log.lines.length).toBeGreaterThan(60 * routes.length);
+});

@@ -1,0 +1,128 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import postgres from "postgres";
+import { ArgonPasswords } from "../../adapters/crypto/passwords.ts";
+import { ACCESS_TABLE, CALLERS } from "../support/access_table.ts";
+import { browser, login, member } from "../support/app.ts";
+import { expectHidden } from "../support/expect_hidden.ts";
+import { callers, furnish, goodRequest, MACHINE } from "../support/furnished.ts";
+import { fuzzRoutes } from "../support/fuzz_routes.ts";
+import { CANARY } from "../support/odd_requests.ts";
+import { postgresApp } from "../support/postgres_app.ts";
+
+setDefaultTimeout(120_000);
+
+const SEED = 20_260_214;
+
+/** Everything that a database holds, as text. */
+async function dump(url: string): Promise<string> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    const tables = await sql<{ name: string }[]>`
+      select table_name as name from information_schema.tables where table_schema = 'public'`;
+    const contents = tables.map(async ({ name }) => {
+      const rows = await sql<{ row: string }[]>`select t::text as row from ${sql(name)} as t`;
+      return [name, ...rows.map(({ row }) => row)].join("\n");
+    });
+    return (await Promise.all(contents)).join("\n");
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+function canary(): string {
+  return `canary-${crypto.randomUUID()}`;
+}
+
+describe("over PostgreSQL", () => {
+  // Apart, so that what one row removes is still there for the others.
+  const removing = ACCESS_TABLE.filter(({ method }) => method === "DELETE").toReversed();
+  const keeping = ACCESS_TABLE.filter(({ method }) => method !== "DELETE");
+
+  test.each([
+    { what: "route that keeps things", rows: keeping },
+    { what: "route that removes things", rows: removing },
+  ])("every $what answers every kind of caller as the table says", async ({ rows }) => {
+    await using app = await postgresApp();
+    app.world.remoteHosts.add(MACHINE);
+    const [ids, tokens] = [await furnish(app), await callers(app)];
+    for (const { route, method, path, statuses } of rows) {
+      const answers: number[] = [];
+      for (const who of CALLERS) {
+        const { path: filled, call } = goodRequest(method, path, ids, who);
+        const token = tokens[who];
+        answers.push((await app.call(method, filled, { ...call, ...(token && { token }) })).status);
+      }
+      expect({ route, answers }).toEqual({ route, answers: [...statuses] });
+    }
+  });
+
+  test(`no route fails or gives a secret away, and none is stored readably, whatever it is sent (seed ${SEED})`, async () => {
+    await using app = await postgresApp();
+    const { handle, routes, owner, world } = app;
+    world.remoteHosts.add(MACHINE);
+    let taken = 0;
+    const takeLog = () => {
+      const lines = world.log.lines.slice(taken).map(({ text }) => text);
+      taken = world.log.lines.length;
+      return lines;
+    };
+    await fuzzRoutes({ handle, routes, owner, takeLog }, { seed: SEED, runs: 15 });
+    expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
+    expectHidden(await dump(app.url), { canary: CANARY });
+  });
+
+  test("nothing in the database gives a secret away", async () => {
+    await using app = await postgresApp({ replace: { passwords: new ArgonPasswords() } });
+    const { call, owner: token } = app;
+    const secrets = {
+      variable: canary(),
+      "plain variable": canary(),
+      "server's password": canary(),
+      "cloud token": canary(),
+      password: canary(),
+      "changed password": canary(),
+    };
+    const expectDone = async (answer: ReturnType<typeof call>) => expect((await answer).status).toBeLessThan(300);
+    const project = await call("POST", "/api/projects", { token, body: { name: "Harbour" } });
+    const upserts = [
+      { key: "A", value: secrets.variable, secret: true },
+      { key: "B", value: secrets["plain variable"], secret: false },
+    ];
+    const headers = { "idempotency-key": "one" };
+    const path = `/api/projects/${project.body.data.id}/env`;
+    await expectDone(call("PATCH", path, { token, body: { upserts }, headers }));
+    const server = {
+      name: "Berlin",
+      sshHost: "h.example.com",
+      sshUser: "x",
+      sshPassword: secrets["server's password"],
+    };
+    await expectDone(call("POST", "/api/servers", { token, body: server, headers }));
+    const link = { url: "https://cloud.example.com", token: secrets["cloud token"] };
+    await expectDone(call("PUT", "/api/cloud/link", { token, body: link, headers }));
+    await expectDone(call("POST", "/api/auth/password", { token, body: { password: secrets.password }, headers }));
+    const cookie = await login(app, "owner@localhost", secrets.password);
+    const change = { password: secrets["changed password"], current: secrets.password };
+    await expectDone(call("POST", "/api/auth/password", { ...browser(cookie), body: change }));
+    const minted = await call("POST", "/api/tokens", { token, body: { name: "t" }, headers });
+    const invitation = { email: "someone@example.com", role: "viewer" };
+    const invited = await call("POST", "/api/members", { token, body: invitation, headers });
+    const joined = await member(app, "developer");
+    const all = {
+      ...secrets,
+      cookie,
+      "first token": token,
+      "minted token": minted.body.data.token as string,
+      invitation: invited.body.data.token as string,
+      "member's password": joined.password,
+      "member's token": joined.token,
+      "member's cookie": joined.cookie,
+    };
+    const stored = await dump(app.url);
+    for (const known of ["Harbour", "Berlin", "someone@example.com", "idempotent_answers"]) {
+      expect(stored).toContain(known);
+    }
+    expectHidden(stored, all);
+    expectHidden(app.world.log.lines.map(({ text }) => text).join("\n"), all);
+  });
+});

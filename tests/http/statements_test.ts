@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ownerSession } from "../support/app.ts";
+import { fillPath, furnish } from "../support/furnished.ts";
+import { postgresApp } from "../support/postgres_app.ts";
+
+const PATHS = [
+  "/api/auth/me",
+  "/api/organizations",
+  "/api/tokens",
+  "/api/members",
+  "/api/members/invitations",
+  "/api/audit",
+  "/api/projects",
+  "/api/projects/:id",
+  "/api/projects/:id/env",
+  "/api/domains",
+  "/api/servers",
+  "/api/servers/:id",
+  "/api/cloud/link",
+  "/metrics",
+];
+
+describe("an authenticated read costs at most two statements", () => {
+  const statements: string[] = [];
+  let app: Awaited<ReturnType<typeof postgresApp>>;
+  let ids: Awaited<ReturnType<typeof furnish>>;
+  let cookie: string;
+
+  beforeAll(async () => {
+    // Uses of credentials are written now and then, all together; no read waits for that.
+    app = await postgresApp({ usesMs: 3_600_000, onStatement: (text) => statements.push(text) });
+    ids = await furnish(app);
+    cookie = await ownerSession(app);
+  }, 60_000);
+
+  afterAll(() => app[Symbol.asyncDispose]());
+
+  async function cost(path: string, credential: { token: string } | { cookie: string }): Promise<readonly string[]> {
+    await app.call("GET", path, credential);
+    statements.length = 0;
+    const { status } = await app.call("GET", path, credential);
+    expect(status).toBe(200);
+    return [...statements];
+  }
+
+  test.each(PATHS)("GET %s", async (path) => {
+    const filled = fillPath(path, ids);
+    for (const credential of [{ token: app.owner }, { cookie }]) {
+      const sent = await cost(filled, credential);
+      expect(sent.length, sent.join("\n\n")).toBeLessThanOrEqual(2);
+    }
+  });
+
+  test("every guarded route that reads is in the list", () => {
+    const reads = app.routes.filter(({ method, open }) => method === "GET" && open === undefined);
+    expect(reads.map(({ path }) => path).toSorted()).toEqual(PATHS.toSorted());
+  });
+
+  test("a stranger costs at most one", async () => {
+    statements.length = 0;
+    expect((await app.call("GET", "/api/projects", { token: "slp_unknown" })).status).toBe(401);
+    expect((await app.call("GET", "/api/projects")).status).toBe(401);
+    expect(statements.length).toBe(1);
+  });
+});

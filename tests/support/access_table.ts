@@ -1,0 +1,65 @@
+/**
+ * What every route answers to every kind of caller, for a request that is otherwise fine. `foreign` is an owner of another
+ * organization who names this one's ids; `narrowed` is an owner's token with `project:read` alone.
+ */
+export const CALLERS = ["anonymous", "foreign", "viewer", "developer", "narrowed", "owner"] as const;
+
+const TABLE = `
+GET    /api/health                            200 200 200 200 200 200
+GET    /api/health/env                        200 200 200 200 200 200
+GET    /api/openapi.json                      200 200 200 200 200 200
+GET    /api/docs                              200 200 200 200 200 200
+GET    /metrics                               401 200 200 200 403 200
+POST   /api/auth/login                        401 401 401 401 401 401
+POST   /api/auth/logout                       401 400 400 400 400 400
+GET    /api/auth/accept-invitation            200 200 200 200 200 200
+POST   /api/auth/accept-invitation            400 400 400 400 400 400
+GET    /api/auth/me                           401 200 200 200 200 200
+PATCH  /api/auth/me                           401 200 200 200 403 200
+POST   /api/auth/password                     401 200 200 200 403 200
+GET    /api/tokens                            401 200 200 200 200 200
+POST   /api/tokens                            401 201 201 201 403 201
+DELETE /api/tokens/:id                        401 404 404 404 403 200
+GET    /api/organizations                     401 200 200 200 200 200
+POST   /api/organizations                     401 403 403 403 403 201
+GET    /api/members                           401 200 200 200 403 200
+GET    /api/members/invitations               401 200 200 200 403 200
+POST   /api/members                           401 201 403 403 403 201
+PATCH  /api/members/:id                       401 404 403 403 403 200
+DELETE /api/members/:id                       401 404 403 403 403 200
+GET    /api/audit                             401 200 200 200 403 200
+GET    /api/projects                          401 200 200 200 200 200
+POST   /api/projects                          401 201 403 201 403 201
+POST   /api/projects/ensure                   401 200 403 200 403 200
+GET    /api/projects/:id                      401 404 200 200 200 200
+PATCH  /api/projects/:id                      401 404 403 200 403 200
+DELETE /api/projects/:id                      401 404 403 403 403 200
+POST   /api/projects/:id/git/link             401 404 403 200 403 200
+POST   /api/projects/:id/auto-deploy          401 404 403 200 403 200
+GET    /api/projects/:id/env                  401 404 200 200 200 200
+PATCH  /api/projects/:id/env                  401 404 403 200 403 200
+POST   /api/projects/folder/session           401 200 403 200 403 200
+POST   /api/projects/folder/upload/:sessionId 401 404 403 404 403 200
+POST   /api/projects/folder/scan/:sessionId   401 404 403 404 403 200
+GET    /api/domains                           401 200 200 200 200 200
+POST   /api/domains                           401 404 403 201 403 201
+POST   /api/domains/:id/verify                401 404 403 200 403 200
+DELETE /api/domains/:id                       401 404 403 403 403 200
+GET    /api/servers                           401 200 200 200 403 200
+POST   /api/servers                           401 201 403 403 403 201
+GET    /api/servers/:id                       401 404 200 200 403 200
+PATCH  /api/servers/:id                       401 404 403 403 403 200
+DELETE /api/servers/:id                       401 404 403 403 403 200
+POST   /api/servers/:id/check                 401 404 403 403 403 200
+GET    /api/cloud/link                        401 404 403 403 403 200
+PUT    /api/cloud/link                        401 200 403 403 403 200
+DELETE /api/cloud/link                        401 404 403 403 403 200
+`;
+
+/** One row for every route: what it answers to each of the callers. */
+export const ACCESS_TABLE = TABLE.trim()
+  .split("\n")
+  .map((line) => {
+    const [method = "", path = "", ...statuses] = line.trim().split(/\s+/);
+    return { route: `${method} ${path}`, method, path, statuses: statuses.map(Number) };
+  });

@@ -1,0 +1,233 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../../adapters/embedded_postgres/free_port.ts";
+import { processesOn } from "../../adapters/embedded_postgres/leftover_processes.ts";
+import { eventually } from "./eventually.ts";
+import { httpClient } from "./http_client.ts";
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** How a program ended. */
+export interface ProgramOutcome {
+  readonly code: number | null;
+  readonly signal: string | number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A data folder that does not exist yet, in a temporary one that goes when disposed. */
+export interface TemporaryPlace extends AsyncDisposable {
+  readonly parent: string;
+  readonly data: string;
+}
+
+const ROOT = join(import.meta.dir, "../..");
+const READY = /^Next, in another terminal.*\n.*\n/m;
+
+/** A program of this repository that runs with nothing but the given settings, and dies with this process. */
+export class RunningProgram implements AsyncDisposable {
+  readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly #read: Promise<unknown>;
+  stdout = "";
+  stderr = "";
+
+  constructor(command: readonly string[], settings: Settings, cwd: string = tmpdir()) {
+    const { PATH = "", HOME = "" } = process.env;
+    const tied = Bun.which("setpriv") ? ["setpriv", "--pdeathsig=KILL", "--"] : [];
+    this.#child = Bun.spawn([...tied, ...command], {
+      cwd,
+      env: { PATH, HOME, ...settings },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#read = Promise.all([
+      this.#follow(this.#child.stdout, (text) => (this.stdout += text)),
+      this.#follow(this.#child.stderr, (text) => (this.stderr += text)),
+    ]);
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  /** Resolves when the program has ended and everything it printed was read. */
+  get ended(): Promise<ProgramOutcome> {
+    return Promise.all([this.#child.exited, this.#read]).then(() => ({
+      code: this.#child.exitCode,
+      signal: this.#child.signalCode,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }));
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Resolves once it has printed something that matches; rejects when it ends before. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.stdout);
+      if (match) return match;
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+        const { code, signal, stdout, stderr } = await this.ended;
+        const late = pattern.exec(stdout);
+        if (late) return late;
+        throw new Error(`The program ended (${signal ?? code}) before it printed ${pattern}:\n${stdout}${stderr}`);
+      }
+      await Bun.sleep(5);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#child.exited;
+  }
+
+  async #follow(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }));
+  }
+}
+
+/** A server of this repository on a port and a data folder of its own; disposing it ends it and removes the folder. */
+export class SlipwayProcess implements AsyncDisposable {
+  readonly folder: string;
+  readonly port: number;
+  readonly #settings: Settings;
+  readonly #lifetime: AsyncDisposableStack;
+  #program: RunningProgram | undefined;
+  #token: string | undefined;
+
+  private constructor(place: { folder: string; port: number; settings: Settings }, lifetime: AsyncDisposableStack) {
+    this.folder = place.folder;
+    this.port = place.port;
+    this.#settings = place.settings;
+    this.#lifetime = lifetime;
+  }
+
+  /** Starts a server and waits until it says that it is up; `SLIPWAY_DATA` names a folder to share, which stays. */
+  static async start(settings: Settings = {}): Promise<SlipwayProcess> {
+    const slipway = await SlipwayProcess.prepare(settings);
+    try {
+      await slipway.start();
+    } catch (error) {
+      await slipway[Symbol.asyncDispose]();
+      throw error;
+    }
+    return slipway;
+  }
+
+  /** Chooses port and folder and starts nothing yet. */
+  static async prepare(settings: Settings = {}): Promise<SlipwayProcess> {
+    const lifetime = new AsyncDisposableStack();
+    const folder = settings["SLIPWAY_DATA"] ?? lifetime.use(await temporaryPlace()).data;
+    return new SlipwayProcess({ folder, port: await freePort(), settings }, lifetime);
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** The settings it is started with. */
+  get settings(): Settings {
+    return { PORT: String(this.port), SLIPWAY_DATA: this.folder, ...this.#settings };
+  }
+
+  get program(): RunningProgram {
+    if (!this.#program) throw new Error("Cannot use the server: it was never started");
+    return this.#program;
+  }
+
+  /** The owner's token: the configured one, else the last that was printed. */
+  get owner(): string {
+    const token = this.#settings["SLIPWAY_ADMIN_TOKEN"] ?? this.#token;
+    if (token === undefined) throw new Error("Cannot give the owner's token: none was printed");
+    return token;
+  }
+
+  /** Calls the API over HTTP and holds every answer against what its route declares. */
+  get call() {
+    return httpClient(this.address);
+  }
+
+  /** Starts it on the same port and folder and waits until it is up. */
+  async start(changed: Settings = {}): Promise<void> {
+    await this.launch(changed).printed(READY);
+    this.#token = printedToken(this.program.stdout) ?? this.#token;
+  }
+
+  /** Starts it without waiting for anything. */
+  launch(changed: Settings = {}): RunningProgram {
+    this.#program = new RunningProgram([process.execPath, join(ROOT, "main.ts")], { ...this.settings, ...changed });
+    return this.#program;
+  }
+
+  /** Asks it to stop and waits for the end. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<ProgramOutcome> {
+    this.program.signal(signal);
+    return this.program.ended;
+  }
+
+  /** Kills it at once; its embedded PostgreSQL ends by itself, which is waited for. */
+  async kill(): Promise<void> {
+    await this.#program?.[Symbol.asyncDispose]();
+    await noneOn(this.folder);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    await this.#lifetime.disposeAsync();
+  }
+}
+
+/** The token that a start has shown. */
+export function printedToken(stdout: string): string | undefined {
+  return /^ {2}Token {2}(\S+)$/m.exec(stdout)?.[1];
+}
+
+/** Starts a server that is to end by itself, and tells how it did. */
+export async function slipwayOutcome(settings: Settings): Promise<ProgramOutcome> {
+  await using program = new RunningProgram([process.execPath, join(ROOT, "main.ts")], { PORT: "0", ...settings });
+  return await program.ended;
+}
+
+/** Starts `bin/slipway` with these words. */
+export function commandLine(words: readonly string[], settings: Settings = {}): RunningProgram {
+  return new RunningProgram([join(ROOT, "bin/slipway"), ...words], settings);
+}
+
+/** Runs `bin/slipway` with these words to its end. */
+export async function commandOutcome(words: readonly string[], settings: Settings = {}): Promise<ProgramOutcome> {
+  await using program = commandLine(words, settings);
+  return await program.ended;
+}
+
+/** A place for a data folder. */
+export async function temporaryPlace(): Promise<TemporaryPlace> {
+  const parent = await mkdtemp(join(tmpdir(), "slipway-"));
+  const data = join(parent, "data");
+  return {
+    parent,
+    data,
+    async [Symbol.asyncDispose]() {
+      await noneOn(data);
+      await rm(parent, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The processes of the embedded PostgreSQL of a data folder. */
+export async function postgresOn(folder: string): Promise<readonly number[]> {
+  const clusters = ["postgres", "postgres.part"].map((name) => join(folder, name)).filter((path) => existsSync(path));
+  return (await Promise.all(clusters.map(processesOn))).flat();
+}
+
+async function noneOn(folder: string): Promise<void> {
+  const left = await eventually(
+    () => postgresOn(folder),
+    (pids) => pids.length === 0,
+  );
+  if (left.length > 0) throw new Error(`PostgreSQL does not end: ${left.join(", ")}`);
+}
