@@ -22,11 +22,13 @@ const LENGTH = /^\d{1,15}$/;
 export function framingOf(fields: readonly HeaderField[]): Framing | undefined {
   let length: string | undefined;
   let coding: string | undefined;
-  for (const { name, value } of fields) {
-    if (name === "content-length") {
+  for (const field of fields) {
+    if (field.name === "content-length") {
+      const { value } = field;
       if (length !== undefined || !LENGTH.test(value)) throw new BadMessage(400, "the content length is malformed");
       length = value;
-    } else if (name === "transfer-encoding") {
+    } else if (field.name === "transfer-encoding") {
+      const { value } = field;
       if (coding !== undefined || value.toLowerCase() !== "chunked")
         throw new BadMessage(501, "the transfer coding is unknown");
       coding = value;

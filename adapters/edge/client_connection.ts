@@ -5,7 +5,8 @@ import type { Deadlines, Timed } from "./deadlines.ts";
 import { badRequest, type ErrorPage, renderPage } from "./error_page.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Peer } from "./forwarded.ts";
-import { fieldValue } from "./header_fields.ts";
+import { allFields, fieldValue } from "./header_fields.ts";
+import { HEAD_BYTES, headText } from "./head_text.ts";
 import { Outlet } from "./outlet.ts";
 import { reasonPhrase } from "./reason_phrase.ts";
 import { type RequestHead, requestHead } from "./request_head.ts";
@@ -19,14 +20,12 @@ export interface ClientHost {
   dispatch(client: ClientConnection, head: RequestHead): void;
 }
 
-const HEAD_BYTES = 65_536;
 const HEAD_MS = 30_000;
 const IDLE_MS = 75_000;
 const ANSWER_MS = 300_000;
 const LINGER_MS = 10_000;
 /** Bytes of following requests that are kept while one is answered. */
 const AHEAD_BYTES = 65_536;
-const HEAD_END = Buffer.from("\r\n\r\n");
 const NOTHING = Buffer.alloc(0);
 const NO_BODY = bodyReader({ kind: "none" });
 
@@ -159,7 +158,7 @@ export class ClientConnection implements Timed {
 
   /** Answers with a page of the edge's own. */
   answer(page: ErrorPage): void {
-    const { type, text } = renderPage(page, fieldValue(this.#head?.fields ?? [], "accept"));
+    const { type, text } = renderPage(page, fieldValue(allFields(this.#head?.text ?? ""), "accept"));
     const { keepAlive, field } = this.connectionField(true);
     const head =
       `HTTP/1.1 ${page.status} ${reasonPhrase(page.status)}\r\nContent-Type: ${type}\r\n` +
@@ -218,17 +217,17 @@ export class ClientConnection implements Timed {
 
   #readHead(): boolean {
     while (this.#ahead[0] === 13 && this.#ahead[1] === 10) this.#ahead = this.#ahead.subarray(2);
-    const end = this.#ahead.indexOf(HEAD_END);
-    if (end > HEAD_BYTES || (end < 0 && this.#ahead.length > HEAD_BYTES))
-      throw new BadMessage(431, "its head is too large");
-    if (end < 0) {
+    const text = headText(this.#ahead);
+    if (text === undefined) {
+      if (this.#ahead.length > HEAD_BYTES) throw new BadMessage(431, "its head is too large");
       if (this.#head) this.deadline = this.#host.deadlines.now + HEAD_MS;
       this.#head = undefined;
       return false;
     }
     this.#head = undefined;
-    const head = requestHead(this.#ahead.toString("latin1", 0, end));
-    const rest = this.#ahead.subarray(end + 4);
+    const head = requestHead(text);
+    const bodyAt = text.length + 2;
+    const rest = bodyAt === this.#ahead.length ? NOTHING : this.#ahead.subarray(bodyAt);
     this.#head = head;
     this.#body = bodyReader(head.framing);
     this.#answering = false;

@@ -8,7 +8,7 @@ import { Deadlines } from "./deadlines.ts";
 import { NO_RELEASE, NO_SUCH_APP, STARTING } from "./error_page.ts";
 import { FileExchange } from "./file_exchange.ts";
 import { peerOf } from "./forwarded.ts";
-import { ProxyExchange } from "./proxy_exchange.ts";
+import { ProxyExchange, type ProxyHost, type ProxyRequest } from "./proxy_exchange.ts";
 import type { RequestHead } from "./request_head.ts";
 import { RunningRequests } from "./running_requests.ts";
 import type { Address } from "./upstream_connection.ts";
@@ -25,12 +25,12 @@ const NOTE_EVERY_MS = 10_000;
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
 /** Serves deployed applications over HTTP/1.1: apps through a proxy, sites from their folders. */
-export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
+export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable {
   readonly deadlines = new Deadlines();
   readonly #options: EdgeOptions;
   readonly #table = new RouteTable<EdgeRoute>();
-  readonly #running = new RunningRequests();
-  readonly #pool = new UpstreamPool(this.deadlines);
+  readonly running = new RunningRequests();
+  readonly pool = new UpstreamPool(this.deadlines);
   readonly #clients = new Set<ClientConnection>();
   readonly #noted = new Map<string, number>();
   #listener: TCPSocketListener<ClientConnection> | undefined;
@@ -70,6 +70,7 @@ export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
     this.#table.clear();
     for (const [projectId, own] of Map.groupBy(routes, (route) => route.projectId)) this.#table.replace(projectId, own);
     this.#loaded = true;
+    this.#noted.clear();
     this.#keepServed();
   }
 
@@ -79,7 +80,7 @@ export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
   }
 
   drained(deploymentId: string, limitMs: number): Promise<void> {
-    return this.#running.drained(deploymentId, limitMs);
+    return this.running.drained(deploymentId, limitMs);
   }
 
   /** Takes no more connections, lets running requests end for `graceMs`, then closes every connection. */
@@ -87,7 +88,7 @@ export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#listener?.stop();
-    this.#running.leaveAll();
+    this.running.leaveAll();
     for (const client of this.#clients) client.retire();
     if (this.#clients.size > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -98,7 +99,7 @@ export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
     }
     for (const client of this.#clients) client.abort();
     this.#listener?.stop(true);
-    this.#pool.serveOnly([]);
+    this.pool.serveOnly([]);
     this.deadlines[Symbol.dispose]();
   }
 
@@ -107,33 +108,26 @@ export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
   }
 
   dispatch(client: ClientConnection, head: RequestHead): void {
-    this.#dispatch(client, head, { early: [], again: true });
+    this.#dispatch(client, head, undefined);
   }
 
-  #dispatch(
-    client: ClientConnection,
-    head: RequestHead,
-    { early, again }: { readonly early: readonly Buffer[]; readonly again: boolean },
-  ): void {
+  again({ client, head }: ProxyRequest, early: readonly Buffer[]): void {
+    this.#dispatch(client, head, early);
+  }
+
+  failed({ projectId, deploymentId }: EdgeRoute, reason: string): void {
+    if ((this.#noted.get(deploymentId) ?? -Infinity) + NOTE_EVERY_MS > performance.now()) return;
+    this.#noted.set(deploymentId, performance.now());
+    this.#options.log?.write("warn", "An app did not answer", { projectId, deploymentId, reason });
+  }
+
+  #dispatch(client: ClientConnection, head: RequestHead, early: readonly Buffer[] | undefined): void {
     const route = this.#table.find(head.host, head.path);
     if (!route) return client.answer(this.#loaded ? NO_SUCH_APP : STARTING);
     const { target } = route;
-    const running = this.#running;
-    if (target.kind === "none") client.answer(NO_RELEASE);
-    else if (target.kind === "folder")
-      void new FileExchange({ client, head, route, folder: target.path, running }).run();
-    else
-      new ProxyExchange({
-        client,
-        head,
-        route,
-        address: target,
-        pool: this.#pool,
-        running,
-        early,
-        again: again ? (sofar) => this.#dispatch(client, head, { early: sofar, again: false }) : undefined,
-        failed: (reason) => this.#note(route, reason),
-      }).start();
+    if (target.kind === "address") new ProxyExchange(this, { client, head, route, address: target, early }).start();
+    else if (target.kind === "none") client.answer(NO_RELEASE);
+    else void new FileExchange({ client, head, route, folder: target.path, running: this.running }).run();
   }
 
   #handlers(): SocketHandler<ClientConnection> {
@@ -157,15 +151,8 @@ export class EdgeServer implements Edge, ClientHost, AsyncDisposable {
 
   /** Idle connections to apps that nothing leads to any more would keep those from ending. */
   #keepServed(): void {
-    this.#pool.serveOnly(
+    this.pool.serveOnly(
       this.#table.all().flatMap(({ target }): Address[] => (target.kind === "address" ? [target] : [])),
     );
-  }
-
-  #note({ projectId, deploymentId }: EdgeRoute, reason: string): void {
-    if ((this.#noted.get(deploymentId) ?? -Infinity) + NOTE_EVERY_MS > performance.now()) return;
-    this.#noted.delete(deploymentId);
-    this.#noted.set(deploymentId, performance.now());
-    this.#options.log?.write("warn", "An app did not answer", { projectId, deploymentId, reason });
   }
 }

@@ -3,7 +3,7 @@ import { byteRange } from "./byte_range.ts";
 import type { ClientConnection } from "./client_connection.ts";
 import { BROKEN_FILE, NOT_FOUND, WRONG_METHOD } from "./error_page.ts";
 import type { Exchange } from "./exchange.ts";
-import { fieldValue } from "./header_fields.ts";
+import { allFields, fieldValue } from "./header_fields.ts";
 import { reasonPhrase } from "./reason_phrase.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { RunningRequests } from "./running_requests.ts";
@@ -114,7 +114,8 @@ export class FileExchange implements Exchange {
   }
 }
 
-function answerFor(file: StaticFile, { fields }: RequestHead): Answer {
+function answerFor(file: StaticFile, { text }: RequestHead): Answer {
+  const fields = allFields(text);
   const whole = { status: file.status, start: 0, length: file.size, extra: "" };
   if (file.status === 404) return whole;
   if (isFresh(file, fieldValue(fields, "if-none-match"), fieldValue(fields, "if-modified-since")))

@@ -17,7 +17,8 @@ export function peerOf(remoteAddress: string, protocol: Peer["protocol"], truste
 
 /** Whether a field claims something of the client that only a trusted proxy may; apps read `_` and `-` alike. */
 export function isClaim(name: string): boolean {
-  const plain = name.includes("_") ? name.replaceAll("_", "-") : name;
+  if (!name.startsWith("x") && name !== "forwarded") return false;
+  const plain = name.replaceAll("_", "-");
   return plain.startsWith("x-forwarded") || plain === "forwarded" || plain === "x-real-ip";
 }
 

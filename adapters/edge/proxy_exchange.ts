@@ -3,7 +3,8 @@ import { type BodyReader, bodyReader } from "./body_framing.ts";
 import type { ClientConnection } from "./client_connection.ts";
 import { NO_ANSWER, TOO_SLOW } from "./error_page.ts";
 import type { Exchange } from "./exchange.ts";
-import { requestPassedOn, responsePassedOn } from "./passed_on.ts";
+import { HEAD_BYTES, headText } from "./head_text.ts";
+import { passesUnchanged, requestPassedOn, responsePassedOn } from "./passed_on.ts";
 import type { RequestHead } from "./request_head.ts";
 import { type ResponseHead, responseHead } from "./response_head.ts";
 import type { RunningRequests } from "./running_requests.ts";
@@ -17,30 +18,32 @@ export interface ProxyRequest {
   readonly head: RequestHead;
   readonly route: EdgeRoute;
   readonly address: Address;
-  readonly pool: UpstreamPool;
-  readonly running: RunningRequests;
-  /** What has arrived of its body so far. */
-  readonly early: readonly Buffer[];
-  /** Finds the way again for a second try; absent in the second. */
-  readonly again: ((early: readonly Buffer[]) => void) | undefined;
-  /** Hears why an app could not be asked. */
-  readonly failed: (reason: string) => void;
+  /** What has arrived of its body before, where this is the second try. */
+  readonly early: readonly Buffer[] | undefined;
 }
 
-const HEAD_BYTES = 65_536;
-const HEAD_END = Buffer.from("\r\n\r\n");
+/** What passing requests on needs. */
+export interface ProxyHost {
+  readonly pool: UpstreamPool;
+  readonly running: RunningRequests;
+  /** Finds the way again for a second try. */
+  again(request: ProxyRequest, early: readonly Buffer[]): void;
+  /** Hears why an app could not be asked. */
+  failed(route: EdgeRoute, reason: string): void;
+}
+
+const NOTHING = Buffer.alloc(0);
 const CONTINUE = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
-/** Below this, head and body go out in one write. */
-const JOINED_BYTES = 32_768;
 /** May be sent twice without harm. */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
 
 /** Passes one request on to an app and its answer back, byte for byte. */
 export class ProxyExchange implements Exchange, UpstreamUser {
+  readonly #host: ProxyHost;
   readonly #request: ProxyRequest;
   readonly #repeatable: boolean;
   #upstream: UpstreamConnection | undefined;
-  #early: Buffer[];
+  #early: readonly Buffer[];
   #received: Buffer | undefined;
   #answer: ResponseHead | undefined;
   #body: BodyReader | undefined;
@@ -48,25 +51,27 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   #plain = false;
   #over = false;
 
-  constructor(request: ProxyRequest) {
+  constructor(host: ProxyHost, request: ProxyRequest) {
+    this.#host = host;
     this.#request = request;
-    this.#early = [...request.early];
+    this.#early = request.early ?? [];
     this.#repeatable = request.head.framing.kind === "none" && IDEMPOTENT.has(request.head.method);
   }
 
   /** Asks the app over a connection that is open already, else, or on a second try, over a new one. */
   start(): void {
-    const { client, route, address, pool, running, again } = this.#request;
+    const { client, route, address, early } = this.#request;
+    const { pool, running } = this.#host;
     client.begin(this);
     running.begin(route.deploymentId);
     if (!client.bodyComplete) client.hold();
-    const pooled = again && pool.take(address, { sure: !this.#repeatable });
+    const pooled = early ? undefined : pool.take(address, { sure: !this.#repeatable });
     if (pooled) this.#ask(pooled);
     else void this.#connect();
   }
 
   requestBytes(bytes: Buffer): void {
-    if (this.#upstream === undefined) this.#early.push(bytes);
+    if (this.#upstream === undefined) this.#early = [...this.#early, bytes];
     else if (!this.#upstream.write(bytes)) this.#request.client.hold();
   }
 
@@ -82,7 +87,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   expired(): void {
     this.#leave();
     this.#upstream?.destroy();
-    this.#request.failed("it did not begin to answer in time");
+    this.#host.failed(this.#request.route, "it did not begin to answer in time");
     this.#request.client.answer(TOO_SLOW);
   }
 
@@ -106,10 +111,9 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   }
 
   async #connect(): Promise<void> {
-    const { address, pool } = this.#request;
     try {
-      const upstream = await UpstreamConnection.open(address);
-      if (this.#over) pool.release(upstream);
+      const upstream = await UpstreamConnection.open(this.#request.address);
+      if (this.#over) this.#host.pool.release(upstream);
       else this.#ask(upstream);
     } catch (error) {
       // Nothing was sent, so that any request may be tried again.
@@ -133,18 +137,20 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   #readAnswer(bytes: Buffer): void {
     let received = this.#received ? Buffer.concat([this.#received, bytes]) : bytes;
     for (;;) {
-      const end = received.indexOf(HEAD_END);
-      if (end > HEAD_BYTES || (end < 0 && received.length > HEAD_BYTES)) throw new Error("its head is too large");
+      const text = headText(received);
       this.#received = received;
-      if (end < 0) return;
-      const head = responseHead(received.toString("latin1", 0, end), this.#request.head.method);
-      received = received.subarray(end + 4);
-      if (head.status === 101) return this.#upgrade(head, received);
+      if (text === undefined) {
+        if (received.length > HEAD_BYTES) throw new Error("its head is too large");
+        return;
+      }
+      const head = responseHead(text, this.#request.head.method);
       if (head.status >= 200) return this.#beginAnswer(head, received);
+      received = received.subarray(text.length + 2);
+      if (head.status === 101) return this.#upgrade(head, received);
     }
   }
 
-  #beginAnswer(answer: ResponseHead, rest: Buffer): void {
+  #beginAnswer(answer: ResponseHead, received: Buffer): void {
     const { client, head } = this.#request;
     this.#answer = answer;
     this.#received = undefined;
@@ -153,22 +159,26 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     const { keepAlive, field } = client.connectionField(answer.framing.kind !== "until_close" && !this.#plain);
     this.#keepAlive = keepAlive;
     client.answering();
-    const text = Buffer.from(responsePassedOn(answer, { connection: field, chunked: !this.#plain }), "latin1");
-    if (rest.length > 0 && rest.length < JOINED_BYTES && !this.#plain) this.#passBody(rest, text);
-    else {
-      this.#send(text);
-      this.#passBody(rest);
-    }
+    const change = { connection: field, chunked: !this.#plain };
+    const bodyAt = answer.text.length + 2;
+    const rest = bodyAt === received.length ? NOTHING : received.subarray(bodyAt);
+    if (passesUnchanged(answer, change)) return this.#passWhole(received, rest);
+    this.#send(Buffer.from(responsePassedOn(answer, change), "latin1"));
+    this.#passBody(rest);
   }
 
-  #passBody(bytes: Buffer, before?: Buffer): void {
+  /** Head and what follows it go out in one write, as they came. */
+  #passWhole(received: Buffer, rest: Buffer): void {
+    const count = this.#body!.read(rest);
+    const extra = rest.length - count;
+    this.#send(extra === 0 ? received : received.subarray(0, received.length - extra));
+    if (this.#body!.done) this.#finish(extra === 0);
+  }
+
+  #passBody(bytes: Buffer): void {
     const body = this.#body!;
     const count = body.read(bytes, this.#plain ? (content) => this.#send(content) : undefined);
-    if (!this.#plain) {
-      const own = count === bytes.length ? bytes : bytes.subarray(0, count);
-      if (before) this.#send(Buffer.concat([before, own]));
-      else if (count > 0) this.#send(own);
-    }
+    if (!this.#plain && count > 0) this.#send(count === bytes.length ? bytes : bytes.subarray(0, count));
     if (body.done) this.#finish(count === bytes.length);
   }
 
@@ -177,20 +187,21 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   }
 
   #finish(clean = false): void {
-    const { client, pool } = this.#request;
+    const { client } = this.#request;
     const upstream = this.#upstream;
     this.#leave();
     if (upstream) {
       if (clean && this.#answer?.keepAlive && client.bodyComplete) {
         upstream.proceed();
-        pool.release(upstream);
+        this.#host.pool.release(upstream);
       } else upstream.destroy();
     }
     client.finish({ keepAlive: this.#keepAlive });
   }
 
   #upgrade(answer: ResponseHead, rest: Buffer): void {
-    const { client, head, route, running } = this.#request;
+    const { client, head, route } = this.#request;
+    const { running } = this.#host;
     const upstream = this.#upstream;
     if (!head.wantsWebSocket || !upstream) throw new Error("it changed the protocol without being asked to");
     this.#over = true;
@@ -202,17 +213,16 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   }
 
   #retry(reason: string): void {
-    const { again } = this.#request;
-    if (!again) return this.#fail(reason);
+    if (this.#request.early) return this.#fail(reason);
     this.#leave();
-    again(this.#early);
+    this.#host.again(this.#request, this.#early);
   }
 
   #fail(reason: string): void {
-    const { client, failed } = this.#request;
+    const { client, route } = this.#request;
     this.#leave();
     this.#upstream?.destroy();
-    failed(reason);
+    this.#host.failed(route, reason);
     if (this.#answer) client.abort();
     else client.answer(NO_ANSWER);
   }
@@ -221,6 +231,6 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   #leave(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#request.running.end(this.#request.route.deploymentId);
+    this.#host.running.end(this.#request.route.deploymentId);
   }
 }

@@ -26,8 +26,8 @@ export class UpstreamConnection implements Timed {
   deadline = Infinity;
   /** Since when nobody uses it. */
   idleSince = 0;
-  /** Called when it closes while nobody uses it. */
-  onIdleEnd: (() => void) | undefined;
+  /** Called when it is closed, whoever uses it. */
+  onEnd: (() => void) | undefined;
   #socket!: Socket<UpstreamConnection>;
   #outlet!: Outlet;
   #held = false;
@@ -112,8 +112,8 @@ export class UpstreamConnection implements Timed {
   closed(error: Error | undefined): void {
     const user = this.user;
     this.user = undefined;
-    if (user) user.upstreamClosed(error);
-    else this.onIdleEnd?.();
+    this.onEnd?.();
+    user?.upstreamClosed(error);
   }
 }
 

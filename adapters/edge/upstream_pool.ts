@@ -11,7 +11,6 @@ const MAX_IDLE = 256;
 export class UpstreamPool {
   readonly #idle = new Map<string, UpstreamConnection[]>();
   readonly #deadlines: Deadlines;
-  #serves: (address: Address) => boolean = () => true;
 
   constructor(deadlines: Deadlines) {
     this.#deadlines = deadlines;
@@ -23,38 +22,33 @@ export class UpstreamPool {
     const connection = idle?.at(-1);
     if (!idle || !connection || (sure && connection.idleSince + SURE_MS < performance.now())) return undefined;
     idle.pop();
-    this.#deadlines.delete(connection);
+    connection.deadline = Infinity;
     return connection;
   }
 
   /** Keeps a connection for later, if its app is still served. */
   release(connection: UpstreamConnection): void {
-    const { address } = connection;
-    const idle = this.#idle.get(key(address)) ?? [];
     connection.user = undefined;
-    if (!connection.open || idle.length >= MAX_IDLE || !this.#serves(address)) {
-      connection.destroy();
-      return;
-    }
-    if (idle.length === 0) this.#idle.set(key(address), idle);
+    const idle = this.#idle.get(key(connection.address));
+    if (!idle || !connection.open || idle.length >= MAX_IDLE) return connection.destroy();
     connection.idleSince = this.#deadlines.now;
     connection.deadline = this.#deadlines.now + IDLE_MS;
-    connection.onIdleEnd ??= () => this.#forget(connection);
-    this.#deadlines.add(connection);
+    if (connection.onEnd === undefined) {
+      connection.onEnd = () => this.#forget(connection);
+      this.#deadlines.add(connection);
+    }
     idle.push(connection);
   }
 
   /** From now on keeps connections to these apps only, and closes the idle ones of others. */
   serveOnly(addresses: Iterable<Address>): void {
     const served = new Set([...addresses].map(key));
-    this.#serves = (address) => served.has(key(address));
-    for (const [address, idle] of this.#idle)
-      if (!served.has(address)) for (const connection of idle.splice(0)) this.#drop(connection);
-  }
-
-  #drop(connection: UpstreamConnection): void {
-    this.#forget(connection);
-    connection.destroy();
+    for (const [address, idle] of this.#idle) {
+      if (served.has(address)) continue;
+      this.#idle.delete(address);
+      for (const connection of idle) connection.destroy();
+    }
+    for (const address of served) if (!this.#idle.has(address)) this.#idle.set(address, []);
   }
 
   #forget(connection: UpstreamConnection): void {
@@ -62,7 +56,6 @@ export class UpstreamPool {
     const idle = this.#idle.get(key(connection.address));
     const at = idle?.indexOf(connection) ?? -1;
     if (idle && at >= 0) idle.splice(at, 1);
-    if (idle?.length === 0) this.#idle.delete(key(connection.address));
   }
 }
 

@@ -1,0 +1,38 @@
+import { RouteTable } from "../../domain/deployment/route_table.ts";
+import type { Edge, EdgeRoute } from "../../ports/edge.ts";
+
+/** Keeps routes and pretended requests in memory. */
+export class MemoryEdge implements Edge {
+  readonly #table = new RouteTable<EdgeRoute>();
+  readonly #running = new Map<string, number>();
+  #ended = Promise.withResolvers<void>();
+
+  async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
+    this.#table.replace(projectId, structuredClone(routes));
+  }
+
+  async drained(deploymentId: string, limitMs: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<true>();
+    const timer = setTimeout(() => resolve(true), limitMs);
+    let over: true | void = undefined;
+    while (this.#running.has(deploymentId) && !over) over = await Promise.race([this.#ended.promise, late]);
+    clearTimeout(timer);
+  }
+
+  /** Where a request for this host and path would go now. */
+  routeOf(host: string, path: string): EdgeRoute | undefined {
+    return this.#table.find(host, path);
+  }
+
+  /** Begins a request to a deployment that runs until the returned function is called. */
+  begin(deploymentId: string): () => void {
+    this.#running.set(deploymentId, (this.#running.get(deploymentId) ?? 0) + 1);
+    return () => {
+      const left = (this.#running.get(deploymentId) ?? 1) - 1;
+      if (left > 0) this.#running.set(deploymentId, left);
+      else this.#running.delete(deploymentId);
+      this.#ended.resolve();
+      this.#ended = Promise.withResolvers<void>();
+    };
+  }
+}
