@@ -6,8 +6,13 @@ import type { InstanceFolder, InstanceRecord } from "./instance_folder.ts";
 import { giveTo, makeRoom } from "./room.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
 
-/** Stays beside the program, outside its sandbox, to note its own id and how the program ended, also when no server is there. */
-const LAUNCHER = 'umask 022; ulimit -c 0; echo $$ >&3; "$@" 3>&-; code=$?; echo $code >&3; exit $code';
+/**
+ * Stays beside the program, outside its sandbox, to note its own id and how the program ended, also when no server is there. What
+ * this shell itself would say about that ("Terminated") is no output of the program.
+ */
+const LAUNCHER = `umask 022; ulimit -c 0; echo $$ >&3; exec 4>&2 2>/dev/null
+(exec "$@" 2>&4 3>&- 4>&-)
+code=$?; echo $code >&3; exit $code`;
 
 /** What is launched, and how it is kept apart. */
 export interface Launch extends Confinement {

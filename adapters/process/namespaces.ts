@@ -28,8 +28,9 @@ mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
 mount --rbind /dev "$root/dev"
 if [ -d "$root/dev/shm" ]; then mount -t tmpfs -o mode=1777,nosuid,nodev slipway "$root/dev/shm"; fi
 mount -o remount,ro "$root"
+exec 4>&2 2>/dev/null
 code=0
-chroot "$root" /bin/sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" "$@" || code=$?
+(exec chroot "$root" /bin/sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" "$@" 2>&4 4>&-) || code=$?
 exit "$code"
 `;
 

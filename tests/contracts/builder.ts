@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import type { Failure } from "../../domain/failure.ts";
+import type { Builder, BuildRequest } from "../../ports/builder.ts";
+
+/** The commands that the contract needs, as the builder under test knows them. */
+export interface ContractCommands {
+  /** Prints `one` and `two`, one a line. */
+  readonly talking: string;
+  /** Prints `failing`, then ends with exit code 3. */
+  readonly failing: string;
+  /** Prints `waiting`, then goes on for ever, whatever it is asked. */
+  readonly endless: string;
+}
+
+/** A builder with a folder to build in. */
+export interface BuilderForContract extends AsyncDisposable {
+  readonly builder: Builder;
+  readonly folder: string;
+  readonly commands: ContractCommands;
+}
+
+/** A request for the contract's folder that notes what is printed. */
+export function buildRequest(
+  { folder }: Pick<BuilderForContract, "folder">,
+  commands: readonly string[],
+  given: Partial<BuildRequest> = {},
+): BuildRequest & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    deploymentId: "dep_1",
+    folder,
+    workingFolder: folder,
+    commands: commands.map((command, index) => ({ name: index === 0 ? "install" : "build", command })),
+    environment: new Map(),
+    signal: new AbortController().signal,
+    log: (line) => void lines.push(line),
+    lines,
+    ...given,
+  };
+}
+
+/** What every `Builder` adapter promises. */
+export function builderContract(name: string, open: () => Promise<BuilderForContract>) {
+  describe(`Builder contract: ${name}`, () => {
+    test("build() runs the commands one after the other and hands over what they print", async () => {
+      await using world = await open();
+      const request = buildRequest(world, [world.commands.talking, world.commands.talking]);
+      await world.builder.build(request);
+      expect(request.lines).toEqual(["one", "two", "one", "two"]);
+    });
+
+    test("build() without commands does nothing", async () => {
+      await using world = await open();
+      await world.builder.build(buildRequest(world, []));
+    });
+
+    test("build() fails naming the command and its exit code, and runs none after it", async () => {
+      await using world = await open();
+      const request = buildRequest(world, [world.commands.failing, world.commands.talking]);
+      const error = (await world.builder.build(request).catch((reason: unknown) => reason)) as Failure;
+      expect([error.kind, error.code]).toEqual(["invalid", "build_failed"]);
+      expect(error.message).toContain("install command ended with exit code 3");
+      expect(request.lines).toEqual(["failing"]);
+    });
+
+    test("build() ends when it is aborted, with the reason given", async () => {
+      await using world = await open();
+      const stop = new AbortController();
+      const lines: string[] = [];
+      const reason = new Error("enough");
+      const request = buildRequest(world, [world.commands.endless, world.commands.talking], {
+        signal: stop.signal,
+        log: (line) => {
+          lines.push(line);
+          stop.abort(reason);
+        },
+      });
+      expect(await world.builder.build(request).catch((error: unknown) => error)).toBe(reason);
+      expect(lines).toEqual(["waiting"]);
+    });
+
+    test("build() that was aborted before it began runs nothing", async () => {
+      await using world = await open();
+      const request = buildRequest(world, [world.commands.talking], { signal: AbortSignal.abort(new Error("no")) });
+      expect(world.builder.build(request)).rejects.toThrow("no");
+      expect(request.lines).toEqual([]);
+    });
+
+    test("build() reads on only when the log is ready", async () => {
+      await using world = await open();
+      let waiting = 0;
+      let most = 0;
+      const log = async () => {
+        most = Math.max(most, ++waiting);
+        await Bun.sleep(20);
+        waiting--;
+      };
+      await world.builder.build(buildRequest(world, [world.commands.talking], { log }));
+      expect([most, waiting]).toEqual([1, 0]);
+    });
+  });
+}

@@ -1,0 +1,43 @@
+import { setDefaultTimeout } from "bun:test";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { MemoryBuilder } from "../../adapters/memory/builder.ts";
+import { ProcessBuilder } from "../../adapters/process/builder.ts";
+import { dataFolder, workingSandboxes } from "../support/process_world.ts";
+import { builderContract } from "./builder.ts";
+
+// The disk and the processors may be busy with other suites.
+setDefaultTimeout(30_000);
+
+builderContract("memory", async () => ({
+  builder: new MemoryBuilder({
+    talking: { prints: ["one", "two"] },
+    failing: { prints: ["failing"], exitCode: 3 },
+    endless: { prints: ["waiting"], hangs: true },
+  }),
+  folder: "/no/such/folder",
+  commands: { talking: "talking", failing: "failing", endless: "endless" },
+  async [Symbol.asyncDispose]() {},
+}));
+
+for (const kind of await workingSandboxes()) {
+  builderContract(`process (${kind})`, async () => {
+    const data = await dataFolder(kind);
+    const folder = join(data, "releases", "dep_1");
+    await mkdir(folder, { recursive: true });
+    return {
+      builder: new ProcessBuilder({
+        folder: join(data, "builds"),
+        cacheFolder: join(data, "cache"),
+        sandboxes: [kind],
+      }),
+      folder,
+      commands: {
+        talking: "echo one; echo two",
+        failing: "echo failing; exit 3",
+        endless: "trap '' TERM; echo waiting; while :; do sleep 600; done",
+      },
+      [Symbol.asyncDispose]: () => rm(data, { recursive: true }),
+    };
+  });
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "bun:test";
+import type { Failure } from "../../domain/failure.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { Instance, RunRequest, Runtime } from "../../ports/runtime.ts";
+import { eventually } from "../support/eventually.ts";
+
+/** The programs that the contract needs, as commands of the runtime under test. */
+export interface ContractPrograms {
+  /** Prints `started`, then answers every request with `hello`. */
+  readonly web: string;
+  /** Prints `one` to `five`, one a line, and answers. */
+  readonly talking: string;
+  /** Ends at once with exit code 3. */
+  readonly crashing: string;
+  /** Runs without ever opening its port. */
+  readonly silent: string;
+  /** Takes more than the 64 MiB it is given. */
+  readonly greedy: string;
+  /** Answers, and does not mind being asked to stop. */
+  readonly stubborn: string;
+}
+
+/** A runtime with a release to run. */
+export interface RuntimeForContract extends AsyncDisposable {
+  readonly runtime: Runtime;
+  readonly folder: string;
+  readonly programs: ContractPrograms;
+}
+
+const GRACE = { graceMs: 2_000 };
+let count = 0;
+
+/** A request for the contract's release; each has an id of its own. */
+export function runRequest(
+  { folder }: Pick<RuntimeForContract, "folder">,
+  command: string,
+  given: Partial<RunRequest> = {},
+): RunRequest {
+  return {
+    instanceId: `instance-${++count}`,
+    deploymentId: "dep_1",
+    projectId: "prj_1",
+    service: "app",
+    folder,
+    workingFolder: folder,
+    command,
+    environment: new Map([["GREETING", new Secret("hello")]]),
+    ...given,
+  };
+}
+
+/** What an instance answers, asked until it does. */
+export async function answerOf({ host, port }: Pick<Instance, "host" | "port">): Promise<string | undefined> {
+  const ask = () => fetch(`http://${host}:${port}/`).then((answer) => answer.text());
+  return eventually(
+    () => ask().catch(() => undefined),
+    (text) => text !== undefined,
+  );
+}
+
+/** Resolves to the instance once it stands so, or to how it stood after some seconds. */
+export function whenStatus(runtime: Runtime, instanceId: string, status: Instance["status"]) {
+  return eventually(
+    () => runtime.find(instanceId),
+    (instance) => instance?.status === status,
+  );
+}
+
+/** What every `Runtime` adapter promises. */
+export function runtimeContract(name: string, open: () => Promise<RuntimeForContract>) {
+  describe(`Runtime contract: ${name}`, () => {
+    test("start() runs a program that answers at its address, and find() and list() know it", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const request = runRequest(world, programs.web);
+      const started = await runtime.start(request);
+      const { instanceId, deploymentId, projectId, service } = request;
+      expect(started).toMatchObject({ instanceId, deploymentId, projectId, service, restarts: 0, exit: null });
+      expect(await answerOf(started)).toBe("hello");
+      const found = await whenStatus(runtime, instanceId, "running");
+      expect(found).toMatchObject({ instanceId, status: "running", host: started.host, port: started.port });
+      expect(found?.containerId).toBeString();
+      expect(found?.startedAt.getTime()).toBeLessThanOrEqual(Date.now());
+      expect((await runtime.list()).map((each) => each.instanceId)).toEqual([instanceId]);
+    });
+
+    test("start() gives each instance an address of its own, and refuses an id that is taken", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const request = runRequest(world, programs.web);
+      const [first, second] = await Promise.all([
+        runtime.start(request),
+        runtime.start(runRequest(world, programs.web)),
+      ]);
+      expect(first.port).not.toBe(second.port);
+      const error = await runtime.start(request).catch((reason: unknown) => reason);
+      expect((error as Failure).code).toBe("instance_exists");
+      expect(await answerOf(first)).toBe("hello");
+      expect(await answerOf(second)).toBe("hello");
+    });
+
+    test("output() gives numbered lines, page by page", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const { instanceId } = await runtime.start(runRequest(world, programs.talking));
+      const read = (since: number, limit: number) => runtime.output(instanceId, { since, limit });
+      const all = await eventually(
+        () => read(0, 100),
+        (lines) => lines.length >= 5,
+      );
+      expect(all.map(({ seq, stream, message }) => [seq, stream, message])).toEqual(
+        ["one", "two", "three", "four", "five"].map((message, index) => [index + 1, "stdout", message]),
+      );
+      expect(all.every(({ at }) => at.getTime() <= Date.now())).toBe(true);
+      expect((await read(0, 2)).map(({ message }) => message)).toEqual(["one", "two"]);
+      expect((await read(2, 2)).map(({ message }) => message)).toEqual(["three", "four"]);
+      expect(await read(5, 10)).toEqual([]);
+      expect(await runtime.output("unknown", { since: 0, limit: 10 })).toEqual([]);
+    });
+
+    test("usage() tells memory and its limit, and nothing of an unknown instance", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const limited = runRequest(world, programs.web, { memoryBytes: 1_000_000_000 });
+      const [first, second] = [await runtime.start(limited), await runtime.start(runRequest(world, programs.web))];
+      await Promise.all([answerOf(first), answerOf(second)]);
+      const usage = await runtime.usage(first.instanceId);
+      expect(usage?.memoryBytes).toBeGreaterThan(100_000);
+      expect(usage?.cpuPercent).toBeGreaterThanOrEqual(0);
+      expect(usage?.memoryLimitBytes).toBe(1_000_000_000);
+      expect((await runtime.usage(second.instanceId))?.memoryLimitBytes).toBeNull();
+      expect(await runtime.usage("unknown")).toBeUndefined();
+    });
+
+    test("restart() runs the program anew at the same address", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const started = await runtime.start(runRequest(world, programs.web));
+      await answerOf(started);
+      const before = await runtime.find(started.instanceId);
+      const restarted = await runtime.restart(started.instanceId, GRACE);
+      expect(restarted).toMatchObject({ host: started.host, port: started.port, restarts: 1, exit: null });
+      expect(await answerOf(started)).toBe("hello");
+      expect((await runtime.find(started.instanceId))?.containerId).not.toBe(before!.containerId);
+      const lines = await eventually(
+        () => runtime.output(started.instanceId, { since: 0, limit: 10 }),
+        ({ length }) => length >= 2,
+      );
+      expect(lines.map(({ message }) => message)).toEqual(["started", "started"]);
+    });
+
+    test("restart() of an unknown instance fails by name, and remove() of one is no error", async () => {
+      await using world = await open();
+      const error = await world.runtime.restart("unknown", GRACE).catch((reason: unknown) => reason);
+      expect((error as Failure).kind).toBe("not_found");
+      await world.runtime.remove("unknown", GRACE);
+      expect(await world.runtime.find("unknown")).toBeUndefined();
+    });
+
+    test.each(["web", "stubborn", "silent", "crashing"] as const)(
+      "remove() ends and forgets a %s one",
+      async (which) => {
+        await using world = await open();
+        const { runtime, programs } = world;
+        const started = await runtime.start(runRequest(world, programs[which]));
+        if (which === "web" || which === "stubborn") await answerOf(started);
+        await runtime.remove(started.instanceId, { graceMs: 300 });
+        expect(await runtime.find(started.instanceId)).toBeUndefined();
+        expect(await runtime.list()).toEqual([]);
+        expect(await runtime.output(started.instanceId, { since: 0, limit: 10 })).toEqual([]);
+        expect(fetch(`http://${started.host}:${started.port}/`)).rejects.toThrow();
+        await runtime.remove(started.instanceId, GRACE);
+      },
+    );
+
+    test("a program that never opens its port stays starting", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const started = await runtime.start(runRequest(world, programs.silent));
+      expect(fetch(`http://${started.host}:${started.port}/`)).rejects.toThrow();
+      await Bun.sleep(300);
+      expect(await runtime.find(started.instanceId)).toMatchObject({ status: "starting", exit: null });
+    });
+
+    test("a program that keeps ending is given up as a crash-loop, until it is restarted", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const { instanceId } = await runtime.start(runRequest(world, programs.crashing));
+      const ended = await whenStatus(runtime, instanceId, "exited");
+      expect(ended).toMatchObject({ status: "exited", containerId: null, exit: { code: 3, reason: "crash_loop" } });
+      expect(ended?.restarts).toBe(4);
+      await runtime.restart(instanceId, GRACE);
+      const again = await whenStatus(runtime, instanceId, "exited");
+      expect(again).toMatchObject({ restarts: 9, exit: { code: 3, reason: "crash_loop" } });
+    });
+
+    test("a one-shot program is not started again, and its exit code is kept", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const { instanceId } = await runtime.start(runRequest(world, programs.crashing, { oneShot: true }));
+      const ended = await whenStatus(runtime, instanceId, "exited");
+      expect(ended).toMatchObject({ restarts: 0, exit: { code: 3, reason: "exited" } });
+    });
+
+    test("a program that takes more memory than it may is ended, and the reason kept", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const request = runRequest(world, programs.greedy, { memoryBytes: 64 * 1024 * 1024, oneShot: true });
+      const { instanceId } = await runtime.start(request);
+      const ended = await whenStatus(runtime, instanceId, "exited");
+      expect(ended).toMatchObject({ status: "exited", exit: { reason: "out_of_memory" } });
+    });
+  });
+}
