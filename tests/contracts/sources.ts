@@ -22,7 +22,7 @@ export interface SourcesFixture extends AsyncDisposable {
   filesIn(folder: string): Promise<Record<string, string>>;
   /** Open to anybody, with `COMMITS`. */
   readonly repository: { readonly url: string; readonly shas: Readonly<Record<keyof typeof COMMITS, string>> };
-  /** The same for `PASSWORD` only. */
+  /** The same files for `PASSWORD` only. */
   readonly privateUrl: string;
   readonly missingUrl: string;
   readonly localPath: string;
@@ -106,8 +106,9 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
 
     test("fetch() brings in a private repository with its credential only", async () => {
       const source = git({ url: fixture.privateUrl });
-      const { lines, ...found } = await fetch(source, { credential: new Secret(PASSWORD) });
-      expect(found).toEqual(commitOf("last"));
+      const { fetched, files, lines } = await fetch(source, { credential: new Secret(PASSWORD) });
+      expect(fetched.commitMessage).toBe(COMMITS.last.message);
+      expect(files).toEqual({ ...COMMITS.last.files });
       expect(lines.join("\n")).not.toContain(PASSWORD);
       expect((await failureOf(source)).code).toBe("git_auth_failed");
       const failure = await failureOf(source, { credential: new Secret("wrong-canary") });
