@@ -27,7 +27,8 @@ async function run(config: Config): Promise<void> {
   await using _engine = await startEngine(world, config);
   const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
   listener.serve(handle);
-  process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder: config.dataFolder, shownToken }));
+  const appsUrl = `http://<name>.${config.baseDomain}:${world.edge.port}`;
+  process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder: config.dataFolder, appsUrl, shownToken }));
   const first = tidy();
   await stopping;
   log.write("info", "Stopping: no new requests, running ones may finish");

@@ -47,6 +47,7 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   async function follow(projectId: string | null): Promise<void> {
     if (projectId === null) return;
     const live = await liveReleases.find(projectId);
+    if (!live) await sweep();
     await edge.switch(projectId, live ? await routesTo(world, live.project, live.deployment, baseDomain) : []);
   }
 

@@ -3,16 +3,19 @@ export interface Welcome {
   readonly version: string;
   readonly publicUrl: string;
   readonly dataFolder: string;
+  /** Where deployed apps are reached. */
+  readonly appsUrl: string;
   /** The first owner's token, where it was just made up. */
   readonly shownToken: string | undefined;
 }
 
 /** Says where things are, the first token once, and what to type next. */
-export function welcome({ version, publicUrl, dataFolder, shownToken }: Welcome): string {
+export function welcome({ version, publicUrl, appsUrl, dataFolder, shownToken }: Welcome): string {
   const lines = [
     `Slipway ${version} is up. Stop it with Ctrl-C.`,
     `  API    ${publicUrl}/api`,
     `  Docs   ${publicUrl}/api/docs`,
+    `  Apps   ${appsUrl}`,
     `  Data   ${dataFolder}`,
   ];
   if (shownToken !== undefined) {

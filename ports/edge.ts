@@ -2,6 +2,7 @@
 export interface EdgeRoute {
   readonly hostname: string;
   readonly pathPrefix: string;
+  /** What the route is replaced with: its project, or its deployment for a preview. */
   readonly projectId: string;
   readonly deploymentId: string;
   readonly target:

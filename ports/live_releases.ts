@@ -9,7 +9,9 @@ export interface LiveRelease {
 
 /** What is live in the whole installation, for edges and for upkeep. */
 export interface LiveReleases {
+  /** Everything that serves: the live release of each project, and ready previews. */
   list(): Promise<readonly LiveRelease[]>;
+  /** The live release of a project. */
   find(projectId: string): Promise<LiveRelease | undefined>;
   /** Which of these deployments are live. */
   among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;

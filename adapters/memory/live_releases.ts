@@ -14,8 +14,13 @@ export class MemoryLiveReleases implements LiveReleases {
   }
 
   async list(): Promise<readonly LiveRelease[]> {
-    const found = await Promise.all(this.#tables.projects.keys().map((id) => this.find(id)));
-    return found.filter((release) => release !== undefined);
+    const live = await Promise.all(this.#tables.projects.keys().map((id) => this.find(id)));
+    const previews = this.#tables.deployments.values().flatMap(({ deployment }) => {
+      const project = this.#tables.projects.get(deployment.projectId);
+      const serves = project && deployment.environment === "preview" && deployment.status === "ready";
+      return serves ? [structuredClone({ project, deployment })] : [];
+    });
+    return [...live.filter((release) => release !== undefined), ...previews];
   }
 
   async find(projectId: string): Promise<LiveRelease | undefined> {

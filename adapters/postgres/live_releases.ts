@@ -31,7 +31,11 @@ export class PostgresLiveReleases implements LiveReleases {
   async list(): Promise<readonly LiveRelease[]> {
     const rows = await this.#database.run(
       (sql) => sql<LiveRow[]>`
-        select id, organization_id, active_deployment_id from projects where active_deployment_id is not null order by id`,
+        select id, organization_id, active_deployment_id from projects where active_deployment_id is not null
+        union all
+        select project_id, organization_id, id from deployments
+        where status = 'ready' and record ->> 'environment' = 'preview'
+        order by 1, 3`,
     );
     const found = await Promise.all(rows.map((row) => this.#read(row)));
     return found.filter((release) => release !== undefined);

@@ -95,3 +95,22 @@ begin
     exit when found;
   end loop;
 end $$;
+
+-- Tells edges that what a project serves, or where, may have changed, whoever changed it.
+create function slipway_live_changed() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('slipway_live', case when tg_op = 'DELETE' then old.project_id else new.project_id end);
+  return null;
+end $$;
+
+create trigger domains_live after insert or delete or update of verified_at, project_id on domains
+  for each row execute function slipway_live_changed();
+
+create function slipway_project_live_changed() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('slipway_live', old.id);
+  return null;
+end $$;
+
+create trigger projects_live after delete or update of active_deployment_id on projects
+  for each row execute function slipway_project_live_changed();

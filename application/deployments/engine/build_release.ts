@@ -20,7 +20,13 @@ export async function buildRelease(run: Run): Promise<void> {
   await askApproval(run);
   await step(run, "build", () => build(run));
   await run.ports.releaseFolders.finish(run.deployment.id);
+  await dropUpload(run);
   await built(run, run.deployment.id);
+}
+
+/** Gives up the uploaded files, which the release folder holds from here on. */
+export async function dropUpload({ deployment: { source }, ports }: Run): Promise<void> {
+  if (source.kind === "upload") await ports.uploadFiles.discard(source.uploadId);
 }
 
 async function built(run: Run, artifactOf: string): Promise<void> {

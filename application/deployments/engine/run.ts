@@ -15,6 +15,7 @@ import type { Projects } from "../../../ports/projects.ts";
 import type { ReleaseFolders } from "../../../ports/release_folders.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
 import type { Sources } from "../../../ports/sources.ts";
+import type { UploadFiles } from "../../../ports/upload_files.ts";
 import type { EventWriter } from "./event_writer.ts";
 
 /** Every port the engine works with. */
@@ -31,6 +32,7 @@ export interface EnginePorts {
   readonly releaseFolders: ReleaseFolders;
   readonly runtime: Runtime;
   readonly sources: Sources;
+  readonly uploadFiles: UploadFiles;
 }
 
 /** What the operator decided about running deployments. */

@@ -4,7 +4,7 @@ import { happen } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { Rejected, Waits } from "./ask_approval.ts";
 import { bringLive, dropInstances } from "./bring_live.ts";
-import { buildRelease } from "./build_release.ts";
+import { buildRelease, dropUpload } from "./build_release.ts";
 import { EventWriter } from "./event_writer.ts";
 import { type EnginePorts, type EngineSettings, type Run, say, step, StepFailed, store } from "./run.ts";
 import { cleanReleases } from "../clean_releases.ts";
@@ -95,6 +95,7 @@ async function undo(run: Run): Promise<void> {
   );
   await dropInstances(run);
   if ((deployment.artifactOf ?? deployment.id) === deployment.id) await releaseFolders.remove(deployment.id);
+  await dropUpload(run);
 }
 
 async function end(run: Run, what: "healthy" | "failed" | "cancelled", error: DeploymentError | null): Promise<void> {

@@ -36,7 +36,12 @@ export async function routesTo(
   const target = await targetOf(ports, deployment);
   if (!target) return [];
   const addresses = await publicAddresses(ports, project, deployment, baseDomain);
-  return addresses.map((address) => ({ ...address, projectId: project.id, deploymentId: deployment.id, target }));
+  return addresses.map((address) => ({
+    ...address,
+    projectId: routeKey(deployment),
+    deploymentId: deployment.id,
+    target,
+  }));
 }
 
 async function targetOf(
