@@ -65,10 +65,10 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     }
   }
 
-  /** Replaces everything by what is deployed at the start. */
-  load(routes: readonly EdgeRoute[]): void {
+  /** Replaces everything by what is deployed at the start; `ownerOf` tells what later switches will name a route's owner. */
+  load(routes: readonly EdgeRoute[], ownerOf: (route: EdgeRoute) => string = ({ projectId }) => projectId): void {
     this.#table.clear();
-    for (const [projectId, own] of Map.groupBy(routes, (route) => route.projectId)) this.#table.replace(projectId, own);
+    for (const [owner, own] of Map.groupBy(routes, ownerOf)) this.#table.replace(owner, own);
     this.#loaded = true;
     this.#noted.clear();
     this.#keepServed();

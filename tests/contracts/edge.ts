@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Edge, EdgeRoute } from "../../ports/edge.ts";
+
+/** An edge, and deployments that answer with their own id. */
+export interface EdgeForContract extends AsyncDisposable {
+  readonly edge: Edge;
+  /** Where a deployment answers. */
+  target(deploymentId: string): EdgeRoute["target"];
+  /** The deployment that answers a request now; `undefined` if none does. */
+  ask(host: string, path: string): Promise<string | undefined>;
+  /** Begins a request and resolves once a deployment works on it; the request ends with the returned function. */
+  begin(host: string, path: string): Promise<() => Promise<void>>;
+}
+
+/** What every `Edge` adapter promises. */
+export function edgeContract(name: string, open: () => Promise<EdgeForContract>) {
+  describe(`Edge contract: ${name}`, () => {
+    let world: EdgeForContract;
+    beforeEach(async () => {
+      world = await open();
+    });
+    afterEach(() => world?.[Symbol.asyncDispose]());
+
+    function route(deploymentId: string, hostname: string, pathPrefix = "/"): EdgeRoute {
+      return { hostname, pathPrefix, projectId: "prj_a", deploymentId, target: world.target(deploymentId) };
+    }
+
+    test("switch() leads a host to a deployment, in any case and with any port", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "Shop.Example.test")]);
+      for (const host of ["shop.example.test", "SHOP.example.TEST", "shop.example.test:8443", "shop.example.test."])
+        expect(await world.ask(host, "/")).toBe("dep_1");
+      for (const host of ["example.test", "a.shop.example.test", "shop.example.test.evil.test"])
+        expect(await world.ask(host, "/")).toBeUndefined();
+    });
+
+    test("switch() takes the longest prefix that ends at a segment's border", async () => {
+      await world.edge.switch("prj_a", [
+        route("dep_1", "a.test"),
+        route("dep_2", "a.test", "/api"),
+        route("dep_3", "a.test", "/api/v2/"),
+      ]);
+      const expected = {
+        "/": "dep_1",
+        "/apiary": "dep_1",
+        "/x/api": "dep_1",
+        "/api": "dep_2",
+        "/api?v2": "dep_2",
+        "/api/": "dep_2",
+        "/api/v20": "dep_2",
+        "/api/v2": "dep_3",
+        "/api/v2/x": "dep_3",
+      };
+      for (const [path, deployment] of Object.entries(expected))
+        expect(await world.ask("a.test", path)).toBe(deployment);
+    });
+
+    test("switch() leaves paths without a prefix to nobody", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "a.test", "/only")]);
+      expect(await world.ask("a.test", "/")).toBeUndefined();
+      expect(await world.ask("a.test", "/only/this")).toBe("dep_1");
+    });
+
+    test("switch() replaces all routes of a project and none of another", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "a.test"), route("dep_1", "old.test")]);
+      await world.edge.switch("prj_b", [route("dep_2", "b.test")]);
+      await world.edge.switch("prj_a", [route("dep_3", "a.test"), route("dep_3", "new.test")]);
+      expect(await world.ask("a.test", "/")).toBe("dep_3");
+      expect(await world.ask("new.test", "/")).toBe("dep_3");
+      expect(await world.ask("old.test", "/")).toBeUndefined();
+      expect(await world.ask("b.test", "/")).toBe("dep_2");
+      await world.edge.switch("prj_a", []);
+      expect(await world.ask("a.test", "/")).toBeUndefined();
+      expect(await world.ask("b.test", "/")).toBe("dep_2");
+    });
+
+    test("switch() lets a host that moved to another project stay with it", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "moved.test")]);
+      await world.edge.switch("prj_b", [route("dep_2", "moved.test")]);
+      expect(await world.ask("moved.test", "/")).toBe("dep_2");
+      await world.edge.switch("prj_a", []);
+      expect(await world.ask("moved.test", "/")).toBe("dep_2");
+    });
+
+    test("switch() does not keep the array it was given", async () => {
+      const routes = [route("dep_1", "a.test")];
+      await world.edge.switch("prj_a", routes);
+      routes.pop();
+      expect(await world.ask("a.test", "/")).toBe("dep_1");
+      await world.edge.switch("prj_a", []);
+      expect(await world.ask("a.test", "/")).toBeUndefined();
+    });
+
+    test("drained() resolves at once when nothing runs", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "a.test")]);
+      await world.ask("a.test", "/");
+      await world.edge.drained("dep_1", 60_000);
+      await world.edge.drained("dep_unknown", 60_000);
+    });
+
+    test("drained() waits for the running requests of that deployment, and of no other", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "a.test"), route("dep_2", "b.test")]);
+      const ends = [await world.begin("a.test", "/"), await world.begin("a.test", "/")];
+      let drained = false;
+      const draining = world.edge.drained("dep_1", 60_000).then(() => (drained = true));
+      await world.edge.drained("dep_2", 60_000);
+      await ends[0]?.();
+      await world.ask("b.test", "/");
+      expect(drained).toBe(false);
+      await ends[1]?.();
+      await draining;
+      expect(drained).toBe(true);
+    });
+
+    test("drained() gives up after its limit", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "a.test")]);
+      const end = await world.begin("a.test", "/");
+      await world.edge.drained("dep_1", 20);
+      await end();
+    });
+
+    test("a request that runs during a switch ends on the old deployment", async () => {
+      await world.edge.switch("prj_a", [route("dep_1", "a.test")]);
+      const end = await world.begin("a.test", "/");
+      await world.edge.switch("prj_a", [route("dep_2", "a.test")]);
+      expect(await world.ask("a.test", "/")).toBe("dep_2");
+      await world.edge.drained("dep_2", 60_000);
+      const draining = world.edge.drained("dep_1", 60_000);
+      await end();
+      await draining;
+    });
+  });
+}

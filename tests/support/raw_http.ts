@@ -1,0 +1,102 @@
+import { connect, type Socket } from "node:net";
+
+/** A connection on which a test writes and reads bytes itself. */
+export interface RawConnection extends Disposable {
+  readonly socket: Socket;
+  /** Everything that arrived, one character a byte. */
+  readonly text: string;
+  write(text: string | Uint8Array): void;
+  /** Resolves to everything that arrived once it satisfies; fails once the connection is closed without. */
+  until(satisfies: RegExp | ((text: string) => boolean)): Promise<string>;
+  /** Resolves once the other side has closed, to everything that arrived. */
+  readonly closed: Promise<string>;
+}
+
+/** Opens a connection to a port of this machine. */
+export async function rawConnection(port: number, first: string | Uint8Array = ""): Promise<RawConnection> {
+  const socket = connect({ port, host: "127.0.0.1" });
+  const opened = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<string>();
+  let text = "";
+  let wake = Promise.withResolvers<void>();
+  let over = false;
+  socket.on("connect", () => opened.resolve());
+  socket.on("data", (bytes) => {
+    text += bytes.toString("latin1");
+    wake.resolve();
+  });
+  socket.on("error", (error) => opened.reject(error));
+  socket.on("close", () => {
+    over = true;
+    closed.resolve(text);
+    wake.resolve();
+  });
+  await opened.promise;
+  const connection: RawConnection = {
+    socket,
+    get text() {
+      return text;
+    },
+    write: (more) => void socket.write(typeof more === "string" ? Buffer.from(more, "latin1") : more),
+    async until(satisfies) {
+      const enough = () => (satisfies instanceof RegExp ? satisfies.test(text) : satisfies(text));
+      while (!enough()) {
+        if (over) throw new Error(`the connection was closed after ${JSON.stringify(text.slice(0, 500))}`);
+        await wake.promise;
+        wake = Promise.withResolvers<void>();
+      }
+      return text;
+    },
+    closed: closed.promise,
+    [Symbol.dispose]: () => void socket.destroy(),
+  };
+  connection.write(first);
+  return connection;
+}
+
+/** An app that answers each request's head with exactly these bytes. */
+export interface RawApp extends Disposable {
+  readonly port: number;
+  /** What arrived on each connection so far, one character a byte. */
+  readonly received: string[];
+  readonly connections: number;
+}
+
+/** What a raw app does with what has arrived on a connection: bytes to answer with, "close", "reset", or nothing yet. */
+export type RawAnswer = (received: string, connection: number) => string | Uint8Array | "close" | "reset" | undefined;
+
+/** Listens on a free port; `answer` is asked whenever bytes arrive, and what it answered to is taken off. */
+export function rawApp(answer: RawAnswer): RawApp {
+  const received: string[] = [];
+  let connections = 0;
+  const listener = Bun.listen<{ readonly at: number; open: string }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        socket.data = { at: connections++, open: "" };
+        received.push("");
+      },
+      data(socket, bytes) {
+        const { data } = socket;
+        received[data.at] += bytes.toString("latin1");
+        data.open += bytes.toString("latin1");
+        const reply = answer(data.open, data.at);
+        if (reply === undefined) return;
+        data.open = "";
+        if (reply === "close") socket.end();
+        else if (reply === "reset") socket.terminate();
+        else socket.write(typeof reply === "string" ? Buffer.from(reply, "latin1") : reply);
+      },
+      error() {},
+    },
+  });
+  return {
+    port: listener.port,
+    received,
+    get connections() {
+      return connections;
+    },
+    [Symbol.dispose]: () => listener.stop(true),
+  };
+}

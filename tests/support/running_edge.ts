@@ -1,0 +1,36 @@
+import { EdgeServer, type EdgeOptions } from "../../adapters/edge/edge_server.ts";
+import type { EdgeRoute } from "../../ports/edge.ts";
+
+/** A listening edge, and a short way to ask it. */
+export interface RunningEdge extends AsyncDisposable {
+  readonly edge: EdgeServer;
+  readonly port: number;
+  /** Puts one deployment of the project `prj_<host>` at a host, at every path. */
+  put(host: string, target: EdgeRoute["target"], deploymentId?: string): Promise<void>;
+  /** Asks the edge for a path of a host; redirects are not followed. */
+  ask(host: string, path?: string, init?: RequestInit): Promise<Response>;
+}
+
+/** Starts an edge on a free port of this machine. */
+export function runningEdge(options: EdgeOptions = {}): RunningEdge {
+  const edge = new EdgeServer(options);
+  edge.listen({ host: "127.0.0.1", port: 0 });
+  edge.load([]);
+  return {
+    edge,
+    port: edge.port,
+    put: (host, target, deploymentId = `dep_${host}`) =>
+      edge.switch(`prj_${host}`, [{ hostname: host, pathPrefix: "/", projectId: `prj_${host}`, deploymentId, target }]),
+    ask(host, path = "/", init = {}) {
+      const headers = new Headers(init.headers);
+      headers.set("host", host);
+      return fetch(`http://127.0.0.1:${edge.port}${path}`, { redirect: "manual", ...init, headers });
+    },
+    [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose](),
+  };
+}
+
+/** The target of an app on a port of this machine. */
+export function at(port: number | undefined): EdgeRoute["target"] {
+  return { kind: "address", host: "127.0.0.1", port: port ?? 0 };
+}
