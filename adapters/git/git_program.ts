@@ -53,7 +53,7 @@ export async function runGit(run: GitRun): Promise<GitOutcome> {
     run.signal.throwIfAborted();
     return { code, output, errors };
   } catch (error) {
-    kill();
+    await endGroup(child.pid);
     await child.exited;
     throw error;
   } finally {
@@ -67,12 +67,18 @@ function tiedToThisProcess(): string[] {
   return setpriv ? [setpriv, "--no-new-privs", "--pdeathsig=KILL", "--"] : [];
 }
 
-function killGroup(pid: number): void {
+/** Kills a process group; tells whether there was any of it left. */
+function killGroup(pid: number): boolean {
   try {
-    process.kill(-pid, "SIGKILL");
+    return process.kill(-pid, "SIGKILL");
   } catch {
-    // The group is gone.
+    return false;
   }
+}
+
+/** Kills a process group and waits until it is gone; dead ones that nobody collects count too, hence not for ever. */
+async function endGroup(pid: number): Promise<void> {
+  for (let waits = 0; killGroup(pid) && waits < 100; waits++) await Bun.sleep(5);
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
