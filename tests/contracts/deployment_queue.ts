@@ -149,6 +149,35 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
+      "take() by twenty at once gives each project's oldest once, and no more than there are slots",
+      withWorld(async (world) => {
+        const { id: organizationId } = await anOrganization(world);
+        for (const { maxBuilds, expected } of [
+          { maxBuilds: MANY, expected: 5 },
+          { maxBuilds: 3, expected: 3 },
+        ]) {
+          await endAll(world);
+          const oldest: string[] = [];
+          for (let project = 0; project < 5; project++) {
+            const { id: projectId } = await aProject(world, { organizationId });
+            const first = await aDeployment(world, { organizationId, projectId, ...queuedAt(project) });
+            oldest.push(first.id);
+            for (const minute of [10, 11, 12]) {
+              await aDeployment(world, { organizationId, projectId, ...queuedAt(minute) });
+            }
+          }
+          const taken = await Promise.all(
+            Array.from({ length: 20 }, (_, index) =>
+              (index % 2 ? world : world.elsewhere).deploymentQueue.take({ ...lease(20, `${index}`), maxBuilds }),
+            ),
+          );
+          const ids = taken.flatMap((deployment) => (deployment ? [deployment.id] : []));
+          expect(ids.toSorted()).toEqual(oldest.slice(0, expected).toSorted());
+        }
+      }),
+    );
+
+    test(
       "take() and a change of the same deployment at once both count",
       withWorld(async (world) => {
         for (let round = 1; round <= 10; round++) {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import postgres from "postgres";
 import { PostgresDeploymentEvents } from "../../adapters/postgres/deployment_events.ts";
 import { EventFeed, type EventPage } from "../../adapters/postgres/event_feed.ts";
 import type { PostgresSignals } from "../../adapters/postgres/signals.ts";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
 import { aDeployment, logLine } from "../support/store_builders.ts";
 import { tcpGate } from "../support/tcp_gate.ts";
@@ -216,5 +218,55 @@ describe("deployments in PostgreSQL", () => {
     await expect(
       (async () => sql`update deployments set status = 'building' where id = ${second.id}`)(),
     ).rejects.toThrow("deployments_one_at_a_time");
+  });
+
+  test("a project gets one worker, also when its first deployment can go while the second is being taken", async () => {
+    await using database = await migratedDatabase();
+    await using world = await openStores({ url: database.url });
+    const first = await aDeployment(world, { held: true, queuedAt: new Date(0) });
+    const { organizationId, projectId } = first;
+    const second = await aDeployment(world, { organizationId, projectId });
+    const hand = postgres(database.url, { max: 2, onnotice: () => {} });
+    const take = (owner: string) =>
+      world.deploymentQueue.take({ owner, at: new Date(), leaseMs: 60_000, maxBuilds: 9 });
+    let taking: ReturnType<typeof take>[] = [];
+    await hand.begin(async (held) => {
+      await held`select 1 from deployments where id = ${second.id} for update`;
+      taking = [take("one")];
+      await eventually(
+        () => hand`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        (rows) => rows.length > 0,
+      );
+      await world.deployments.change(first.id, (deployment) => ({
+        deployment: { ...deployment, held: false },
+        events: [],
+      }));
+      taking.push(take("other"));
+      await Bun.sleep(50);
+    });
+    const taken = (await Promise.all(taking)).map((deployment) => deployment?.id);
+    expect(taken).toEqual([second.id, undefined]);
+    await hand.end();
+  });
+
+  test("removing a deployment and its project at once is no deadlock", async () => {
+    await using database = await migratedDatabase();
+    await using world = await openStores({ url: database.url });
+    const { id, organizationId, projectId } = await aDeployment(world);
+    const change = () => ({ activeDeploymentId: id });
+    await world.projects.change(organizationId, projectId, { change, at: new Date() });
+    const hand = postgres(database.url, { max: 2, onnotice: () => {} });
+    let removing: Promise<boolean> | undefined;
+    await hand.begin(async (held) => {
+      await held`select 1 from projects where id = ${projectId} for update`;
+      removing = world.deployments.remove(organizationId, id);
+      await eventually(
+        () => hand`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        (rows) => rows.length > 0,
+      );
+      await held`delete from projects where id = ${projectId}`;
+    });
+    expect(await removing).toBe(false);
+    await hand.end();
   });
 });
