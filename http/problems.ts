@@ -41,9 +41,12 @@ function gone(): Failure {
   return new Failure("invalid", "request_broken_off", "Cannot complete the request: its sender went away");
 }
 
-/** The answer to anything thrown; what is no failure is a bug and is reported. */
+/** The answer to anything thrown; a bug, and a part of the service that is down, are reported to the operator. */
 export function problemOf(error: unknown, report: (error: unknown) => void): Response {
-  if (error instanceof Failure) return failed(error);
+  if (error instanceof Failure) {
+    if (error.kind === "unavailable") report(error);
+    return failed(error);
+  }
   if (error instanceof ValidationError && error.type !== "response") {
     const { type, validator, value } = error;
     return failed(wrongInput(type, "Errors" in validator ? validator.Errors(value) : []));
