@@ -37,6 +37,8 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
     }
     const renewal = setInterval(() => void uploadSessions.renew(id, lease()).catch(() => {}), LEASE_MS / 3);
     try {
+      // Whoever received before and died may have left a part of it.
+      await uploadFiles.discard(id);
       const options = { limits: uploadLimits, ...(archive.signal && { signal: archive.signal }) };
       const received = await uploadFiles.receive(id, archive.stream, options);
       await uploadSessions.complete(id, received, clock.now());
