@@ -35,18 +35,23 @@ async function init(config: Config, argv: readonly string[]): Promise<void> {
   const email = normalEmail(values.email ?? "");
   if (!email) throw invalid("bad_usage", "Cannot make the first owner: give an address with --email you@example.com");
   await using world = await opened(config);
+  // Claiming an installation that is owned would replace the owner's token by the configured one.
+  if (await world.installation.founder()) throw alreadyOwned();
   const cases = useCases(world, { ...config, publicUrl: "http://localhost" });
   const { first, shownToken } = await cases.claimInstallation(config.adminToken?.reveal());
-  if (!first)
-    throw invalid(
-      "already_owned",
-      "Cannot make the first owner: this installation has one. A new token: start with SLIPWAY_ADMIN_TOKEN set",
-    );
+  if (!first) throw alreadyOwned();
   const founder = await world.installation.founder();
   await world.users.change(founder!.id, { email, ...(values.name?.trim() && { name: values.name.trim() }) });
   say(`The first owner is ${email}.`);
   if (shownToken) say(`  Token  ${shownToken}\n         It is shown only now: keep it.`);
   say("Next: bin/up");
+}
+
+function alreadyOwned(): Failure {
+  return invalid(
+    "already_owned",
+    "Cannot make the first owner: this installation has one. A new token: start with SLIPWAY_ADMIN_TOKEN set",
+  );
 }
 
 /** Seals everything with a new key; started again after a stop, it goes on where it was. */

@@ -60,9 +60,11 @@ import { openUploadSession } from "./application/uploads/open_upload_session.ts"
 import { receiveUpload } from "./application/uploads/receive_upload.ts";
 import { scanUpload } from "./application/uploads/scan_upload.ts";
 import type { Config } from "./config.ts";
+import { causeOf, Failure } from "./domain/failure.ts";
 import { createApp } from "./http/app.ts";
 import { Metrics } from "./http/metrics.ts";
 import manifest from "./package.json" with { type: "json" };
+import type { Log } from "./ports/log.ts";
 import type { World } from "./ports/world.ts";
 
 export const VERSION = manifest.version;
@@ -209,7 +211,7 @@ export function compose(world: World, settings: AppSettings) {
     publicUrl: settings.publicUrl,
     publicOrigin: new URL(settings.publicUrl).origin,
     trustedProxies: settings.trustedProxies,
-    report: (error, requestId) => log.write("error", "A request met a bug", { requestId, error: describe(error) }),
+    report: (error, requestId) => report(log, error, requestId),
     logRequest: (line) => log.write("info", "request", line),
     facts: {
       version: VERSION,
@@ -226,6 +228,18 @@ async function chooseRuntime({ containerEngine }: World, { runtime }: AppSetting
   return (await containerEngine.answers()) ? "docker" : "process";
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** Tells the operator what a request met that its answer does not say. */
+function report(log: Log, error: unknown, requestId: string): void {
+  if (error instanceof Failure) {
+    const { code, message } = error;
+    log.write("warn", "A request needed a part that is down", {
+      requestId,
+      code,
+      error: message,
+      cause: causeOf(error),
+    });
+  } else {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    log.write("error", "A request met a bug", { requestId, error: text });
+  }
 }

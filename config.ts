@@ -100,8 +100,12 @@ class Settings {
   url(name: string): string | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
-    if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
-      throw new BadSetting(`${name} must be an address such as https://slipway.example.com`);
+    // What is added to the address later would end up behind a "?" or "#", and a password in front of everybody.
+    const isPlain = URL.canParse(value) && /^https?:\/\/[^/?#@\\]+(?:\/[^?#]*)?$/i.test(value);
+    if (!isPlain) {
+      throw new BadSetting(
+        `${name} must be an address such as https://slipway.example.com, without a user, a password, "?" or "#"`,
+      );
     }
     return value.replace(/\/+$/, "");
   }

@@ -1,7 +1,7 @@
 import { ConsoleLog } from "./adapters/console/log.ts";
 import { compose, VERSION } from "./compose.ts";
 import { BadSetting, type Config, readConfig } from "./config.ts";
-import { Failure } from "./domain/failure.ts";
+import { causeOf, Failure } from "./domain/failure.ts";
 import { type Listener, listen } from "./listen.ts";
 import { openWorld } from "./open_world.ts";
 import { startEngine } from "./start_engine.ts";
@@ -43,6 +43,7 @@ async function run(config: Config): Promise<void> {
     } catch (error) {
       log.write("warn", "Upkeep failed and will be tried again", {
         error: error instanceof Error ? error.message : String(error),
+        cause: causeOf(error),
       });
     }
   }

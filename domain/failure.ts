@@ -63,3 +63,17 @@ export function notFound(what: string): Failure {
 export function conflict(code: string, message: string, options?: FailureOptions): Failure {
   return new Failure("conflict", code, message, options);
 }
+
+const DEEPEST_CAUSE = 5;
+
+/** What led to an error, nearest first, as one text for the log; `undefined` where nothing is known. Callers never see it. */
+export function causeOf(error: unknown): string | undefined {
+  const causes: string[] = [];
+  let cause = error instanceof Error ? error.cause : undefined;
+  while (cause instanceof Error && causes.length < DEEPEST_CAUSE) {
+    const { name, message, code } = cause as Error & { readonly code?: unknown };
+    causes.push(`${typeof code === "string" ? code : name}: ${message}`);
+    cause = cause.cause;
+  }
+  return causes.length > 0 ? causes.join("; ") : undefined;
+}

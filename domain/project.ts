@@ -84,12 +84,20 @@ export function slugOf(name: string): string {
   return slug || "project";
 }
 
-/** Applies a change to settings; `null` removes. */
+/** The settings that name each source; one that is given replaces the others. */
+const SOURCES = [["gitOwner", "gitRepo"], ["gitUrl"], ["localPath"]] as const;
+
+/** Applies a change to settings; `null` removes. A new source takes the place of the former, and no push deploys without a link. */
 export function mergeSettings(settings: ProjectSettings, change: ProjectSettingsChange): ProjectSettings {
-  const merged = Object.entries({ ...settings, ...change }).filter(
+  const given = SOURCES.filter((source) => source.some((field) => typeof change[field] === "string"));
+  const replaced = given.length > 0 ? SOURCES.filter((source) => !given.includes(source)).flat() : [];
+  const kept = Object.entries(settings).filter(([field]) => !(replaced as readonly string[]).includes(field));
+  const merged = Object.entries({ ...Object.fromEntries(kept), ...change }).filter(
     ([, value]) => value !== null && value !== undefined,
   );
-  return Object.fromEntries(merged) as ProjectSettings;
+  const { autoDeploy, ...rest } = Object.fromEntries(merged) as ProjectSettings;
+  const unlinked = sourceOf(settings) === "githost" && sourceOf(rest) !== "githost" && change.autoDeploy !== true;
+  return autoDeploy === undefined || unlinked ? rest : { ...rest, autoDeploy };
 }
 
 /** Refuses settings that are too large, contradict themselves or could reach another program as an option. */

@@ -11,7 +11,7 @@ import { checkOrigin, presented } from "./credentials.ts";
 import { loggedPath } from "./logged_path.ts";
 import type { Metrics } from "./metrics.ts";
 import { type AnswerOnce, BodyDigest, runOnce } from "./once.ts";
-import { problem, problemOf } from "./problems.ts";
+import { BROKEN_OFF, problem, problemOf } from "./problems.ts";
 import { keepBody, NotJson, readJson } from "./request_body.ts";
 import { routeTable } from "./route_table.ts";
 
@@ -84,18 +84,21 @@ export function gate(app: Handled, options: GateOptions): Gate {
     try {
       response = await answer(request, peer, seen);
     } catch (error) {
-      response = error instanceof NotJson ? notJson() : problemOf(error, (bug) => options.report(bug, seen.requestId));
+      const report = (bug: unknown) => options.report(bug, seen.requestId);
+      response = error instanceof NotJson ? notJson() : problemOf(error, request.signal, report);
     }
     response.headers.set("x-request-id", seen.requestId);
     response.headers.set("x-content-type-options", "nosniff");
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     const ms = performance.now() - started;
-    options.metrics.end(seen.route ?? UNKNOWN, response.status, ms / 1000);
+    // What fails because its sender went away is no failure of the service.
+    const status = response.status >= 400 && request.signal.aborted ? BROKEN_OFF : response.status;
+    options.metrics.end(seen.route ?? UNKNOWN, status, ms / 1000);
     options.logRequest({
       requestId: seen.requestId,
       method: request.method,
       path: seen.path,
-      status: response.status,
+      status,
       ms: Math.round(ms * 100) / 100,
       address: seen.address,
       userId: seen.principal?.userId,
@@ -151,7 +154,8 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
     checkAllowed(visited, options.publicOrigin);
   } catch (refusal) {
     if (!changes) throw refusal;
-    return recorded(visited, options, async () => problemOf(refusal, (bug) => options.report(bug, caller.requestId)));
+    const report = (bug: unknown) => options.report(bug, caller.requestId);
+    return recorded(visited, options, async () => problemOf(refusal, request.signal, report));
   }
   if (changes) return makeChange(visited, app, options);
   const reached = innerRequest(visited, { method: "GET" });

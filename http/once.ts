@@ -3,6 +3,7 @@ import { invalidField } from "../domain/failure.ts";
 import type { Principal } from "../domain/permission.ts";
 import { fingerprint } from "../domain/token.ts";
 import type { Operation } from "./operation.ts";
+import { BROKEN_OFF } from "./problems.ts";
 
 /** Answers a request once per key; see `application/requests/answer_once.ts`. */
 export type AnswerOnce = <T>(request: OnceRequest, run: () => Promise<OnceAnswer<T>>) => Promise<Once<T>>;
@@ -54,8 +55,8 @@ function callerOf({ organizationId, userId, role, grants, narrowing }: Principal
 }
 
 async function kept(response: Response, { shownOnce = [] }: Operation) {
-  // A server's own failure, a throttled or unauthenticated caller may fare better the next time.
-  if (response.status >= 500 || response.status === 429 || response.status === 401) return undefined;
+  // A server's own failure, a throttled or unauthenticated caller, one that went away may fare better the next time.
+  if (response.status >= 500 || [401, 429, BROKEN_OFF].includes(response.status)) return undefined;
   const text = await response.clone().text();
   if (shownOnce.length === 0 || response.status >= 400) return { status: response.status, body: text };
   const body = JSON.parse(text) as Record<string, unknown>;

@@ -28,22 +28,27 @@ export const Problem = object(
   { title: "Problem" },
 );
 
+/** The status of a request whose sender went away before it was answered; it stands in logs and metrics alone. */
+export const BROKEN_OFF = 499;
+
 /** Turns everything thrown by a route into the one error body. */
 export function problems(report: (error: unknown, requestId: string) => void) {
-  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) => {
-    // A caller that went away is nobody's bug, and hears no answer.
-    const brokenOff = request.signal.aborted && error instanceof Error && error.name === "AbortError";
-    return brokenOff ? failed(gone()) : problemOf(error, (bug) => report(bug, idOf(request)));
-  });
+  return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) =>
+    problemOf(error, request.signal, (bug) => report(bug, idOf(request))),
+  );
 }
 
-function gone(): Failure {
-  return new Failure("invalid", "request_broken_off", "Cannot complete the request: its sender went away");
-}
-
-/** The answer to anything thrown; what is no failure is a bug and is reported. */
-export function problemOf(error: unknown, report: (error: unknown) => void): Response {
-  if (error instanceof Failure) return failed(error);
+/** The answer to anything thrown; a bug, and a part of the service that is down, are reported to the operator. */
+export function problemOf(error: unknown, signal: AbortSignal, report: (error: unknown) => void): Response {
+  // A caller that went away is nobody's bug.
+  if (signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"))) {
+    const body = { error: "Cannot complete the request: its sender went away", code: "request_broken_off" };
+    return problem(BROKEN_OFF, body);
+  }
+  if (error instanceof Failure) {
+    if (error.kind === "unavailable") report(error);
+    return failed(error);
+  }
   if (error instanceof ValidationError && error.type !== "response") {
     const { type, validator, value } = error;
     return failed(wrongInput(type, "Errors" in validator ? validator.Errors(value) : []));

@@ -6,15 +6,16 @@ export interface UploadSessions {
   create(session: UploadSession): Promise<void>;
   find(organizationId: string, id: string): Promise<UploadSession | undefined>;
   /**
-   * Moves an unexpired `open` session to `receiving` for `leaseMs`, for exactly one of several callers; also one whose receiver's lease ran out.
-   * `false` when it cannot.
+   * Moves an unexpired `open` session to `receiving` for `leaseMs`, for exactly one of several callers, and names its lease;
+   * also a session whose receiver's lease ran out. `undefined` when it cannot.
    */
-  begin(id: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<boolean>;
-  renew(id: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<void>;
-  /** Moves a `receiving` session to `ready`, with another hour to be used. */
-  complete(id: string, received: ReceivedUpload, at: Date): Promise<void>;
-  /** Moves a `receiving` session back to `open`. */
-  giveUp(id: string): Promise<void>;
+  begin(id: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<string | undefined>;
+  /** Holds a lease longer, unless another receiver has taken over. */
+  renew(id: string, lease: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<void>;
+  /** Moves a session that is received under this lease to `ready`, with another hour to be used; `false` when it is not. */
+  complete(id: string, lease: string, received: ReceivedUpload, at: Date): Promise<boolean>;
+  /** Moves a session that is received under this lease back to `open`. */
+  giveUp(id: string, lease: string): Promise<void>;
   /** Removes sessions that expired before a time and are neither used nor being received, and returns their ids. */
   sweep(before: Date): Promise<readonly string[]>;
   /** Tells whether a session of this id is kept, in any organization and state. */

@@ -41,6 +41,12 @@ export interface VariableRow {
   readonly updatedAt: Date;
 }
 
+/** An upload session as stored, with the lease of its receiver. */
+export interface UploadRow {
+  readonly session: UploadSession;
+  readonly lease: { readonly id: string; readonly until: Date } | null;
+}
+
 /** A claimed or answered key as stored; `at` is its claim or last renewal. */
 export interface AnswerRow {
   readonly claimId: string;
@@ -72,7 +78,7 @@ export class MemoryTables {
   /** By project, then by key. */
   readonly variables = new Map<string, Map<string, VariableRow>>();
   readonly servers = new Map<string, { readonly server: Server; readonly credentials: ServerCredentials }>();
-  readonly uploads = new Map<string, { readonly session: UploadSession; readonly leaseUntil: Date | null }>();
+  readonly uploads = new Map<string, UploadRow>();
   readonly cloudLinks = new Map<string, { readonly link: CloudLink; readonly token: Secret }>();
   readonly attempts = new Map<string, { readonly count: number; readonly endsAt: Date }>();
   readonly audit = new Map<string, AuditEntry>();

@@ -3,7 +3,7 @@ import type { ReceivedUpload } from "../../ports/upload_files.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
-interface Lease {
+interface Term {
   readonly at: Date;
   readonly leaseMs: number;
 }
@@ -17,7 +17,7 @@ export class MemoryUploadSessions implements UploadSessions {
   }
 
   async create(session: UploadSession): Promise<void> {
-    this.#tables.uploads.set(session.id, { session: structuredClone(session), leaseUntil: null });
+    this.#tables.uploads.set(session.id, { session: structuredClone(session), lease: null });
   }
 
   async find(organizationId: string, id: string): Promise<UploadSession | undefined> {
@@ -25,38 +25,40 @@ export class MemoryUploadSessions implements UploadSessions {
     return session?.organizationId === organizationId ? structuredClone(session) : undefined;
   }
 
-  async begin(id: string, { at, leaseMs }: Lease): Promise<boolean> {
+  async begin(id: string, { at, leaseMs }: Term): Promise<string | undefined> {
     const row = this.#tables.uploads.get(id);
-    if (!row || row.session.expiresAt <= at) return false;
-    const abandoned = row.session.state === "receiving" && (row.leaseUntil === null || row.leaseUntil <= at);
-    if (row.session.state !== "open" && !abandoned) return false;
-    const leaseUntil = new Date(at.getTime() + leaseMs);
-    this.#tables.uploads.set(id, { session: { ...row.session, state: "receiving" }, leaseUntil });
+    if (!row || row.session.expiresAt <= at) return undefined;
+    const abandoned = row.session.state === "receiving" && (row.lease === null || row.lease.until <= at);
+    if (row.session.state !== "open" && !abandoned) return undefined;
+    const lease = { id: crypto.randomUUID(), until: new Date(at.getTime() + leaseMs) };
+    this.#tables.uploads.set(id, { session: { ...row.session, state: "receiving" }, lease });
+    return lease.id;
+  }
+
+  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<void> {
+    const session = this.#received(id, lease);
+    const until = new Date(at.getTime() + leaseMs);
+    if (session) this.#tables.uploads.set(id, { session, lease: { id: lease, until } });
+  }
+
+  async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
+    const session = this.#received(id, lease);
+    if (!session) return false;
+    const expiresAt = new Date(at.getTime() + UPLOAD_MS);
+    const ready = { ...session, state: "ready" as const, bytes, sha256, files, expiresAt };
+    this.#tables.uploads.set(id, { session: ready, lease: null });
     return true;
   }
 
-  async renew(id: string, { at, leaseMs }: Lease): Promise<void> {
-    const session = this.#receiving(id);
-    if (session) this.#tables.uploads.set(id, { session, leaseUntil: new Date(at.getTime() + leaseMs) });
-  }
-
-  async complete(id: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<void> {
-    const session = this.#receiving(id);
-    if (!session) return;
-    const expiresAt = new Date(at.getTime() + UPLOAD_MS);
-    const ready = { ...session, state: "ready" as const, bytes, sha256, files, expiresAt };
-    this.#tables.uploads.set(id, { session: ready, leaseUntil: null });
-  }
-
-  async giveUp(id: string): Promise<void> {
-    const session = this.#receiving(id);
-    if (session) this.#tables.uploads.set(id, { session: { ...session, state: "open" }, leaseUntil: null });
+  async giveUp(id: string, lease: string): Promise<void> {
+    const session = this.#received(id, lease);
+    if (session) this.#tables.uploads.set(id, { session: { ...session, state: "open" }, lease: null });
   }
 
   async sweep(before: Date): Promise<readonly string[]> {
     const expired = [...this.#tables.uploads.values()]
       .filter(({ session }) => session.expiresAt < before && session.state !== "used")
-      .filter(({ session, leaseUntil }) => session.state !== "receiving" || !leaseUntil || leaseUntil < before)
+      .filter(({ session, lease }) => session.state !== "receiving" || !lease || lease.until < before)
       .map(({ session }) => session.id);
     for (const id of expired) this.#tables.uploads.delete(id);
     return expired;
@@ -66,8 +68,8 @@ export class MemoryUploadSessions implements UploadSessions {
     return this.#tables.uploads.has(id);
   }
 
-  #receiving(id: string): UploadSession | undefined {
-    const session = this.#tables.uploads.get(id)?.session;
-    return session?.state === "receiving" ? session : undefined;
+  #received(id: string, lease: string): UploadSession | undefined {
+    const row = this.#tables.uploads.get(id);
+    return row?.session.state === "receiving" && row.lease?.id === lease ? row.session : undefined;
   }
 }

@@ -3,7 +3,7 @@ import type { ReceivedUpload } from "../../ports/upload_files.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import type { Database } from "./database.ts";
 
-interface Lease {
+interface Term {
   readonly at: Date;
   readonly leaseMs: number;
 }
@@ -50,40 +50,44 @@ export class PostgresUploadSessions implements UploadSessions {
     return row && toUploadSession(row);
   }
 
-  async begin(id: string, { at, leaseMs }: Lease): Promise<boolean> {
+  async begin(id: string, { at, leaseMs }: Term): Promise<string | undefined> {
+    const lease = crypto.randomUUID();
     const leaseUntil = new Date(at.getTime() + leaseMs);
     const { count } = await this.#database.run(
       (sql) => sql`
-        update upload_sessions set state = 'receiving', lease_until = ${leaseUntil}
+        update upload_sessions set state = 'receiving', lease_id = ${lease}, lease_until = ${leaseUntil}
         where id = ${id} and expires_at > ${at} and (state = 'open'
           or (state = 'receiving' and (lease_until is null or lease_until <= ${at})))`,
+    );
+    return count > 0 ? lease : undefined;
+  }
+
+  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<void> {
+    const leaseUntil = new Date(at.getTime() + leaseMs);
+    await this.#database.run(
+      (sql) => sql`
+        update upload_sessions set lease_until = ${leaseUntil}
+        where id = ${id} and state = 'receiving' and lease_id = ${lease}`,
+    );
+  }
+
+  async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
+    const expiresAt = new Date(at.getTime() + UPLOAD_MS);
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        update upload_sessions
+        set state = 'ready', bytes = ${bytes}, sha256 = ${sha256}, files = ${files}, lease_id = null,
+          lease_until = null, expires_at = ${expiresAt}
+        where id = ${id} and state = 'receiving' and lease_id = ${lease}`,
     );
     return count > 0;
   }
 
-  async renew(id: string, { at, leaseMs }: Lease): Promise<void> {
-    const leaseUntil = new Date(at.getTime() + leaseMs);
+  async giveUp(id: string, lease: string): Promise<void> {
     await this.#database.run(
       (sql) => sql`
-        update upload_sessions set lease_until = ${leaseUntil} where id = ${id} and state = 'receiving'`,
-    );
-  }
-
-  async complete(id: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<void> {
-    const expiresAt = new Date(at.getTime() + UPLOAD_MS);
-    await this.#database.run(
-      (sql) => sql`
-        update upload_sessions
-        set state = 'ready', bytes = ${bytes}, sha256 = ${sha256}, files = ${files}, lease_until = null,
-          expires_at = ${expiresAt}
-        where id = ${id} and state = 'receiving'`,
-    );
-  }
-
-  async giveUp(id: string): Promise<void> {
-    await this.#database.run(
-      (sql) => sql`
-        update upload_sessions set state = 'open', lease_until = null where id = ${id} and state = 'receiving'`,
+        update upload_sessions set state = 'open', lease_id = null, lease_until = null
+        where id = ${id} and state = 'receiving' and lease_id = ${lease}`,
     );
   }
 

@@ -25,29 +25,36 @@ export interface IncomingArchive {
 export function receiveUpload(ports: ReceiveUploadPorts) {
   const { clock, uploadFiles, uploadLimits, uploadSessions } = ports;
   const find = findUploadSession(ports);
-  const lease = () => ({ at: clock.now(), leaseMs: LEASE_MS });
+  const term = () => ({ at: clock.now(), leaseMs: LEASE_MS });
   return async function (by: Principal, id: string, archive: IncomingArchive): Promise<ReceivedUpload> {
     const { state } = await find(by, id);
     if (state === "ready" || state === "used") {
       throw conflict("upload_done", "Cannot upload again: this session has its folder already. Open a new one");
     }
     if ((archive.announcedBytes ?? 0) > uploadLimits.maxBytes) throw tooLarge(uploadLimits.maxBytes);
-    if (!(await uploadSessions.begin(id, lease()))) {
+    const lease = await uploadSessions.begin(id, term());
+    if (lease === undefined) {
       throw conflict("upload_running", "Cannot upload: another upload to this session is under way");
     }
-    const renewal = setInterval(() => void uploadSessions.renew(id, lease()).catch(() => {}), LEASE_MS / 3);
+    const renewal = setInterval(() => void uploadSessions.renew(id, lease, term()).catch(() => {}), LEASE_MS / 3);
     try {
+      // Whoever received before and died may have left a part of it.
+      await uploadFiles.discard(id);
       const options = { limits: uploadLimits, ...(archive.signal && { signal: archive.signal }) };
       const received = await uploadFiles.receive(id, archive.stream, options);
-      await uploadSessions.complete(id, received, clock.now());
+      if (!(await uploadSessions.complete(id, lease, received, clock.now()))) throw takenOver();
       return received;
     } catch (error) {
-      await uploadSessions.giveUp(id).catch(() => {});
+      await uploadSessions.giveUp(id, lease).catch(() => {});
       throw error;
     } finally {
       clearInterval(renewal);
     }
   };
+}
+
+function takenOver(): Failure {
+  return conflict("upload_taken_over", "Cannot finish this upload: it stood still, and another one took its place");
 }
 
 function tooLarge(maxBytes: number): Failure {

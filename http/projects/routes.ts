@@ -152,7 +152,7 @@ function linkingProjects(access: Access, useCases: ProjectUseCases) {
     .post(
       "/:id/git/link",
       async ({ principal, params, body: { owner, repo, branch } }) => {
-        const settings = { gitOwner: owner, gitRepo: repo, gitBranch: branch ?? null, gitUrl: null, localPath: null };
+        const settings = { gitOwner: owner, gitRepo: repo, gitBranch: branch ?? null };
         return {
           success: true,
           project: projectView(await useCases.changeProject(principal, params.id, { settings })),

@@ -8,8 +8,8 @@ import type { WorldOf } from "./store_world.ts";
 
 const RECEIVED = { bytes: 3 * 2 ** 40, sha256: "ab".repeat(32), files: 200_000 };
 
-/** A lease of five minutes, taken at some minute. */
-function lease(minute: number) {
+/** Five minutes from some minute on. */
+function term(minute: number) {
   return { at: minutes(minute), leaseMs: 5 * 60_000 };
 }
 
@@ -58,60 +58,60 @@ export function uploadSessionsContract(
 
     test("begin() moves an open session to receiving", async () => {
       const session = await aSession();
-      expect(await world().uploadSessions.begin(session.id, lease(1))).toBe(true);
+      expect(await world().uploadSessions.begin(session.id, term(1))).toBeString();
       expect(await stored(session)).toEqual({ ...session, state: "receiving" });
     });
 
     test("begin() of one session by several at once succeeds once", async () => {
       const { id } = await aSession();
-      const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.begin(id, lease(1))));
+      const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.begin(id, term(1))));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
     });
 
     test("begin() refuses a session that is unknown, expired, being received, ready or used", async () => {
       const { uploadSessions } = world();
-      expect(await uploadSessions.begin(newId("upl"), lease(1))).toBe(false);
+      expect(await uploadSessions.begin(newId("upl"), term(1))).toBeUndefined();
       const expired = await aSession({ expiresAt: minutes(1) });
-      expect(await uploadSessions.begin(expired.id, lease(2))).toBe(false);
+      expect(await uploadSessions.begin(expired.id, term(2))).toBeUndefined();
       const receiving = await aSession();
-      await uploadSessions.begin(receiving.id, lease(1));
-      expect(await uploadSessions.begin(receiving.id, lease(5))).toBe(false);
-      await uploadSessions.complete(receiving.id, RECEIVED, minutes(2));
-      expect(await uploadSessions.begin(receiving.id, lease(30))).toBe(false);
+      const lease = await uploadSessions.begin(receiving.id, term(1));
+      expect(await uploadSessions.begin(receiving.id, term(5))).toBeUndefined();
+      expect(await uploadSessions.complete(receiving.id, lease!, RECEIVED, minutes(2))).toBe(true);
+      expect(await uploadSessions.begin(receiving.id, term(30))).toBeUndefined();
       const used = await aSession({ state: "used" });
-      expect(await uploadSessions.begin(used.id, lease(1))).toBe(false);
+      expect(await uploadSessions.begin(used.id, term(1))).toBeUndefined();
       expect(await stored(expired)).toEqual(expired);
       expect(await stored(used)).toEqual(used);
     });
 
     test("begin() takes over from a receiver whose lease ran out, for one of several", async () => {
       const session = await aSession();
-      await world().uploadSessions.begin(session.id, lease(0));
-      expect(await world().uploadSessions.begin(session.id, lease(4))).toBe(false);
-      const outcomes = await Promise.all([1, 2, 3].map(() => world().uploadSessions.begin(session.id, lease(6))));
+      await world().uploadSessions.begin(session.id, term(0));
+      expect(await world().uploadSessions.begin(session.id, term(4))).toBeUndefined();
+      const outcomes = await Promise.all([1, 2, 3].map(() => world().uploadSessions.begin(session.id, term(6))));
       expect(outcomes.filter(Boolean)).toHaveLength(1);
-      expect(await world().uploadSessions.begin(session.id, lease(10))).toBe(false);
+      expect(await world().uploadSessions.begin(session.id, term(10))).toBeUndefined();
     });
 
     test("renew() holds the lease longer", async () => {
       const { id } = await aSession();
-      await world().uploadSessions.begin(id, lease(0));
-      await world().uploadSessions.renew(id, lease(4));
-      expect(await world().uploadSessions.begin(id, lease(8))).toBe(false);
-      expect(await world().uploadSessions.begin(id, lease(10))).toBe(true);
+      const lease = await world().uploadSessions.begin(id, term(0));
+      await world().uploadSessions.renew(id, lease!, term(4));
+      expect(await world().uploadSessions.begin(id, term(8))).toBeUndefined();
+      expect(await world().uploadSessions.begin(id, term(10))).toBeString();
     });
 
     test("renew() does not begin anything", async () => {
       const session = await aSession();
-      await world().uploadSessions.renew(session.id, lease(0));
+      await world().uploadSessions.renew(session.id, "unknown", term(0));
       expect(await stored(session)).toEqual(session);
-      expect(await world().uploadSessions.begin(session.id, lease(1))).toBe(true);
+      expect(await world().uploadSessions.begin(session.id, term(1))).toBeString();
     });
 
     test("complete() makes a session ready, with another hour to be used", async () => {
       const session = await aSession();
-      await world().uploadSessions.begin(session.id, lease(59));
-      await world().uploadSessions.complete(session.id, RECEIVED, minutes(70));
+      const lease = await world().uploadSessions.begin(session.id, term(59));
+      expect(await world().uploadSessions.complete(session.id, lease!, RECEIVED, minutes(70))).toBe(true);
       expect(await stored(session)).toEqual({
         ...session,
         state: "ready",
@@ -123,23 +123,32 @@ export function uploadSessionsContract(
     test("complete() and giveUp() leave a session alone that is not being received", async () => {
       const sessions = [await aSession(), await aSession({ state: "used" }), await aSession({ state: "ready" })];
       for (const session of sessions) {
-        // Whether the call says so is not promised; that nothing changes is.
-        await world()
-          .uploadSessions.complete(session.id, RECEIVED, minutes(1))
-          .catch(() => {});
-        await world()
-          .uploadSessions.giveUp(session.id)
-          .catch(() => {});
+        expect(await world().uploadSessions.complete(session.id, "unknown", RECEIVED, minutes(1))).toBe(false);
+        await world().uploadSessions.giveUp(session.id, "unknown");
         expect(await stored(session)).toEqual(session);
       }
     });
 
+    test("renew(), complete() and giveUp() do nothing for a receiver that another has taken over from", async () => {
+      const session = await aSession();
+      const { uploadSessions } = world();
+      const former = await uploadSessions.begin(session.id, term(0));
+      const next = await uploadSessions.begin(session.id, term(6));
+      await uploadSessions.renew(session.id, former!, term(30));
+      await uploadSessions.giveUp(session.id, former!);
+      expect(await uploadSessions.complete(session.id, former!, RECEIVED, minutes(7))).toBe(false);
+      expect(await stored(session)).toEqual({ ...session, state: "receiving" });
+      const third = await uploadSessions.begin(session.id, term(12));
+      expect(third).toBeString();
+      expect(new Set([former, next, third]).size).toBe(3);
+    });
+
     test("giveUp() opens a session for the next try at once", async () => {
       const session = await aSession();
-      await world().uploadSessions.begin(session.id, lease(1));
-      await world().uploadSessions.giveUp(session.id);
+      const lease = await world().uploadSessions.begin(session.id, term(1));
+      await world().uploadSessions.giveUp(session.id, lease!);
       expect(await stored(session)).toEqual(session);
-      expect(await world().uploadSessions.begin(session.id, lease(1))).toBe(true);
+      expect(await world().uploadSessions.begin(session.id, term(1))).toBeString();
     });
 
     test("sweep() removes expired sessions that are neither used nor being received, and tells which", async () => {
@@ -152,9 +161,9 @@ export function uploadSessionsContract(
       const later = await aSession({ expiresAt: at(1) });
       const used = await aSession({ state: "used", expiresAt: at(-1) });
       const receiving = await aSession({ expiresAt: at(-1) });
-      expect(await uploadSessions.begin(receiving.id, { at: at(-2), leaseMs: 5 * 60_000 })).toBe(true);
+      expect(await uploadSessions.begin(receiving.id, { at: at(-2), leaseMs: 5 * 60_000 })).toBeString();
       const abandoned = await aSession({ expiresAt: at(-1) });
-      expect(await uploadSessions.begin(abandoned.id, { at: at(-10), leaseMs: 5 * 60_000 })).toBe(true);
+      expect(await uploadSessions.begin(abandoned.id, { at: at(-10), leaseMs: 5 * 60_000 })).toBeString();
       const swept = await uploadSessions.sweep(longAgo);
       expect(swept.toSorted()).toEqual([waiting.id, ready.id, abandoned.id].toSorted());
       for (const session of [waiting, ready, abandoned]) expect(await stored(session)).toBeUndefined();

@@ -78,6 +78,43 @@ describe("mergeSettings()", () => {
     expect(merged).toEqual({ autoDeploy: false, rollbackWindow: 0, buildCommand: "", services: [] });
   });
 
+  const link = { gitOwner: "acme", gitRepo: "shop" };
+  const address = { gitUrl: "https://git.example.com/shop.git" };
+  const folder = { localPath: "/srv/shop" };
+
+  test.each([
+    [link, address],
+    [link, folder],
+    [address, link],
+    [address, folder],
+    [folder, link],
+    [folder, address],
+    [{ ...address, ...folder }, link],
+  ] as ProjectSettings[][])("puts in the place of the source %j %j", (former, next) => {
+    expect(mergeSettings({ ...former!, gitBranch: "main", port: 80 }, next!)).toEqual({
+      ...next,
+      gitBranch: "main",
+      port: 80,
+    });
+  });
+
+  test("changes a part of the source alone, keeps sources that come together, and takes one away", () => {
+    expect(mergeSettings(link, { gitRepo: "store" })).toEqual({ gitOwner: "acme", gitRepo: "store" });
+    expect(mergeSettings(folder, { ...link, ...address })).toEqual({ ...link, ...address });
+    expect(mergeSettings({ ...link, port: 80 }, { gitOwner: null, gitRepo: null })).toEqual({ port: 80 });
+  });
+
+  test.each([address, folder, { gitOwner: null, gitRepo: null }])("stops deploying on pushes with %j", (change) => {
+    expect(mergeSettings({ ...link, autoDeploy: true }, change)).not.toHaveProperty("autoDeploy");
+    // What is asked for in so many words is refused, not dropped.
+    expect(mergeSettings({ ...link, autoDeploy: true }, { ...change, autoDeploy: true })).toHaveProperty("autoDeploy");
+  });
+
+  test("goes on deploying on pushes to another repository", () => {
+    const merged = mergeSettings({ ...link, autoDeploy: true }, { gitOwner: "acme", gitRepo: "store" });
+    expect(merged).toEqual({ gitOwner: "acme", gitRepo: "store", autoDeploy: true });
+  });
+
   test("leaves no trace of what was taken away", () => {
     expect(Object.keys(mergeSettings({ port: 80 }, { port: null }))).toEqual([]);
   });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
 import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
 import { browser, login, member, ownerSession } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { OpenRequest } from "../support/http_client.ts";
 import { commandOutcome, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
@@ -162,6 +163,38 @@ describe("two servers on one database", () => {
     expect(again).toMatchObject({ status: 409, body: { code: "upload_done" } });
     const scanned = await a.call("POST", `/api/projects/folder/scan/${id}`, { token });
     expect(scanned.body.data).toMatchObject({ language: "javascript", framework: "astro" });
+  });
+
+  test("a server that stood still during an upload does not spoil what the other received instead", async () => {
+    const opened = await a.call("POST", "/api/projects/folder/session", { token, body: {} });
+    const id = opened.body.sessionId as string;
+    const path = `/api/projects/folder/upload/${id}`;
+    const home = join(servers.data, "uploads", id);
+    const [slow, quick] = [50_000, 60_000].map((size) => crypto.getRandomValues(new Uint8Array(size)));
+    const archive = tarGz([
+      file("large.bin", crypto.getRandomValues(new Uint8Array(900_000))),
+      file("index.html", slow),
+    ]);
+    using request = await OpenRequest.open(servers.a.address, { path, token });
+    await request.write(archive.subarray(0, 500_000));
+    await eventually(
+      () => readdir(home).catch(() => []),
+      (names) => names.length > 0,
+    );
+    servers.a.program.signal("SIGSTOP");
+    try {
+      await rows(servers.url, `update upload_sessions set lease_until = now() where id = '${id}'`);
+      const instead = await b.call("POST", path, { token, raw: tarGz([file("index.html", quick)]) });
+      expect(instead.status).toBe(200);
+    } finally {
+      servers.a.program.signal("SIGCONT");
+    }
+    await request.write(archive.subarray(500_000));
+    await request.finish();
+    expect(await request.answer()).toMatchObject({ status: 409, body: { success: false } });
+    expect(await readdir(join(home, "tree"))).toEqual(["index.html"]);
+    expect(new Uint8Array(await readFile(join(home, "tree/index.html")))).toEqual(quick!);
+    expect((await a.call("POST", `/api/projects/folder/scan/${id}`, { token })).status).toBe(200);
   });
 
   test("the secret key can be changed while both write; afterwards both use the new one", async () => {

@@ -1,5 +1,13 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Failure } from "../../domain/failure.ts";
+import { newId } from "../../domain/id.ts";
+import { type Listener, listen } from "../../listen.ts";
 import { memoryApp, type TestApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { failing } from "../support/failing.ts";
+import { OpenRequest, type RequestHead } from "../support/http_client.ts";
+import { intercepted } from "../support/intercepted.ts";
+import { file, tarGz } from "../support/tar_archive.ts";
 
 const lines = ({ world }: TestApp) => world.log.lines.map(({ level, text }) => ({ level, ...JSON.parse(text) }));
 
@@ -23,4 +31,115 @@ test("a bug in what looks at a request first still gives it an id, a log line an
   ]);
   // The question itself is the one that runs.
   expect(await metrics(app)).toContain("\nslipway_http_requests_running 1\n");
+});
+
+describe("a part of the service that is down", () => {
+  const socket = Object.assign(new Error("connect ECONNREFUSED 192.0.2.5:5432"), { code: "ECONNREFUSED" });
+  const away = new Failure("unavailable", "database_away", "Cannot reach the database: nothing listens", {
+    cause: new Error("no connection", { cause: socket }),
+  });
+
+  test.each(["list", "find"] as const)("is logged with its cause, which no caller sees (%s)", async (method) => {
+    const app = await memoryApp({}, ({ projects }) => ({ projects: failing(projects, method, { error: away }) }));
+    const path = method === "list" ? "/api/projects" : `/api/projects/${newId("prj")}`;
+    const { status, text, headers } = await app.call("GET", path, { token: app.owner });
+    expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(text).not.toContain("ECONN");
+    const [warning, line] = lines(app);
+    expect(warning).toEqual({
+      level: "warn",
+      message: "A request needed a part that is down",
+      requestId: headers.get("x-request-id")!,
+      code: "database_away",
+      error: "Cannot reach the database: nothing listens",
+      cause: "Error: no connection; ECONNREFUSED: connect ECONNREFUSED 192.0.2.5:5432",
+    });
+    expect(line).toMatchObject({ level: "info", status: 503 });
+  });
+
+  test("is logged also when it fails before a route runs", async () => {
+    const app = await memoryApp({}, ({ identities }) => ({
+      identities: failing(identities, "find", { error: away }),
+    }));
+    expect((await app.call("GET", "/api/projects", { token: app.owner })).status).toBe(503);
+    expect(lines(app).map(({ level, code }) => [level, code])).toEqual([
+      ["warn", "database_away"],
+      ["info", undefined],
+    ]);
+  });
+
+  test("leaves ordinary refusals unreported", async () => {
+    const app = await memoryApp();
+    await app.call("GET", "/api/projects/x", { token: app.owner });
+    expect(lines(app).map(({ level }) => level)).toEqual(["info"]);
+  });
+});
+
+describe("a sender that goes away", () => {
+  let app: TestApp;
+  let listener: Listener;
+  let organizationId: string;
+
+  beforeAll(async () => {
+    app = await memoryApp({}, ({ projects }) => ({
+      projects: intercepted(projects, "list", (goOn) => Bun.sleep(50).then(goOn)),
+    }));
+    listener = listen({ host: "127.0.0.1", port: 0 });
+    listener.serve(app.handle);
+    organizationId = (await app.call("GET", "/api/organizations", { token: app.owner })).body.data[0].id;
+  });
+
+  afterAll(() => listener.stop(0));
+
+  const open = (head: Omit<RequestHead, "token">) =>
+    OpenRequest.open(`http://127.0.0.1:${listener.port}`, { token: app.owner, ...head });
+  const lineOf = (requestId: string) =>
+    eventually(
+      async () => lines(app).find((line) => line.requestId === requestId),
+      (line) => line !== undefined,
+    );
+
+  const uploads: [string, Pick<RequestHead, "length" | "headers">][] = [
+    ["announced", { length: 5_000 }],
+    ["chunked", {}],
+    ["announced and keyed", { length: 5_000, headers: { "idempotency-key": "once" } }],
+  ];
+
+  test.each(uploads)("in the middle of an upload, %s, is an outcome of its own", async (what, head) => {
+    const { sessionId } = (await app.call("POST", "/api/projects/folder/session", { token: app.owner, body: {} })).body;
+    const path = `/api/projects/folder/upload/${sessionId}`;
+    const requestId = `upload-${what.replaceAll(" ", "-")}`;
+    using request = await open({ path, ...head, headers: { "x-request-id": requestId, ...head.headers } });
+    await request.write(tarGz([file("index.html")]).subarray(0, 30));
+    await eventually(
+      () => app.world.uploadSessions.find(organizationId, sessionId),
+      (session) => session?.state === "receiving",
+    );
+    request.cut();
+    expect(await lineOf(requestId)).toMatchObject({ level: "info", status: 499 });
+  });
+
+  test("in the middle of a JSON body too, and nothing of it counts as a failure of the service", async () => {
+    const headers = { "content-type": "application/json", "x-request-id": "half-a-body" };
+    using request = await open({ path: "/api/projects", length: 5_000, headers });
+    await request.write(Buffer.from('{"name":'));
+    await Bun.sleep(20);
+    request.cut();
+    expect(await lineOf("half-a-body")).toMatchObject({ level: "info", status: 499 });
+    expect(lines(app).filter(({ level }) => level !== "info")).toEqual([]);
+    expect(await metrics(app)).not.toContain('status="500"');
+    expect(await metrics(app)).toContain('route="/api/projects",status="499"} 1');
+  });
+
+  test("before the answer of what went well changes nothing about it", async () => {
+    const headers = { authorization: `Bearer ${app.owner}`, "x-request-id": "impatient" };
+    const leave = new AbortController();
+    const asked = app.handle(
+      new Request("http://slipway.test/api/projects", { headers, signal: leave.signal }),
+      "peer",
+    );
+    leave.abort();
+    expect((await asked).status).toBe(200);
+    expect(await lineOf("impatient")).toMatchObject({ status: 200 });
+  });
 });

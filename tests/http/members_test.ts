@@ -115,8 +115,8 @@ describe("invitations", () => {
       statuses.push((await app.call("POST", "/api/auth/accept-invitation", { body })).status);
     }
     expect(statuses).toEqual([...Array<number>(10).fill(400), 429, 429]);
-    const login = { email: viewer.email, password: viewer.password };
-    expect((await app.call("POST", "/api/auth/login", { body: login })).status).toBe(429);
+    const body = { email: viewer.email, password: viewer.password };
+    expect((await app.call("POST", "/api/auth/login", { body })).status).toBe(429);
   });
 
   test("ends with the rights of whoever made it", async () => {

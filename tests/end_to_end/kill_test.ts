@@ -1,0 +1,195 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import postgres from "postgres";
+import { CryptoVault } from "../../adapters/crypto/vault.ts";
+import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
+import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
+import { newToken } from "../../domain/token.ts";
+import { eventually } from "../support/eventually.ts";
+import { OpenRequest } from "../support/http_client.ts";
+import { commandLine, commandOutcome, printedToken, SlipwayProcess } from "../support/slipway_process.ts";
+import { file, tarGz } from "../support/tar_archive.ts";
+import { testDatabase } from "../support/test_database.ts";
+
+setDefaultTimeout(180_000);
+
+async function rows(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    return await sql.unsafe(text);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Puts one thing of several kinds in, and tells how to make sure that all of it is there. */
+async function seed(slipway: SlipwayProcess) {
+  const { call, owner: token } = slipway;
+  const project = await call("POST", "/api/projects", { token, body: { name: "Harbour" } });
+  const id = project.body.data.id as string;
+  await call("PATCH", `/api/projects/${id}/env`, { token, body: { upserts: [{ key: "COLOR", value: "blue" }] } });
+  const minted = await call("POST", "/api/tokens", { token, body: { name: "mine" } });
+  const mine = minted.body.data.token as string;
+  return async () => {
+    for (const credential of [token, mine]) {
+      const found = await call("GET", `/api/projects/${id}`, { token: credential });
+      expect(found).toMatchObject({ status: 200, body: { data: { name: "Harbour" } } });
+    }
+    const { body } = await call("GET", `/api/projects/${id}/env`, { token });
+    expect(body.data).toMatchObject([{ key: "COLOR", value: "blue" }]);
+  };
+}
+
+/** Starts a server over and over and kills each at a moment of its own; then one may live, and is the installation's only beginning. */
+async function survives(slipway: SlipwayProcess, longestMs: number): Promise<void> {
+  const shown: string[] = [];
+  for (let round = 0; round < 6; round++) {
+    const program = slipway.launch();
+    await Bun.sleep(Math.random() * longestMs);
+    await slipway.kill();
+    const token = printedToken(program.stdout);
+    if (token) shown.push(token);
+  }
+  await slipway.start();
+  const token = printedToken(slipway.program.stdout);
+  if (token) shown.push(token);
+  expect(shown.length).toBeLessThanOrEqual(1);
+  // Killed after the first owner was stored and before the token was shown, the way in is a token of one's own.
+  const [known = newToken()] = shown;
+  if (shown.length === 0) {
+    await slipway.stop();
+    await slipway.start({ SLIPWAY_ADMIN_TOKEN: known });
+  }
+  const { status, body } = await slipway.call("GET", "/api/members", { token: known });
+  expect({ status, total: body.total }).toEqual({ status: 200, total: 1 });
+}
+
+/** Opens an upload session and sends half of a folder to it. */
+async function halfUpload(slipway: SlipwayProcess, archive: Uint8Array) {
+  const { address, owner: token, call, folder } = slipway;
+  const opened = await call("POST", "/api/projects/folder/session", { token, body: {} });
+  const id = opened.body.sessionId as string;
+  const path = `/api/projects/folder/upload/${id}`;
+  const request = await OpenRequest.open(address, { path, token });
+  await request.write(archive.subarray(0, archive.length / 2));
+  const home = join(folder, "uploads", id);
+  const parts = await eventually(
+    () => readdir(home).catch(() => []),
+    (names) => names.length > 0,
+  );
+  expect(parts).toEqual([expect.stringMatching(/\.part$/)]);
+  return { id, path, home, request };
+}
+
+describe("killed with SIGKILL", () => {
+  test("during its first start, it starts over or goes on, whatever the moment", async () => {
+    await using slipway = await SlipwayProcess.prepare();
+    await survives(slipway, 2_500);
+  });
+
+  test("while it makes the tables of a shared database, it makes the rest the next time", async () => {
+    await using database = await testDatabase();
+    await using slipway = await SlipwayProcess.prepare({ DATABASE_URL: database.url });
+    await survives(slipway, 500);
+    expect(await rows(database.url, "select 1 from users where founder")).toHaveLength(1);
+  });
+
+  test("in the middle of an upload, the session takes it again once its lease ran out, and nothing is left over", async () => {
+    await using database = await testDatabase();
+    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
+    const intact = await seed(slipway);
+    const archive = tarGz([file("index.html", crypto.getRandomValues(new Uint8Array(400_000)))]);
+    const [sentAgain, given] = [await halfUpload(slipway, archive), await halfUpload(slipway, archive)];
+    await slipway.kill();
+    for (const { request } of [sentAgain, given]) request.cut();
+    const expired = `update upload_sessions set expires_at = now() - interval '2 hours', lease_until = now() - interval '2 hours'`;
+    await rows(database.url, `${expired} where id = '${given.id}'`);
+    await slipway.start();
+    await intact();
+    const send = () => slipway.call("POST", sentAgain.path, { token: slipway.owner, raw: archive });
+    expect(await send()).toMatchObject({ status: 409, body: { code: "upload_running" } });
+    await rows(database.url, `update upload_sessions set lease_until = now() where id = '${sentAgain.id}'`);
+    expect(await send()).toMatchObject({ status: 200, body: { bytes: archive.length, files: 1 } });
+    expect(await readdir(sentAgain.home)).toEqual(["tree"]);
+    const uploads = await eventually(
+      () => readdir(join(slipway.folder, "uploads")),
+      (names) => !names.includes(given.id),
+    );
+    expect(uploads).toEqual([sentAgain.id]);
+    expect((await readdir(slipway.folder)).toSorted()).toEqual(["secret.key", "uploads"]);
+  });
+
+  test("in the middle of a request with an Idempotency-Key, the key works again once its lease ran out", async () => {
+    await using database = await testDatabase();
+    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
+    const intact = await seed(slipway);
+    const create = () =>
+      slipway.call("POST", "/api/projects", {
+        token: slipway.owner,
+        body: { name: "Quay" },
+        headers: { "idempotency-key": "the-one" },
+      });
+    const hand = postgres(database.url, { max: 1, onnotice: () => {} });
+    const waiting = () => rows(database.url, "select pid from pg_stat_activity where wait_event_type = 'Lock'");
+    await hand
+      .begin(async (sql) => {
+        await sql`lock table projects in access exclusive mode`;
+        const cut = create().catch((error: unknown) => error);
+        const held = await eventually(waiting, (found) => found.length > 0);
+        expect(held).toHaveLength(1);
+        await slipway.kill();
+        expect(await cut).toBeInstanceOf(Error);
+        await rows(database.url, `select pg_terminate_backend(${held[0]!["pid"]}, 10000)`);
+      })
+      .finally(() => hand.end());
+    await slipway.start();
+    await intact();
+    await rows(database.url, "update idempotent_answers set lease_until = now()");
+    const [first, second] = [await create(), await create()];
+    expect(first.status).toBe(201);
+    expect(second.text).toBe(first.text);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(await rows(database.url, "select 1 from projects where name = 'Quay'")).toHaveLength(1);
+  });
+
+  test("a change of the secret key, at any moment while the server writes, is finished by the next; every secret stays readable", async () => {
+    await using slipway = await SlipwayProcess.start();
+    const { call, owner: token } = slipway;
+    const intact = await seed(slipway);
+    const project = await call("POST", "/api/projects", { token, body: { name: "Sealed" } });
+    const id = project.body.data.id as string;
+    const expected = new Map<string, string>();
+    const write = async (keys: readonly string[]) => {
+      const upserts = keys.map((key) => ({ key, value: `value ${crypto.randomUUID()}`, secret: true }));
+      expect((await call("PATCH", `/api/projects/${id}/env`, { token, body: { upserts } })).status).toBe(200);
+      for (const { key, value } of upserts) expected.set(key, value);
+    };
+    const names = Array.from({ length: 300 }, (_, index) => `KEPT_${index}`);
+    for (let from = 0; from < names.length; from += 50) await write(names.slice(from, from + 50));
+    const writing = new AbortController();
+    const writer = (async () => {
+      for (let turn = 0; !writing.signal.aborted; turn++) await write([`BUSY_${turn % 30}`, `KEPT_${turn % 300}`]);
+    })();
+    for (let round = 0; round < 6; round++) {
+      await using rotation = commandLine(["rotate-key"], slipway.settings);
+      await Promise.race([rotation.ended, Bun.sleep(200 + Math.random() * 600)]);
+    }
+    let finished = await commandOutcome(["rotate-key"], slipway.settings);
+    // One that was killed while it wrote the key file keeps others out for ten seconds.
+    for (let tries = 0; finished.stderr.includes("another process is adding one") && tries < 30; tries++) {
+      await Bun.sleep(1_000);
+      finished = await commandOutcome(["rotate-key"], slipway.settings);
+    }
+    expect(finished).toMatchObject({ code: 0, stderr: "" });
+    writing.abort();
+    await writer;
+    await slipway.kill();
+    await slipway.start();
+    await intact();
+    const vault = await CryptoVault.load({ folder: slipway.folder });
+    await using world = await postgresWorld({ url: (await runningEmbeddedPostgres(slipway.folder))!, vault });
+    const stored = await world.variables.reveal(id);
+    expect(new Map(stored.entries().map(([key, value]) => [key, value.reveal()]))).toEqual(expected);
+  });
+});
