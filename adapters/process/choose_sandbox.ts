@@ -25,6 +25,9 @@ const WORKS = 7;
 
 /** The best sandbox that works on this machine, found by trying. */
 export async function chooseSandbox({ folder, kinds = SANDBOX_KINDS }: SandboxChoice): Promise<Confinement> {
+  if (process.platform !== "linux") {
+    throw unavailable("no_sandbox", "Cannot run programs here: that takes Linux; set SLIPWAY_RUNTIME to docker");
+  }
   const user = await appUser();
   for (const kind of kinds) {
     const sandbox = candidate(kind, user);
@@ -38,7 +41,6 @@ export async function chooseSandbox({ folder, kinds = SANDBOX_KINDS }: SandboxCh
 
 function candidate(kind: SandboxKind, user: AppUser | undefined): Sandbox | undefined {
   if (kind === "plain") return user && !Bun.which("setpriv") ? undefined : plain;
-  if (process.platform !== "linux") return undefined;
   if (kind === "namespaces") {
     return user && NAMESPACE_PROGRAMS.every((program) => Bun.which(program)) ? namespaces : undefined;
   }

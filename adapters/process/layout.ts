@@ -16,19 +16,22 @@ const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", 
 
 /** All that a program in this room sees of the machine, beside its own `/proc` and `/dev`. */
 export function layoutOf(room: Room): Sight[] {
+  const bun = realpathSync(process.execPath);
   return [
     ...SYSTEM.flatMap((name) => systemSight(`/${name}`)),
     ...resolverSight(),
     ...(SYSTEM.some((name) => room.hidden.startsWith(`/${name}/`))
       ? [{ kind: "hidden", target: room.hidden } as const]
       : []),
-    { kind: "readOnly", source: realpathSync(process.execPath), target: join(INSIDE.programs, "bun") },
-    { kind: "link", source: "bun", target: join(INSIDE.programs, "bunx") },
-    { kind: "link", source: "../bun", target: join(INSIDE.programs, "last/node") },
+    ...["bun", "bunx", "last/node"].map((name): Sight => ({
+      kind: "readOnly",
+      source: bun,
+      target: join(INSIDE.programs, name),
+    })),
     { kind: "writable", source: room.release, target: INSIDE.release },
     { kind: "writable", source: room.home, target: INSIDE.home },
     { kind: "writable", source: room.temporary, target: INSIDE.temporary },
-    { kind: "link", source: "../tmp", target: "/var/tmp" },
+    { kind: "writable", source: room.temporary, target: "/var/tmp" },
   ];
 }
 

@@ -10,6 +10,8 @@ import { chooseSandbox, type Confinement } from "./choose_sandbox.ts";
 import { waitForFile } from "./file_lock.ts";
 import { freePort } from "./free_port.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
+import { listeningPorts } from "./listening_ports.ts";
+import { once } from "./once.ts";
 import { OutputStore } from "./output_store.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { describe, environmentPlace, type Keeper, startInstance, stopInstance } from "./supervised_instance.ts";
@@ -40,6 +42,7 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
 export class ProcessRuntime implements Runtime {
   readonly #folder: string;
   readonly #keeper: Keeper;
+  readonly #log: Log | undefined;
   readonly #supervisor: Supervisor;
   readonly #meter = new UsageMeter();
   #confinement: Promise<Confinement> | undefined;
@@ -59,12 +62,20 @@ export class ProcessRuntime implements Runtime {
       },
       onExit: () => void this.#supervisor.look(),
     };
+    this.#log = log;
     this.#supervisor = new Supervisor(folder, this.#keeper, log);
   }
 
   /** Begins to watch over all instances, as long as no other process does; resolves once what should run was started again. */
-  supervise(): Promise<void> {
-    return this.#supervisor.start();
+  async supervise(): Promise<void> {
+    const confinement = await this.#keeper.confinement().catch((error: unknown) => {
+      // Everything else works without; a start says the same to whoever asks for it.
+      this.#log?.write("error", "Programs cannot be run", { error });
+    });
+    if (confinement?.sandbox.kind === "plain") {
+      this.#log?.write("warn", "Programs run without a sandbox and may read each other's files; install bubblewrap");
+    }
+    await this.#supervisor.start();
   }
 
   /** Ends watching; the instances run on, and the next process finds them. */
@@ -95,8 +106,9 @@ export class ProcessRuntime implements Runtime {
   }
 
   async list(): Promise<readonly Instance[]> {
+    const ports = once(listeningPorts);
     return instanceFolders(this.#folder)
-      .map(described)
+      .map((folder) => described(folder, ports))
       .filter((instance) => instance !== undefined);
   }
 
@@ -188,8 +200,8 @@ export class ProcessRuntime implements Runtime {
   }
 }
 
-function described(folder: InstanceFolder): Instance | undefined {
+function described(folder: InstanceFolder, ports = listeningPorts): Instance | undefined {
   const record = folder.record();
   const state = folder.state();
-  return record && state && state.phase !== "removed" ? describe(record, state, folder) : undefined;
+  return record && state && state.phase !== "removed" ? describe(record, state, folder, ports) : undefined;
 }

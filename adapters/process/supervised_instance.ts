@@ -9,7 +9,7 @@ import { endTree, killTree, type Tree } from "./end_tree.ts";
 import type { InstanceFolder, InstanceRecord, InstanceState } from "./instance_folder.ts";
 import { launch } from "./launch.ts";
 import { listeningPorts } from "./listening_ports.ts";
-import { processTable, treeOf } from "./process_table.ts";
+import { type ProcessEntry, processTable, treeOf } from "./process_table.ts";
 import { afterEnding, STEADY_MS } from "./restart_policy.ts";
 
 /** What instances are run with. */
@@ -20,7 +20,8 @@ export interface Keeper {
   readonly onExit: () => void;
 }
 
-export const HOST = "127.0.0.1";
+const HOST = "127.0.0.1";
+const FIRST_MOMENT_MS = 1_000;
 
 /** Where the environment of an instance is sealed for. */
 export function environmentPlace(instanceId: string) {
@@ -70,17 +71,26 @@ export async function noteEnding(folder: InstanceFolder, state: InstanceState, k
 }
 
 /** Whether the programs of an instance take more memory than it may. */
-export function isTooLarge(folder: InstanceFolder, { memoryBytes }: InstanceRecord): boolean {
+export function isTooLarge(
+  folder: InstanceFolder,
+  { memoryBytes }: InstanceRecord,
+  table: () => ReadonlyMap<number, ProcessEntry> = processTable,
+): boolean {
   const launcher = memoryBytes === null ? undefined : folder.launcher();
   if (launcher === undefined) return false;
-  const tree = treeOf(launcher, processTable());
+  const tree = treeOf(launcher, table());
   const resident = tree.reduce((sum, entry) => sum + entry.memoryBytes, 0);
   // What processes share counts once: only a sum that looks too large is worth the exact question.
   return resident > memoryBytes! && tree.reduce((sum, entry) => sum + ownMemory(entry), 0) > memoryBytes!;
 }
 
 /** How an instance stands, for others. */
-export function describe(record: InstanceRecord, state: InstanceState, folder: InstanceFolder): Instance {
+export function describe(
+  record: InstanceRecord,
+  state: InstanceState,
+  folder: InstanceFolder,
+  ports: () => ReadonlySet<number> = listeningPorts,
+): Instance {
   const { instanceId, deploymentId, projectId, service, port } = record;
   const pid = state.phase === "up" ? folder.launcher() : undefined;
   return {
@@ -90,7 +100,7 @@ export function describe(record: InstanceRecord, state: InstanceState, folder: I
     service,
     host: HOST,
     port,
-    status: statusOf(record, state, pid !== undefined),
+    status: pid === undefined ? statusDown(state) : statusUp(record, state, ports),
     containerId: pid === undefined ? null : `${pid}`,
     startedAt: new Date(state.startedAt),
     restarts: state.restarts,
@@ -98,10 +108,18 @@ export function describe(record: InstanceRecord, state: InstanceState, folder: I
   };
 }
 
-function statusOf({ port }: InstanceRecord, state: InstanceState, isUp: boolean): Instance["status"] {
-  if (state.phase === "ended") return "exited";
-  if (!isUp) return state.phase === "up" && Date.now() - state.startedAt < 1_000 ? "starting" : "restarting";
-  return listeningPorts().has(port) || Date.now() - state.startedAt > STEADY_MS ? "running" : "starting";
+/** Running means that it listens, or has stayed up: not every program has a port. */
+function statusUp(
+  { port }: InstanceRecord,
+  { startedAt }: InstanceState,
+  ports: () => ReadonlySet<number>,
+): Instance["status"] {
+  return Date.now() - startedAt > STEADY_MS || ports().has(port) ? "running" : "starting";
+}
+
+function statusDown({ phase, startedAt }: InstanceState): Instance["status"] {
+  if (phase === "ended") return "exited";
+  return phase === "up" && Date.now() - startedAt < FIRST_MOMENT_MS ? "starting" : "restarting";
 }
 
 async function treeFor(folder: InstanceFolder, keeper: Keeper): Promise<Tree> {

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import type { Log } from "../../ports/log.ts";
 import { holdFile } from "./file_lock.ts";
 import { InstanceFolder } from "./instance_folder.ts";
+import { once } from "./once.ts";
 import { OutputPump } from "./output_pump.ts";
+import { processTable } from "./process_table.ts";
 import { isTooLarge, type Keeper, noteEnding, startInstance, stopInstance } from "./supervised_instance.ts";
 
 const TICK_MS = 200;
@@ -100,16 +102,18 @@ export class Supervisor {
     const folders = instanceFolders(this.#folder);
     const paths = new Set(folders.map(({ path }) => path));
     for (const path of this.#pumps.keys()) if (!paths.has(path)) this.#pumps.delete(path);
+    // One table for all: to make it is most of the work of a round.
+    const table = once(processTable);
     await Promise.all(
       folders.map((folder) =>
-        this.#lookAfter(folder).catch((error: unknown) =>
+        this.#lookAfter(folder, table).catch((error: unknown) =>
           this.#log?.write("error", "An instance could not be looked after", { error }),
         ),
       ),
     );
   }
 
-  async #lookAfter(folder: InstanceFolder): Promise<void> {
+  async #lookAfter(folder: InstanceFolder, table: typeof processTable): Promise<void> {
     const state = folder.state();
     const record = folder.record();
     if (!state || !record) return;
@@ -117,7 +121,7 @@ export class Supervisor {
     if (state.phase !== "removed") await this.#pumpFor(folder).pump({ last: !isUp });
     if (state.phase === "ended") return;
     if (state.phase === "waiting" && Date.now() < state.startAt) return;
-    if (state.phase === "up" && isUp && (state.tooLarge || !isTooLarge(folder, record))) return;
+    if (state.phase === "up" && isUp && (state.tooLarge || !isTooLarge(folder, record, table))) return;
     await this.#act(folder);
   }
 
