@@ -16,8 +16,11 @@ export interface UploadSessions {
   complete(id: string, lease: string, received: ReceivedUpload, at: Date): Promise<boolean>;
   /** Moves a session that is received under this lease back to `open`. */
   giveUp(id: string, lease: string): Promise<void>;
-  /** Removes sessions that expired before a time and are neither used nor being received, and returns their ids. */
-  sweep(before: Date): Promise<readonly string[]>;
-  /** Tells whether a session of this id is kept, in any organization and state. */
-  known(id: string): Promise<boolean>;
+  /** Moves a `ready` session to `used`, for exactly one of several callers; `false` when it is not ready. */
+  use(id: string): Promise<boolean>;
+  /**
+   * Removes sessions that expired before a time and are neither used nor being received. Returns their ids, and those of the
+   * `stored` ones that no session has, in any organization and state: nobody needs the files of these.
+   */
+  sweep(before: Date, stored: readonly string[]): Promise<readonly string[]>;
 }

@@ -155,7 +155,7 @@ export function uploadSessionsContract(
       const { uploadSessions } = world();
       const longAgo = new Date("1985-01-01T00:00:00.000Z");
       const at = (minute: number) => new Date(longAgo.getTime() + minute * 60_000);
-      await uploadSessions.sweep(longAgo);
+      await uploadSessions.sweep(longAgo, []);
       const waiting = await aSession({ expiresAt: at(-1) });
       const ready = await aSession({ state: "ready", expiresAt: at(-1) });
       const later = await aSession({ expiresAt: at(1) });
@@ -164,26 +164,36 @@ export function uploadSessionsContract(
       expect(await uploadSessions.begin(receiving.id, { at: at(-2), leaseMs: 5 * 60_000 })).toBeString();
       const abandoned = await aSession({ expiresAt: at(-1) });
       expect(await uploadSessions.begin(abandoned.id, { at: at(-10), leaseMs: 5 * 60_000 })).toBeString();
-      const swept = await uploadSessions.sweep(longAgo);
+      const swept = await uploadSessions.sweep(longAgo, []);
       expect(swept.toSorted()).toEqual([waiting.id, ready.id, abandoned.id].toSorted());
       for (const session of [waiting, ready, abandoned]) expect(await stored(session)).toBeUndefined();
       expect(await stored(later)).toEqual(later);
       expect(await stored(used)).toEqual(used);
       expect(await stored(receiving)).toEqual({ ...receiving, state: "receiving" });
-      expect(await uploadSessions.sweep(longAgo)).toEqual([]);
+      expect(await uploadSessions.sweep(longAgo, [])).toEqual([]);
     });
 
-    test("known() tells of sessions in any state, until they are swept", async () => {
+    test("sweep() tells which stored files have no session, whatever the state of the others", async () => {
       const { uploadSessions } = world();
       const longAgo = new Date("1984-01-01T00:00:00.000Z");
-      for (const state of ["open", "receiving", "ready", "used"] as const) {
-        expect(await uploadSessions.known((await aSession({ state })).id)).toBe(true);
-      }
+      const known: string[] = [];
+      for (const state of ["open", "receiving", "ready", "used"] as const) known.push((await aSession({ state })).id);
+      const unknown = newId("upl");
+      expect(await uploadSessions.sweep(longAgo, [...known, unknown])).toEqual([unknown]);
       const { id } = await aSession({ expiresAt: new Date(longAgo.getTime() - 1) });
-      expect(await uploadSessions.known(id)).toBe(true);
-      await uploadSessions.sweep(longAgo);
-      expect(await uploadSessions.known(id)).toBe(false);
-      expect(await uploadSessions.known(newId("upl"))).toBe(false);
+      expect(await uploadSessions.sweep(longAgo, [id])).toEqual([id]);
+    });
+
+    test("use() takes a ready session once", async () => {
+      const { uploadSessions } = world();
+      for (const state of ["open", "receiving", "used"] as const) {
+        expect(await uploadSessions.use((await aSession({ state })).id)).toBe(false);
+      }
+      const ready = await aSession({ state: "ready" });
+      const uses = await Promise.all([uploadSessions.use(ready.id), uploadSessions.use(ready.id)]);
+      expect(uses.toSorted()).toEqual([false, true]);
+      expect(await stored(ready)).toEqual({ ...ready, state: "used" });
+      expect(await uploadSessions.use(newId("upl"))).toBe(false);
     });
   });
 }
