@@ -58,7 +58,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
 
 /** What fetches, builds, runs and serves deployments. */
 function openRuntime(
-  { dataFolder, mode, trustedProxies }: Config,
+  { dataFolder, githostUrl, mode, trustedProxies }: Config,
   { log, vault, nameRecords }: { readonly log: Log; readonly vault: CryptoVault; readonly nameRecords: NameRecords },
 ) {
   const inData = (name: string) => join(dataFolder, name);
@@ -71,7 +71,12 @@ function openRuntime(
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     runtime: new ProcessRuntime({ folder: inData("instances"), vault, log }),
     sources: new AllSources({
-      git: new GitSources({ knownHostsFile: inData("known_hosts"), ...resolveAddress }),
+      git: new GitSources({
+        knownHostsFile: inData("known_hosts"),
+        // A project's own address has to be encrypted; the operator may know better about the git host.
+        allowHttp: githostUrl.startsWith("http:"),
+        ...resolveAddress,
+      }),
       local: new LocalFolderSources({ dataFolder }),
       upload: new UploadSources(uploadFiles),
     }),

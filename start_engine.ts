@@ -1,6 +1,6 @@
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
 import { startWorker } from "./application/deployments/engine/worker.ts";
-import { routesTo } from "./application/deployments/engine/serve.ts";
+import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
 import { restoreReleases, sweepReleases } from "./application/deployments/restore_releases.ts";
 import type { Config } from "./config.ts";
 import type { openWorld } from "./open_world.ts";
@@ -20,9 +20,13 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   edge.listen({ host: config.host, port: config.edgePort });
   await runtime.supervise();
   edge.load(await restoreReleases(world, { baseDomain })());
-  const forget = liveReleases.onChange(
-    (projectId) => void follow(projectId).catch(complain("The edge could not follow a change")),
-  );
+  const follow = followLiveReleases(world, { baseDomain });
+  const sweep = sweepReleases(world);
+  const forget = liveReleases.onChange((projectId) => {
+    follow(projectId)
+      .then((live) => live || tidy())
+      .catch(complain("The edge could not follow a change"));
+  });
   const run = runDeployment(world, {
     baseDomain,
     buildTimeoutMs: buildTimeoutSeconds * 1000,
@@ -32,8 +36,8 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
     healthMs: HEALTH_MS,
   });
   const worker = startWorker(world, { run, maxBuilds: buildConcurrency });
-  const sweep = sweepReleases(world);
-  const sweeping = setInterval(() => void sweep().catch(complain("Leftovers could not be removed")), SWEEP_MS);
+  const sweeping = setInterval(tidy, SWEEP_MS);
+  tidy();
   return {
     async [Symbol.asyncDispose]() {
       clearInterval(sweeping);
@@ -43,12 +47,8 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
     },
   };
 
-  /** Another process may have moved a project on, or everything may have changed while nobody told. */
-  async function follow(projectId: string | null): Promise<void> {
-    if (projectId === null) return;
-    const live = await liveReleases.find(projectId);
-    if (!live) await sweep();
-    await edge.switch(projectId, live ? await routesTo(world, live.project, live.deployment, baseDomain) : []);
+  function tidy(): void {
+    sweep().catch(complain("Leftovers could not be removed"));
   }
 
   function complain(message: string) {

@@ -1,3 +1,4 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning } from "../../domain/deployment/transitions.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
@@ -9,6 +10,7 @@ import { workingFolder } from "./engine/build_release.ts";
 import { routesTo, type ServePorts } from "./engine/serve.ts";
 
 const GRACE_MS = 10_000;
+const DRAIN_MS = 40_000;
 
 export interface RestoreReleasesPorts extends ServePorts {
   readonly deployments: Deployments;
@@ -65,24 +67,45 @@ export interface SweepReleasesPorts {
 
 /** Removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
 export function sweepReleases({ deployments, liveReleases, releaseFolders, runtime }: SweepReleasesPorts) {
-  return async function (): Promise<void> {
-    for (const { instanceId, deploymentId } of await runtime.list()) {
-      if (!(await isNeeded(deploymentId))) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+  const idleSince = new Map<string, number>();
+  let under: Promise<void> | undefined;
+  return function (): Promise<void> {
+    under ??= sweep().finally(() => (under = undefined));
+    return under;
+  };
+
+  async function sweep(): Promise<void> {
+    const instances = await runtime.list();
+    for (const { instanceId, deploymentId } of instances) {
+      if (await mayGo(instanceId, deploymentId)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
     }
+    const there = new Set(instances.map(({ instanceId }) => instanceId));
+    for (const instanceId of idleSince.keys()) if (!there.has(instanceId)) idleSince.delete(instanceId);
     for await (const id of releaseFolders.list()) {
       const deployment = await deployments.get(id);
       const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
       const used = kept || (await shares(id));
       if (!used && !id.startsWith("prepare-")) await releaseFolders.remove(id);
     }
-  };
+  }
 
-  async function isNeeded(deploymentId: string): Promise<boolean> {
+  /** What a deleted deployment left goes at once; a former release may still finish what it answers, in any process. */
+  async function mayGo(instanceId: string, deploymentId: string): Promise<boolean> {
     const deployment = await deployments.get(deploymentId);
-    if (!deployment) return false;
+    if (!deployment) return true;
+    if (await isNeeded(deployment)) {
+      idleSince.delete(instanceId);
+      return false;
+    }
+    const since = idleSince.get(instanceId) ?? performance.now();
+    idleSince.set(instanceId, since);
+    return performance.now() - since > DRAIN_MS;
+  }
+
+  async function isNeeded(deployment: Deployment): Promise<boolean> {
     if (isRunning(deployment) || deployment.decision === "pending") return true;
     if (deployment.environment === "preview") return deployment.status === "ready";
-    return (await liveReleases.among([deploymentId])).has(deploymentId);
+    return (await liveReleases.among([deployment.id])).has(deployment.id);
   }
 
   /** Whether a live release runs the artifact of another deployment. */

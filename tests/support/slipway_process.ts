@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -95,14 +95,20 @@ export class RunningProgram implements AsyncDisposable {
 export class SlipwayProcess implements AsyncDisposable {
   readonly folder: string;
   readonly port: number;
+  /** Where it serves deployed apps. */
+  readonly edgePort: number;
   readonly #settings: Settings;
   readonly #lifetime: AsyncDisposableStack;
   #program: RunningProgram | undefined;
   #token: string | undefined;
 
-  private constructor(place: { folder: string; port: number; settings: Settings }, lifetime: AsyncDisposableStack) {
+  private constructor(
+    place: { folder: string; port: number; edgePort: number; settings: Settings },
+    lifetime: AsyncDisposableStack,
+  ) {
     this.folder = place.folder;
     this.port = place.port;
+    this.edgePort = place.edgePort;
     this.#settings = place.settings;
     this.#lifetime = lifetime;
   }
@@ -123,7 +129,8 @@ export class SlipwayProcess implements AsyncDisposable {
   static async prepare(settings: Settings = {}): Promise<SlipwayProcess> {
     const lifetime = new AsyncDisposableStack();
     const folder = settings["SLIPWAY_DATA"] ?? lifetime.use(await temporaryPlace()).data;
-    return new SlipwayProcess({ folder, port: await freePort(), settings }, lifetime);
+    const [port, edgePort] = [await freePort(), await freePort()];
+    return new SlipwayProcess({ folder, port, edgePort, settings }, lifetime);
   }
 
   get address(): string {
@@ -132,7 +139,8 @@ export class SlipwayProcess implements AsyncDisposable {
 
   /** The settings it is started with. */
   get settings(): Settings {
-    return { PORT: String(this.port), SLIPWAY_DATA: this.folder, ...this.#settings };
+    const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort) };
+    return { ...ports, SLIPWAY_DATA: this.folder, ...this.#settings };
   }
 
   get program(): RunningProgram {
@@ -168,6 +176,12 @@ export class SlipwayProcess implements AsyncDisposable {
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<ProgramOutcome> {
     this.program.signal(signal);
     return this.program.ended;
+  }
+
+  /** Asks the edge, as a visitor of this host name does. */
+  visit(hostname: string, path = "/", init: RequestInit = {}): Promise<Response> {
+    const headers = { ...(init.headers as Record<string, string>), host: hostname };
+    return fetch(`http://127.0.0.1:${this.edgePort}${path}`, { ...init, headers, redirect: "manual" });
   }
 
   /** Kills it at once; its embedded PostgreSQL ends by itself, which is waited for. */
@@ -213,9 +227,23 @@ export async function temporaryPlace(): Promise<TemporaryPlace> {
     data,
     async [Symbol.asyncDispose]() {
       await noneOn(data);
+      endInstances(data);
       await rm(parent, { recursive: true, force: true });
     },
   };
+}
+
+/** Kills the deployed apps of a data folder, which outlive their server. */
+function endInstances(folder: string): void {
+  const instances = join(folder, "instances");
+  for (const name of existsSync(instances) ? readdirSync(instances) : []) {
+    try {
+      const pid = parseInt(readFileSync(join(instances, name, "run"), "utf8"), 10);
+      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("slipway-launcher")) process.kill(pid, "SIGKILL");
+    } catch {
+      // It has none, or that ended.
+    }
+  }
 }
 
 /** The processes of the embedded PostgreSQL of a data folder. */
