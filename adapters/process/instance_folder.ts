@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Instance } from "../../ports/runtime.ts";
 import { holdFile, tryLock, waitForFile } from "./file_lock.ts";
 
@@ -89,7 +89,7 @@ export class InstanceFolder {
   /** Begins a run: a fresh file, locked, for the launcher to inherit. As long as the launcher lives, the lock does. */
   newRun(): number {
     const file = join(this.path, "run");
-    forget(file);
+    unlessMissing(() => unlinkSync(file));
     const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
     // Somebody may just be asking whether it is locked.
     while (!tryLock(descriptor, "exclusive")) Bun.sleepSync(1);
@@ -102,9 +102,8 @@ export class InstanceFolder {
   }
 
   isUp(): boolean {
-    const file = join(this.path, "run");
-    if (!statSync(file, { throwIfNoEntry: false })) return false;
-    const descriptor = openSync(file, constants.O_RDONLY);
+    const descriptor = opened(join(this.path, "run"));
+    if (descriptor === undefined) return false;
     try {
       return !tryLock(descriptor, "shared");
     } finally {
@@ -119,8 +118,11 @@ export class InstanceFolder {
     return { pid: pid ? Number(pid) : undefined, code: code ? Number(code) : undefined, at };
   }
 
+  /** Removes the folder in one step for everybody else, who may just be writing to it. */
   async remove(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+    const gone = join(dirname(this.path), `.removed-${crypto.randomUUID()}`);
+    await rename(this.path, gone);
+    await rm(gone, { recursive: true, force: true });
   }
 }
 
@@ -130,18 +132,18 @@ function readJson<T>(file: string): T | undefined {
 }
 
 function readText(file: string): string | undefined {
+  return unlessMissing(() => readFileSync(file, "utf8"));
+}
+
+function opened(file: string): number | undefined {
+  return unlessMissing(() => openSync(file, constants.O_RDONLY));
+}
+
+function unlessMissing<T>(work: () => T): T | undefined {
   try {
-    return readFileSync(file, "utf8");
+    return work();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-function forget(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch {
-    // There was no run before.
   }
 }

@@ -4,7 +4,7 @@ import { OutputStore, type Progress } from "./output_store.ts";
 import { RawOutput } from "./raw_output.ts";
 
 const STREAMS = ["stdout", "stderr"] as const;
-const MOST_ROUNDS = 64;
+const MOST_ROUNDS = 16;
 
 /** Turns what an instance writes into numbered lines, each once, over restarts of the program and of the server. */
 export class OutputPump {

@@ -1,5 +1,5 @@
 import { dlopen } from "bun:ffi";
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
 
@@ -8,6 +8,7 @@ const BLOCK = 1024 * 1024;
 const LONG_LINE = 64 * 1024;
 const PAGE = 65_536;
 const QUIET_MS = 2_000;
+const MOST_WAITING = 64 * BLOCK;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
@@ -34,6 +35,8 @@ export class RawOutput {
    * more will come (`last`).
    */
   take(from: number, { last }: { readonly last: boolean }): TakenLines {
+    // Mostly there is nothing new, and this is asked often.
+    if (statSync(this.#file, { throwIfNoEntry: false })?.size === from) return { lines: [], end: from };
     const file = opened(this.#file, "r");
     if (file === undefined) return { lines: [], end: from };
     try {
@@ -41,6 +44,7 @@ export class RawOutput {
       // The program may have emptied its own output.
       const start = size < from ? 0 : from;
       if (size === start) return { lines: [], end: start };
+      if (size - start > MOST_WAITING) return leftOut(start, size - (size % PAGE));
       const block = readBlock(file, start, BLOCK);
       const whole = last || Date.now() - mtimeMs > QUIET_MS;
       const taken = block.subarray(0, whole && block.length < BLOCK ? block.length : usable(block));
@@ -61,6 +65,11 @@ export class RawOutput {
     closeSync(file);
     this.#freed = upTo;
   }
+}
+
+/** A program may print faster than anything can be kept: what waits is bounded, and the gap is told. */
+function leftOut(start: number, end: number): TakenLines {
+  return { lines: [`[${end - start} bytes of output left out: too much at once]`], end };
 }
 
 /** At most `length` bytes of a file. */

@@ -93,7 +93,8 @@ export class Supervisor {
     for (const name of lock ? readdirSync(this.#folder) : []) {
       const path = join(this.#folder, name);
       const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
-      if (/^\.trial-|\.part$/.test(name) && age > HALF_MADE_MS) await rm(path, { recursive: true, force: true });
+      if (/^\.(trial|removed)-|\.part$/.test(name) && age > HALF_MADE_MS)
+        await rm(path, { recursive: true, force: true });
     }
     return lock;
   }
@@ -106,9 +107,10 @@ export class Supervisor {
     const table = once(processTable);
     await Promise.all(
       folders.map((folder) =>
-        this.#lookAfter(folder, table).catch((error: unknown) =>
-          this.#log?.write("error", "An instance could not be looked after", { error }),
-        ),
+        this.#lookAfter(folder, table).catch((error: unknown) => {
+          // One that was removed meanwhile is no news.
+          if (folder.state()) this.#log?.write("error", "An instance could not be looked after", { error });
+        }),
       ),
     );
   }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OutputPump } from "../../adapters/process/output_pump.ts";
@@ -108,6 +108,19 @@ describe("OutputPump", () => {
       const start = Math.max(since + 1, found[0]!.seq);
       expect([since, page]).toEqual([since, [0, 1, 2, 3].map((add) => start + add).filter((seq) => seq <= lines)]);
     }
+  });
+
+  test("pump() leaves out what a program prints faster than it can be kept, and says how much", async () => {
+    const pump = new OutputPump(folder);
+    const sparse = await open(join(folder, "stdout"), "w");
+    await sparse.truncate(100_000_000);
+    await sparse.close();
+    print("\nafter\n");
+    await pump.pump({ last: false });
+    const lines = messages();
+    expect(lines[0]).toMatch(/^\[\d+ bytes of output left out: too much at once\]$/);
+    expect(lines.at(-1)).toBe("after");
+    expect(statSync(join(folder, "lines")).size).toBeLessThan(1_000_000);
   });
 
   test("pump() goes on when the program empties its own output", async () => {
