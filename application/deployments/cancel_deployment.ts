@@ -5,6 +5,8 @@ import { demand, type Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
+import type { UploadFiles } from "../../ports/upload_files.ts";
+import { dropUpload } from "./drop_upload.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 const SETTLE_MS = 20_000;
@@ -14,6 +16,7 @@ export interface CancelDeploymentPorts {
   readonly clock: Clock;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
+  readonly uploadFiles: UploadFiles;
 }
 
 /** Cancels a deployment that has not finished, and waits until nothing of it runs any more. */
@@ -25,21 +28,22 @@ export function cancelDeployment(ports: CancelDeploymentPorts) {
     demand(by, "deployment:admin", { id, projectId: found.projectId });
     let asked = await deployments.change(id, ask);
     if (!asked) throw notFound("deployment");
+    if (asked.status === "cancelled") await dropUpload(ports, asked);
     await deploymentQueue.announce();
     for (let waited = 0; isRunning(asked) && waited < SETTLE_MS; waited += LOOK_MS) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       asked = (await deployments.get(id)) ?? asked;
     }
+    if (!isRunning(asked) && asked.status !== "cancelled") throw notCancellable(asked);
     return asked;
   };
 
-  /** One that nobody works on ends here; a worker ends any other. */
+  /** One that was never begun ends here; a worker ends any other. */
   function ask(deployment: Deployment) {
-    if (!isRunning(deployment)) {
-      throw invalid("deployment_not_movable", `Cannot cancel this deployment: its status is "${deployment.status}"`);
-    }
-    const waits = deployment.status === "queued" || deployment.held;
-    if (!waits) return { deployment: { ...deployment, cancelRequested: true }, events: [] };
+    if (!isRunning(deployment)) throw notCancellable(deployment);
+    // A worker knows what there is of one that was begun, and removes it; one that waits for an answer becomes its work by this.
+    if (deployment.status !== "queued")
+      return { deployment: { ...deployment, held: false, cancelRequested: true }, events: [] };
     const ended = { ...happen(deployment, "cancelled", { at: clock.now() }), held: false, cancelRequested: true };
     const { status, decision } = ended;
     return {
@@ -50,4 +54,8 @@ export function cancelDeployment(ports: CancelDeploymentPorts) {
       ] as const,
     };
   }
+}
+
+function notCancellable({ status }: Deployment) {
+  return invalid("deployment_not_movable", `Cannot cancel this deployment: its status is "${status}"`);
 }

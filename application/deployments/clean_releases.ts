@@ -37,6 +37,8 @@ export function keptArtifacts(
   let former = 0;
   for (const deployment of newestFirst) {
     const artifact = deployment.artifactOf ?? deployment.id;
+    const { source } = deployment;
+    if (isRunning(deployment) && (source.kind === "artifact" || source.kind === "copy")) keep.add(source.deploymentId);
     if (deployment.id === activeId || isRunning(deployment) || deployment.decision === "pending" || deployment.pinned)
       keep.add(artifact);
     else if (

@@ -2,6 +2,7 @@ import type { Deployment, DeploymentSource } from "../../domain/deployment/deplo
 import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
+import { checkLocalPath } from "../projects/check_local_path.ts";
 import { linked, type DeployProjectPorts } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { makeDeployment } from "./make_deployment.ts";
@@ -10,6 +11,7 @@ import { makeDeployment } from "./make_deployment.ts";
 export function redeploy(ports: DeployProjectPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
+  const checkPath = checkLocalPath(ports);
   return async function (
     by: Principal,
     id: string,
@@ -24,7 +26,10 @@ export function redeploy(ports: DeployProjectPorts) {
       const { commitSha, commitMessage, branch } = old;
       return make(project, { ...again, source: exactly(old), commitSha, commitMessage, branch });
     }
-    return make(project, { ...again, source: originOf(old)?.kind === "local" ? originOf(old)! : copyOf(old) });
+    const origin = originOf(old);
+    if (origin?.kind !== "local") return make(project, { ...again, source: copyOf(old) });
+    await checkPath(by, origin.path);
+    return make(project, { ...again, source: origin });
   };
 }
 
@@ -39,7 +44,7 @@ export function rollback(ports: DeployProjectPorts) {
     if (!project) throw notFound("deployment");
     if (old.status !== "ready")
       throw invalid("not_a_release", `Cannot go back to this deployment: its status is "${old.status}"`);
-    const fallback = old.commitSha ? exactly(old) : null;
+    const fallback = old.commitSha && originOf(old)?.kind === "git" ? exactly(old) : null;
     if (!old.artifactAvailable && !fallback) {
       throw invalid(
         "artifact_gone",
@@ -52,6 +57,7 @@ export function rollback(ports: DeployProjectPorts) {
     return make(project, {
       trigger: "rollback",
       rollbackOf: old.id,
+      environment: old.environment,
       source,
       commitSha,
       commitMessage,

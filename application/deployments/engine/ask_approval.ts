@@ -1,5 +1,5 @@
 import { Failure } from "../../../domain/failure.ts";
-import { type Run, store } from "./run.ts";
+import { type Run, StepFailed, Stopped, store } from "./run.ts";
 
 const ANSWER_MS = 24 * 3_600_000;
 
@@ -17,18 +17,10 @@ export async function askApproval(run: Run): Promise<void> {
     throw new Waits("The build waits for an approval");
   }
   if (prompt.answer === "approve") return;
-  if (prompt.answer === "reject") throw new Rejected("The build was rejected");
+  if (prompt.answer === "reject") throw new Stopped("The build was rejected");
   if (prompt.expiresAt > run.ports.clock.now()) throw new Waits("The build waits for an approval");
-  throw new Failure(
-    "invalid",
-    "approval_expired",
-    "Cannot build: nobody approved it in time. Deploy again to ask anew",
-  );
-}
-
-/** Thrown where a person said no. */
-export class Rejected extends Error {
-  override readonly name = "Rejected";
+  const sentence = "Cannot build: nobody approved it in time. Deploy again to ask anew";
+  throw new StepFailed("build", new Failure("invalid", "approval_expired", sentence));
 }
 
 async function ask(run: Run): Promise<void> {

@@ -1,29 +1,60 @@
 import type { DeployedService, Deployment, ServiceStatus } from "../../../domain/deployment/deployment.ts";
 import { invalid } from "../../../domain/failure.ts";
+import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import { folderOf, workingFolder } from "./build_release.ts";
-import { type Run, say, step, store } from "./run.ts";
-import { publicAddresses, routeKey, routesTo } from "./serve.ts";
+import { type Run, say, step, type StopReason, store } from "./run.ts";
+import { publicAddresses, routeKey, routesTo, staticFolder } from "./serve.ts";
 
 const LOOK_MS = 50;
 const PROBE_MS = 2_000;
 const DRAIN_MS = 30_000;
+/** How long the edges of other processes may take to follow. */
+const FOLLOW_MS = 1_000;
 const STOP_GRACE_MS = 10_000;
 const OUTPUT_LINES = 50;
 
-/** Starts a release, waits until it answers, moves traffic to it, and gives the one before it up once the new one has stayed up. */
+/** Starts a release, waits until it answers and has stayed up, and moves traffic to it. */
 export async function bringLive(run: Run): Promise<void> {
-  if (!isDone(run, "switch")) {
-    await dropInstances(run);
+  if (await isServing(run)) await step(run, "switch", () => announce(run));
+  else {
+    await goBack(run);
     await step(run, "start", () => start(run));
     await step(run, "health", () => answer(run));
     await step(run, "switch", () => switchTraffic(run));
   }
-  await step(run, "retire", () => retire(run));
+  // From here on it serves: to cancel it comes too late.
+  run.signal = withoutCancelling(run.signal);
 }
 
-function isDone({ deployment }: Run, name: string): boolean {
-  return deployment.steps.some((known) => known.name === name && known.status === "done");
+/** Whether traffic was moved to it already. */
+export async function isServing({ deployment, ports }: Run): Promise<boolean> {
+  if (deployment.steps.some(({ name, status }) => name === "switch" && status === "done")) return true;
+  return (await ports.liveReleases.among([deployment.id])).has(deployment.id);
+}
+
+/** Leaves traffic with whoever served before, and nothing of this deployment running. */
+export async function goBack(run: Run): Promise<void> {
+  const { deployment, ports, settings } = run;
+  const former = await formerRelease(run);
+  const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
+  await ports.edge.switch(routeKey(deployment), routes);
+  const own = (await ports.runtime.list()).filter(({ deploymentId }) => deploymentId === deployment.id);
+  for (const { instanceId } of own) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+}
+
+function formerRelease({ deployment, ports }: Run): Promise<LiveRelease | undefined> {
+  return deployment.environment === "preview"
+    ? Promise.resolve(undefined)
+    : ports.liveReleases.find(deployment.projectId);
+}
+
+function withoutCancelling(signal: AbortSignal): AbortSignal {
+  const rest = new AbortController();
+  const pass = () => (signal.reason as StopReason) !== "cancelled" && rest.abort(signal.reason);
+  if (signal.aborted) pass();
+  else signal.addEventListener("abort", pass, { once: true });
+  return rest.signal;
 }
 
 async function start(run: Run): Promise<void> {
@@ -54,7 +85,7 @@ async function start(run: Run): Promise<void> {
 async function answer(run: Run): Promise<void> {
   const { settings } = run;
   const instanceId = run.deployment.services[0]?.instanceId;
-  if (!instanceId) return;
+  if (!instanceId) return refuseEmptySite(run);
   const until = performance.now() + settings.healthMs;
   for (;;) {
     run.signal.throwIfAborted();
@@ -73,38 +104,67 @@ async function answer(run: Run): Promise<void> {
   }
 }
 
+/** A site without a file would answer everything with "not found". */
+async function refuseEmptySite(run: Run): Promise<void> {
+  const { plan, artifactOf, id } = run.deployment;
+  const root = staticFolder("", run.deployment);
+  for await (const { path, type } of run.ports.releaseFolders.entries(artifactOf ?? id)) {
+    if (type !== "folder" && (root === "" || path.startsWith(`${root}/`))) return;
+  }
+  throw invalid(
+    "output_missing",
+    `Cannot serve this: there is no file in ${plan.outputDirectory ?? "it"}. Set outputDirectory to where the build leaves its result`,
+  );
+}
+
+/** Moves traffic once the release has stayed up; one that replaces nothing gets it at once, as there is nobody to go back to. */
 async function switchTraffic(run: Run): Promise<void> {
-  const { edge, projects, liveReleases } = run.ports;
-  const { deployment } = run;
-  await edge.switch(routeKey(deployment), await routesTo(run.ports, run.project, deployment, run.settings.baseDomain));
+  const { projects } = run.ports;
+  const { deployment, project } = run;
+  const former = await formerRelease(run);
+  if (!former) await route(run);
   await stayUp(run);
+  run.signal.throwIfAborted();
   await storeService(run, { status: "healthy", error: null });
   if (deployment.environment === "preview") return;
-  await projects.change(run.project.organizationId, run.project.id, {
+  await projects.change(project.organizationId, project.id, {
     at: run.ports.clock.now(),
     change: () => ({ activeDeploymentId: deployment.id }),
   });
-  await liveReleases.announce(run.project.id);
+  await announce(run);
 }
 
-/** Watches the release for a while under traffic; whoever served before is still there to go back to. */
+/** Leads visitors to the release, through the edges of all processes. */
+async function announce(run: Run): Promise<void> {
+  await route(run);
+  await run.ports.liveReleases.announce(run.project.id);
+}
+
+async function route(run: Run): Promise<void> {
+  const { deployment, ports, project, settings } = run;
+  await ports.edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
+}
+
+/** Watches the release for a while. */
 async function stayUp(run: Run): Promise<void> {
   const instanceId = run.deployment.services[0]?.instanceId;
   if (!instanceId) return;
+  const { restarts = 0 } = (await run.ports.runtime.find(instanceId)) ?? {};
   const until = performance.now() + run.settings.probationMs;
   while (performance.now() < until) {
     await pause(Math.min(250, run.settings.probationMs));
     run.signal.throwIfAborted();
     const instance = await run.ports.runtime.find(instanceId);
     await refuseEnded(run, instance);
-    if (!instance || instance.restarts > 0 || !(await healthy(run, instance))) {
+    if (!instance || instance.restarts > restarts || !(await healthy(run, instance))) {
       await showOutput(run, instanceId);
       throw invalid("health_failed", "Cannot keep it live: it answered, and then it did not any more");
     }
   }
 }
 
-async function retire(run: Run): Promise<void> {
+/** Stops what served before, once nobody is being answered by it. */
+export async function retire(run: Run): Promise<void> {
   const { edge, runtime } = run.ports;
   const { deployment } = run;
   if (deployment.environment === "preview") return;
@@ -114,8 +174,8 @@ async function retire(run: Run): Promise<void> {
   for (const { instanceId, deploymentId } of former) {
     if (await isPreview(run, deploymentId)) continue;
     // Long answers and sockets may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
-    void edge
-      .drained(deploymentId, DRAIN_MS)
+    void pause(FOLLOW_MS)
+      .then(() => edge.drained(deploymentId, DRAIN_MS))
       .then(() => runtime.remove(instanceId, { graceMs: STOP_GRACE_MS }))
       .catch(() => {});
   }
@@ -149,7 +209,7 @@ async function refuseEnded(run: Run, instance: Instance | undefined): Promise<vo
 async function showOutput(run: Run, instanceId: string): Promise<void> {
   const lines = await run.ports.runtime.output(instanceId, { since: 0, limit: 10_000 }).catch(() => []);
   for (const { message, stream } of lines.slice(-OUTPUT_LINES)) {
-    void run.writer.line(message, { step: "health", service: "app", stream, level: "error" });
+    await run.writer.line(message, { step: "health", service: "app", stream, level: "error" });
   }
 }
 
@@ -165,12 +225,6 @@ async function storeService(run: Run, change: Partial<DeployedService>, urls?: r
   const service = { ...known, url, ...change };
   const told = { type: "service", name: service.name, status: service.status, error: service.error } as const;
   await store(run, (deployment: Deployment) => ({ ...deployment, services: [service], ...(urls && { urls }) }), [told]);
-}
-
-/** Removes what runs of a deployment. */
-export async function dropInstances(run: Run): Promise<void> {
-  const own = (await run.ports.runtime.list()).filter(({ deploymentId }) => deploymentId === run.deployment.id);
-  for (const { instanceId } of own) await run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,7 +1,8 @@
 import type { Deployment, DeploymentPlan, DeploymentSource } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
-import { Failure, invalid } from "../../../domain/failure.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
+import type { FetchableSource } from "../../../ports/sources.ts";
 import { detectIn } from "../prepare_source.ts";
 import { askApproval } from "./ask_approval.ts";
 import { type Run, say, step, store } from "./run.ts";
@@ -13,20 +14,26 @@ export async function buildRelease(run: Run): Promise<void> {
     say(run, null, "The release is still there: nothing has to be built");
     return built(run, source.deploymentId);
   }
+  const { id } = run.deployment;
+  const folder = await run.ports.releaseFolders.find(id);
+  // A server that was killed right after the build has left a release that is complete.
+  if (folder?.finished) return built(run, id);
   const wanted = source.kind === "artifact" ? source.fallback : source;
   if (!wanted || wanted.kind === "artifact") throw gone();
-  await step(run, "fetch", () => fetch(run, wanted));
-  await step(run, "detect", () => recognise(run));
+  if (!folder || !isPrepared(run)) {
+    await step(run, "fetch", () => fetch(run, wanted));
+    await step(run, "detect", () => recognise(run));
+  }
   await askApproval(run);
   await step(run, "build", () => build(run));
-  await run.ports.releaseFolders.finish(run.deployment.id);
-  await dropUpload(run);
-  await built(run, run.deployment.id);
+  await run.ports.releaseFolders.finish(id);
+  await built(run, id);
 }
 
-/** Gives up the uploaded files, which the release folder holds from here on. */
-export async function dropUpload({ deployment: { source }, ports }: Run): Promise<void> {
-  if (source.kind === "upload") await ports.uploadFiles.discard(source.uploadId);
+/** Whether everything is there that a build starts from, and no build has touched it: what was approved is what is built. */
+function isPrepared({ deployment: { steps } }: Run): boolean {
+  const has = (name: string) => steps.some((known) => known.name === name && known.status === "done");
+  return has("fetch") && has("detect") && !steps.some(({ name }) => name === "build");
 }
 
 async function built(run: Run, artifactOf: string): Promise<void> {
@@ -45,7 +52,9 @@ async function fetch(run: Run, source: Exclude<DeploymentSource, { kind: "artifa
     return;
   }
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
-  const { commitSha, commitMessage } = await sources.fetch(source, { folder, signal: run.signal, log });
+  const { commitSha, commitMessage } = await inTime(run, "fetch the source", (signal) =>
+    sources.fetch(exactly(source, run.deployment), { folder, signal, log }),
+  );
   if (commitSha) say(run, "fetch", `At commit ${commitSha.slice(0, 12)}${commitMessage ? `: ${commitMessage}` : ""}`);
   await store(run, (deployment) => ({
     ...deployment,
@@ -54,11 +63,15 @@ async function fetch(run: Run, source: Exclude<DeploymentSource, { kind: "artifa
   }));
 }
 
+/** A commit that was fetched once is fetched again, however its branch went on since. */
+function exactly(source: FetchableSource, { commitSha }: Deployment): FetchableSource {
+  return source.kind === "git" ? { ...source, commit: source.commit ?? commitSha } : source;
+}
+
 async function recognise(run: Run): Promise<void> {
   const detection = await detected(run);
   const plan = settled(run.deployment.plan, detection);
-  for (const warning of detection.warnings)
-    void run.writer.line(warning, { step: "detect", stream: "slipway", level: "warn" });
+  for (const warning of detection.warnings) say(run, "detect", warning, "warn");
   if (plan.projectType === "docker" || plan.projectType === "services") {
     throw invalid(
       "runtime_unsupported",
@@ -110,7 +123,7 @@ function described({ language }: Detection, plan: DeploymentPlan): string {
 }
 
 async function build(run: Run): Promise<void> {
-  const { deployment, environment, settings } = run;
+  const { deployment, environment } = run;
   const folder = await folderOf(run);
   const commands = [
     { name: "install", command: deployment.plan.installCommand },
@@ -118,12 +131,10 @@ async function build(run: Run): Promise<void> {
   ] as const;
   const given = commands.flatMap(({ name, command }) => (command ? [{ name, command }] : []));
   if (given.length === 0) return say(run, "build", "There is nothing to install or build");
-  const timeout = AbortSignal.timeout(settings.buildTimeoutMs);
-  const signal = AbortSignal.any([run.signal, timeout]);
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "build", stream });
   for (const { name, command } of given) say(run, "build", `${name}: ${command}`);
-  try {
-    await run.ports.builder.build({
+  await inTime(run, "finish the build", (signal) =>
+    run.ports.builder.build({
       deploymentId: deployment.id,
       folder,
       workingFolder: workingFolder(folder, deployment),
@@ -131,15 +142,19 @@ async function build(run: Run): Promise<void> {
       environment,
       signal,
       log,
-    });
+    }),
+  );
+}
+
+/** Does work that may take as long as a build may, and no longer. */
+async function inTime<T>({ settings, signal }: Run, what: string, work: (signal: AbortSignal) => Promise<T>) {
+  const timeout = AbortSignal.timeout(settings.buildTimeoutMs);
+  try {
+    return await work(AbortSignal.any([signal, timeout]));
   } catch (error) {
-    if (!timeout.aborted || run.signal.aborted) throw error;
+    if (!timeout.aborted || signal.aborted) throw error;
     const seconds = Math.round(settings.buildTimeoutMs / 1000);
-    throw new Failure(
-      "invalid",
-      "build_timeout",
-      `Cannot finish the build: it took longer than ${seconds} seconds (BUILD_TIMEOUT_SECONDS)`,
-    );
+    throw invalid("build_timeout", `Cannot ${what}: it took longer than ${seconds} seconds (BUILD_TIMEOUT_SECONDS)`);
   }
 }
 

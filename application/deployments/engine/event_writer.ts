@@ -45,8 +45,13 @@ export class EventWriter {
       step,
       service,
       stream,
-      message: this.#mask(message),
+      message: this.masked(message),
     });
+  }
+
+  /** A text without the deployment's secrets. */
+  masked(text: string): string {
+    return this.#mask(text);
   }
 
   /** Notes an event that is no line. */
@@ -67,6 +72,13 @@ export class EventWriter {
       this.#failure = undefined;
       throw error;
     }
+  }
+
+  /** Forgets what is not stored yet, for a run that is over and must not write any more. */
+  discard(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#waiting = [];
   }
 
   async #write(): Promise<void> {

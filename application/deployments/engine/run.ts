@@ -1,5 +1,6 @@
 import type { Deployment, StepName, StepRecord } from "../../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
+import { isRunning } from "../../../domain/deployment/transitions.ts";
+import type { LogLevel, NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Project } from "../../../domain/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
@@ -47,14 +48,18 @@ export interface EngineSettings {
   readonly healthMs: number;
 }
 
+/** Why a run is to stop. */
+export type StopReason = "cancelled" | "lost" | "shutdown";
+
 /** One deployment being carried out by this process. */
 export interface Run {
   readonly ports: EnginePorts;
   readonly settings: EngineSettings;
   readonly project: Project;
-  readonly environment: ReadonlyMap<string, Secret>;
-  readonly writer: EventWriter;
-  readonly signal: AbortSignal;
+  environment: ReadonlyMap<string, Secret>;
+  writer: EventWriter;
+  /** Ends the run, with a `StopReason`. */
+  signal: AbortSignal;
   /** As it was last stored. */
   deployment: Deployment;
 }
@@ -66,17 +71,33 @@ export async function store(
   events: readonly NewEvent[] = [],
 ): Promise<void> {
   await run.writer.flush();
-  const changed = await run.ports.deployments.change(run.deployment.id, (deployment) => ({
-    deployment: change(deployment),
-    events,
-  }));
+  const changed = await run.ports.deployments.change(run.deployment.id, (deployment) => {
+    if (!isStillOurs(run, deployment)) throw new TakenAway("Another process goes on with it, or it was ended");
+    return { deployment: change(deployment), events };
+  });
   if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");
   run.deployment = changed;
 }
 
+/** Tells whether a deployment as it is stored is still this run's to change: nobody took it up since, and nobody ended it. */
+export function isStillOurs(run: Run, stored: Deployment): boolean {
+  return stored.attempts === run.deployment.attempts && isRunning(stored);
+}
+
+/** Thrown where a deployment is no longer a run's to change. */
+export class TakenAway extends Error {
+  override readonly name = "TakenAway";
+}
+
+/** Thrown where a person does not want a deployment to go on; the message goes into its log. */
+export class Stopped extends Error {
+  override readonly name = "Stopped";
+}
+
 /** Says something in the deployment's log. */
-export function say(run: Run, step: StepName | null, message: string): void {
-  void run.writer.line(message, { step, stream: "slipway" });
+export function say(run: Run, at: StepName | null, message: string, level: LogLevel = "info"): void {
+  // A line that cannot be stored now stays with the writer; the next change of the deployment tells.
+  void Promise.resolve(run.writer.line(message, { step: at, stream: "slipway", level })).catch(() => {});
 }
 
 /** Carries out a named step and records how it went. */
@@ -103,9 +124,9 @@ export class StepFailed extends Error {
   override readonly name = "StepFailed";
   readonly step: StepName;
 
-  constructor(step: StepName, cause: unknown) {
+  constructor(name: StepName, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.step = step;
+    this.step = name;
   }
 }
 

@@ -1,29 +1,40 @@
 import type { Deployment, DeploymentError } from "../../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
-import { Rejected, Waits } from "./ask_approval.ts";
-import { bringLive, dropInstances } from "./bring_live.ts";
-import { buildRelease, dropUpload } from "./build_release.ts";
-import { EventWriter } from "./event_writer.ts";
-import { type EnginePorts, type EngineSettings, type Run, say, step, StepFailed, store } from "./run.ts";
 import { cleanReleases } from "../clean_releases.ts";
-import { routeKey, routesTo } from "./serve.ts";
+import { dropUpload } from "../drop_upload.ts";
+import { Waits } from "./ask_approval.ts";
+import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
+import { buildRelease } from "./build_release.ts";
+import { EventWriter } from "./event_writer.ts";
+import {
+  type EnginePorts,
+  type EngineSettings,
+  isStillOurs,
+  type Run,
+  say,
+  step,
+  StepFailed,
+  type StopReason,
+  Stopped,
+  store,
+  TakenAway,
+} from "./run.ts";
 
 const ATTEMPTS = 4;
-
-/** Why a run is to stop. */
-export type StopReason = "cancelled" | "lost" | "shutdown";
 
 /** Carries a deployment out, from wherever it stands, until it is settled or has to wait; what it throws is a bug or an outage. */
 export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
   return async function (taken: Deployment, signal: AbortSignal): Promise<void> {
-    const live = await ports.projects.find(taken.organizationId, taken.projectId);
-    if (!live) return;
-    const environment = await ports.deployments.environment(taken.id);
-    const writer = new EventWriter(ports, taken.id, secretMask(environment.values()));
-    const run: Run = { ports, settings, project: live, environment, writer, signal, deployment: taken };
+    const project = await ports.projects.find(taken.organizationId, taken.projectId);
+    if (!project) return;
+    const writer = new EventWriter(ports, taken.id, (text) => text);
+    const run: Run = { ports, settings, project, environment: new Map(), writer, signal, deployment: taken };
     try {
+      run.environment = await ports.deployments.environment(taken.id);
+      run.writer = new EventWriter(ports, taken.id, secretMask(run.environment.values()));
       await carryOut(run);
     } catch (error) {
       await settle(run, error);
@@ -33,13 +44,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
 
 async function carryOut(run: Run): Promise<void> {
   const { clock } = run.ports;
-  if (run.deployment.attempts > ATTEMPTS) {
-    throw new Failure(
-      "unavailable",
-      "interrupted",
-      "Cannot finish: the server was stopped in the middle of it again and again. Deploy again",
-    );
-  }
+  await refuseHopeless(run);
   if (run.deployment.status === "queued") {
     await store(run, (deployment) => happen(deployment, "taken", { at: clock.now() }), [
       { type: "status", status: "building", decision: null },
@@ -49,76 +54,134 @@ async function carryOut(run: Run): Promise<void> {
   }
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
-  await step(run, "clean", () => cleanReleases(run.ports, run.settings.rollbackWindow)(run.project));
+  await tidyUp(run);
   await end(run, "healthy", null);
+}
+
+/** Stops what nobody wants any more, and what keeps ending with the server; a release that serves already is always finished. */
+async function refuseHopeless(run: Run): Promise<void> {
+  const { cancelRequested, attempts } = run.deployment;
+  if ((!cancelRequested && attempts <= ATTEMPTS) || (await isServing(run))) return;
+  if (cancelRequested) throw new Stopped("The deployment was cancelled");
+  throw new Failure(
+    "unavailable",
+    "interrupted",
+    "Cannot finish: the server was stopped in the middle of it again and again. Deploy again",
+  );
+}
+
+/** Gives up what served before and what nobody can go back to; trouble with that does not undo a release that serves. */
+async function tidyUp(run: Run): Promise<void> {
+  const { project, deployment } = run;
+  const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
+  const works = {
+    retire: () => retire(run),
+    clean: async () => {
+      await dropUpload(run.ports, deployment);
+      await cleanReleases(run.ports, run.settings.rollbackWindow)(served);
+    },
+  };
+  for (const name of ["retire", "clean"] as const) {
+    try {
+      await step(run, name, works[name]);
+    } catch (error) {
+      const cause = error instanceof StepFailed ? error.cause : undefined;
+      if (!(error instanceof StepFailed) || cause instanceof TakenAway || isOutage(cause)) throw error;
+      say(run, name, "Not everything of former releases could be removed; it is tried again later", "warn");
+    }
+  }
 }
 
 /** Ends a run that could not go on: a wait or a lost lease leaves everything to the next one; all else is undone first. */
 async function settle(run: Run, error: unknown): Promise<void> {
   const reason = run.signal.aborted ? (run.signal.reason as StopReason) : undefined;
   const cause = error instanceof StepFailed ? error.cause : error;
-  if (cause instanceof Waits || reason === "lost" || reason === "shutdown") {
-    await run.writer.flush().catch(() => {});
-    return;
+  if (cause instanceof Waits) return run.writer.flush();
+  if (reason === "lost" || reason === "shutdown" || cause instanceof TakenAway) {
+    if (reason === "shutdown") await run.writer.flush().catch(() => {});
+    return run.writer.discard();
   }
-  if (cause instanceof Failure && cause.code === "database_away") throw cause;
+  if (isOutage(cause) || (await isServing(run))) {
+    run.writer.discard();
+    throw cause;
+  }
   await undo(run);
-  if (reason === "cancelled" || cause instanceof Rejected) {
-    say(run, null, cause instanceof Rejected ? "The build was rejected" : "The deployment was cancelled");
+  if (reason === "cancelled" || cause instanceof Stopped) {
+    say(run, null, cause instanceof Stopped ? cause.message : "The deployment was cancelled");
     return end(run, "cancelled", null);
   }
-  const told = toldOf(error, cause);
-  void run.writer.line(told.message, { step: told.step, stream: "slipway", level: "error" });
+  const told = toldOf(run, error, cause);
+  say(run, told.step, told.message, "error");
   await end(run, "failed", told);
   if (!(cause instanceof Failure)) throw cause;
 }
 
-function toldOf(error: unknown, cause: unknown): DeploymentError {
-  const step = error instanceof StepFailed ? error.step : null;
-  if (cause instanceof Failure) return { code: cause.code, message: cause.message, step };
+/** Whether the database could not be asked; then nothing is decided, and the next attempt goes on. */
+function isOutage(cause: unknown): boolean {
+  return cause instanceof Failure && (cause.code === "database_away" || cause.code === "database_busy");
+}
+
+function toldOf(run: Run, error: unknown, cause: unknown): DeploymentError {
+  const at = error instanceof StepFailed ? error.step : null;
+  if (cause instanceof Failure) return { code: cause.code, message: run.writer.masked(cause.message), step: at };
   return {
     code: "internal",
     message: "Cannot finish: something unexpected went wrong. The server's log has the details",
-    step,
+    step: at,
   };
 }
 
 /** Leaves nothing of an unfinished deployment behind, and traffic where it was before. */
 async function undo(run: Run): Promise<void> {
-  const { edge, liveReleases, releaseFolders } = run.ports;
-  const { deployment, project, settings } = run;
-  const live = deployment.environment === "preview" ? undefined : await liveReleases.find(project.id);
-  if (live?.deployment.id === deployment.id) return;
-  await edge.switch(
-    routeKey(deployment),
-    live ? await routesTo(run.ports, live.project, live.deployment, settings.baseDomain) : [],
-  );
-  await dropInstances(run);
-  if ((deployment.artifactOf ?? deployment.id) === deployment.id) await releaseFolders.remove(deployment.id);
-  await dropUpload(run);
+  const { deployment, ports } = run;
+  const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
+  const works = [
+    () => goBack(run),
+    () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
+    () => dropUpload(ports, deployment),
+  ];
+  for (const work of works) {
+    try {
+      await work();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      say(run, null, "Not everything of this deployment could be removed; it is tried again later", "warn");
+    }
+  }
 }
 
 async function end(run: Run, what: "healthy" | "failed" | "cancelled", error: DeploymentError | null): Promise<void> {
   await run.writer.flush();
   const at = run.ports.clock.now();
-  const gone = what !== "healthy";
   const changed = await run.ports.deployments.change(run.deployment.id, (deployment) => {
+    if (!isStillOurs(run, deployment)) return undefined;
     const ended = happen(deployment, what, { at, error });
-    const next = gone
-      ? {
-          ...ended,
-          services: ended.services.map((service) => ({ ...service, status: "stopped" as const, instanceId: null })),
-          artifactAvailable: false,
-        }
-      : ended;
-    const { status, decision } = next;
-    return {
-      deployment: next,
-      events: [
-        { type: "status", status, decision },
-        { type: "end", status, decision, error: next.error },
-      ],
-    };
+    const next = what === "healthy" ? ended : stopped(ended);
+    const { status, decision, services } = next;
+    const told = services.map(({ name, status: how, error: why }) => ({
+      type: "service" as const,
+      name,
+      status: how,
+      error: why,
+    }));
+    const events: NewEvent[] = [
+      ...(what === "healthy" ? [] : told),
+      { type: "status", status, decision },
+      { type: "end", status, decision, error: next.error },
+    ];
+    return { deployment: next, events };
   });
   if (changed) run.deployment = changed;
+}
+
+/** A deployment of which nothing runs and nothing is kept any more. */
+function stopped(ended: Deployment): Deployment {
+  const status = ended.status === "failed" ? "failed" : "stopped";
+  const error = ended.error?.message ?? null;
+  return {
+    ...ended,
+    held: false,
+    artifactAvailable: false,
+    services: ended.services.map((service) => ({ ...service, status, error, instanceId: null })),
+  };
 }

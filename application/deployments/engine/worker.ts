@@ -4,7 +4,9 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { DeploymentQueue } from "../../../ports/deployment_queue.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
 import type { Log } from "../../../ports/log.ts";
-import type { StopReason } from "./run_deployment.ts";
+import type { UploadFiles } from "../../../ports/upload_files.ts";
+import { dropUpload } from "../drop_upload.ts";
+import type { StopReason } from "./run.ts";
 
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_000;
@@ -16,6 +18,7 @@ export interface WorkerPorts {
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
   readonly log: Log;
+  readonly uploadFiles: UploadFiles;
 }
 
 export interface WorkerOptions {
@@ -29,76 +32,120 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
+/** A deployment being carried out. */
+interface Work {
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+  /** Until when nobody else may have it, by this machine's own clock. */
+  heldUntil: number;
+}
+
 /** Takes deployments from the queue and carries them out, as many as may run at once, until stopped. */
-export function startWorker(ports: WorkerPorts, { run, maxBuilds }: WorkerOptions): Worker {
-  const owner = crypto.randomUUID();
-  const running = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
-  const lease = () => ({ owner, at: ports.clock.now(), leaseMs: LEASE_MS });
-  let stopped = false;
-  let wake = () => {};
-  const forget = ports.deploymentQueue.onWork(() => {
-    wake();
-    for (const id of running.keys()) void renew(id);
-  });
-  const loop = (async () => {
-    while (!stopped) {
-      const taken = await attempt(() => ports.deploymentQueue.take({ ...lease(), maxBuilds }));
-      if (taken) begin(taken);
-      else if (!stopped) {
-        await attempt(() => endOverdue(ports));
-        await Promise.race([new Promise<void>((resolve) => (wake = resolve)), sleep(LOOK_MS)]);
+export function startWorker(ports: WorkerPorts, options: WorkerOptions): Worker {
+  return new QueueWorker(ports, options);
+}
+
+class QueueWorker implements Worker {
+  readonly #ports: WorkerPorts;
+  readonly #options: WorkerOptions;
+  readonly #owner = crypto.randomUUID();
+  readonly #running = new Map<string, Work>();
+  readonly #forget: () => void;
+  readonly #loop: Promise<void>;
+  #stopped = false;
+  #wake: (() => void) | undefined;
+
+  constructor(ports: WorkerPorts, options: WorkerOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#forget = ports.deploymentQueue.onWork(() => {
+      this.#wake?.();
+      for (const id of this.#running.keys()) void this.#renew(id);
+    });
+    this.#loop = this.#takeAll();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#forget();
+    this.#wake?.();
+    for (const { stop } of this.#running.values()) stop.abort("shutdown" satisfies StopReason);
+    await this.#loop;
+    await Promise.all([...this.#running.values()].map(({ done }) => done));
+  }
+
+  async #takeAll(): Promise<void> {
+    while (!this.#stopped) {
+      // Whoever calls from here on is heard, also while this looks.
+      const called = new Promise<void>((resolve) => (this.#wake = resolve));
+      const { maxBuilds } = this.#options;
+      const taken = await this.#attempt(() => this.#ports.deploymentQueue.take({ ...this.#lease(), maxBuilds }));
+      if (taken) this.#begin(taken);
+      else {
+        await this.#attempt(() => endOverdue(this.#ports));
+        await Promise.race([called, sleep(LOOK_MS)]);
       }
     }
-  })();
+  }
 
-  function begin(deployment: Deployment): void {
+  #begin(deployment: Deployment): void {
+    const { id } = deployment;
     const stop = new AbortController();
-    const renewal = setInterval(() => void renew(deployment.id), RENEW_MS);
-    const done = attempt(() => run(deployment, stop.signal)).then(async () => {
+    if (deployment.cancelRequested) stop.abort("cancelled" satisfies StopReason);
+    if (this.#stopped) stop.abort("shutdown" satisfies StopReason);
+    const renewal = setInterval(() => void this.#renew(id), RENEW_MS);
+    const done = this.#attempt(() => this.#options.run(deployment, stop.signal)).then(async () => {
       clearInterval(renewal);
-      running.delete(deployment.id);
-      await attempt(() => ports.deploymentQueue.release(deployment.id, owner));
-      await attempt(() => ports.deploymentQueue.announce());
+      await this.#giveBack(id);
+      this.#running.delete(id);
     });
-    running.set(deployment.id, { stop, done });
+    this.#running.set(id, { stop, done, heldUntil: performance.now() + LEASE_MS });
   }
 
-  async function renew(id: string): Promise<void> {
-    const standing = await attempt(() => ports.deploymentQueue.renew(id, lease()));
-    const reason: StopReason | undefined =
-      standing === "cancel" ? "cancelled" : standing === "lost" ? "lost" : undefined;
-    if (reason) running.get(id)?.stop.abort(reason);
+  /** A database that is away takes it back a little later; after the lease it is free anyway. */
+  async #giveBack(id: string): Promise<void> {
+    const until = performance.now() + LEASE_MS;
+    const release = async () => {
+      await this.#ports.deploymentQueue.release(id, this.#owner);
+      return true;
+    };
+    while (!(await this.#attempt(release))) if (this.#stopped || performance.now() > until) return;
   }
 
-  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+  async #renew(id: string): Promise<void> {
+    const work = this.#running.get(id);
+    const asked = performance.now();
+    const standing = await this.#attempt(() => this.#ports.deploymentQueue.renew(id, this.#lease()));
+    if (!work) return;
+    if (standing === "held") work.heldUntil = asked + LEASE_MS;
+    // Whoever cannot renew its lease must be gone before another takes it.
+    const late = performance.now() > work.heldUntil - RENEW_MS;
+    if (standing === "cancel") work.stop.abort("cancelled" satisfies StopReason);
+    else if (standing === "lost" || late) work.stop.abort("lost" satisfies StopReason);
+  }
+
+  #lease() {
+    return { owner: this.#owner, at: this.#ports.clock.now(), leaseMs: LEASE_MS };
+  }
+
+  async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
-      ports.log.write("warn", "The worker met a problem and goes on", {
+      this.#ports.log.write("warn", "The worker met a problem and goes on", {
         error: error instanceof Error ? error.message : String(error),
       });
       await sleep(200);
       return undefined;
     }
   }
-
-  return {
-    async stop() {
-      stopped = true;
-      forget();
-      wake();
-      for (const { stop } of running.values()) stop.abort("shutdown" satisfies StopReason);
-      await loop;
-      await Promise.all([...running.values()].map(({ done }) => done));
-    },
-  };
 }
 
 /** Ends what nobody started or answered in time. */
-async function endOverdue({ clock, deploymentQueue, deployments }: WorkerPorts): Promise<void> {
+async function endOverdue({ clock, deploymentQueue, deployments, uploadFiles }: WorkerPorts): Promise<void> {
   const at = clock.now();
   for (const id of await deploymentQueue.overdue({ at, heldMs: HELD_MS })) {
-    await deployments.change(id, (deployment) => {
+    const stored = await deployments.change(id, (deployment) => {
       if (!deployment.held) return undefined;
       // An unanswered prompt is the engine's to end, with its step; a deployment that was never started simply ends here.
       if (deployment.status !== "queued") return { deployment: { ...deployment, held: false }, events: [] };
@@ -111,6 +158,7 @@ async function endOverdue({ clock, deploymentQueue, deployments }: WorkerPorts):
         ],
       };
     });
+    if (stored?.status === "cancelled") await dropUpload({ uploadFiles }, stored);
     await deploymentQueue.announce();
   }
 }

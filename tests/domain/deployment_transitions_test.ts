@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { array, assert, constantFrom, property } from "fast-check";
+import { type Deployment, DEPLOYMENT_STATUSES } from "../../domain/deployment/deployment.ts";
+import { canHappen, happen, type Happening, isRunning, isSettled } from "../../domain/deployment/transitions.ts";
+import { Failure } from "../../domain/failure.ts";
+import { deploymentOf, minutes } from "../support/store_builders.ts";
+
+const HAPPENINGS = [
+  "taken",
+  "built",
+  "healthy",
+  "partly_healthy",
+  "failed",
+  "cancelled",
+  "kept",
+  "rejected",
+  "superseded",
+] as const satisfies readonly Happening[];
+
+/** What every happening makes of every status; a dash is what cannot happen. */
+const TABLE = `
+                 taken     built      healthy  partly_healthy   failed  cancelled  kept   rejected  superseded
+queued           building  -          -        -                failed  cancelled  -      -         superseded
+building         -         deploying  -        -                failed  cancelled  -      -         -
+deploying        -         -          ready    partial_failure  failed  cancelled  -      -         -
+ready            -         -          -        -                -       -          -      -         -
+failed           -         -          -        -                -       -          -      -         -
+cancelled        -         -          -        -                -       -          -      -         -
+partial_failure  -         -          -        -                -       -          ready  rejected  -
+rejected         -         -          -        -                -       -          -      -         -
+superseded       -         -          -        -                -       -          -      -         -
+`;
+
+const ROWS = TABLE.trim()
+  .split("\n")
+  .slice(1)
+  .flatMap((line) => {
+    const [from = "", ...tos] = line.split(/\s+/);
+    return HAPPENINGS.map((what, index) => ({ from: from as Deployment["status"], what, to: tos[index]! }));
+  });
+
+const OF_NOBODY = { organizationId: "org_x", projectId: "prj_x" };
+const PROMPT = {
+  promptId: "p",
+  title: "Approve",
+  message: "Build it?",
+  actions: [],
+  expiresAt: minutes(60),
+  answer: null,
+};
+
+function standing(status: Deployment["status"], overrides: Partial<Deployment> = {}): Deployment {
+  return deploymentOf({ ...OF_NOBODY, status, ...overrides });
+}
+
+test("the table has every status and every happening", () => {
+  expect([...new Set(ROWS.map(({ from }) => from))].toSorted()).toEqual([...DEPLOYMENT_STATUSES].toSorted());
+  expect(ROWS).toHaveLength(DEPLOYMENT_STATUSES.length * HAPPENINGS.length);
+});
+
+describe("happen()", () => {
+  test.each(ROWS.filter(({ to }) => to !== "-"))("makes of $from by $what: $to", ({ from, what, to }) => {
+    const next = happen(standing(from), what, { at: minutes(5) });
+    expect(next.status).toBe(to as Deployment["status"]);
+    expect(canHappen({ status: from }, what)).toBe(true);
+  });
+
+  test.each(ROWS.filter(({ to }) => to === "-"))("refuses of $from: $what", ({ from, what }) => {
+    expect(canHappen({ status: from }, what)).toBe(false);
+    expect(() => happen(standing(from), what, { at: minutes(5) })).toThrow(`its status is "${from}"`);
+    try {
+      happen(standing(from), what, { at: minutes(5) });
+    } catch (error) {
+      expect(error).toBeInstanceOf(Failure);
+      expect((error as Failure).code).toBe("deployment_not_movable");
+    }
+  });
+
+  test("sets the decision of a partial failure, and nothing else sets one", () => {
+    for (const { from, what, to } of ROWS.filter((row) => row.to !== "-")) {
+      const expected = { partly_healthy: "pending", kept: "kept", rejected: "rejected" }[what as string] ?? null;
+      expect([from, what, to, happen(standing(from), what, { at: minutes(5) }).decision]).toEqual([
+        from,
+        what,
+        to,
+        expected as Deployment["decision"],
+      ]);
+    }
+  });
+
+  test("notes when it started, was built and finished", () => {
+    const taken = happen(standing("queued"), "taken", { at: minutes(1) });
+    const built = happen(taken, "built", { at: minutes(2) });
+    const ready = happen(built, "healthy", { at: minutes(3) });
+    expect([taken.startedAt, taken.builtAt, taken.finishedAt]).toEqual([minutes(1), null, null]);
+    expect([built.startedAt, built.builtAt, built.finishedAt]).toEqual([minutes(1), minutes(2), null]);
+    expect([ready.startedAt, ready.builtAt, ready.finishedAt]).toEqual([minutes(1), minutes(2), minutes(3)]);
+    expect(happen(standing("queued"), "cancelled", { at: minutes(4) }).finishedAt).toEqual(minutes(4));
+  });
+
+  test("keeps an open prompt while the build goes on, and closes it when the build is over", () => {
+    const asking = standing("building", { prompt: PROMPT });
+    expect(happen(asking, "built", { at: minutes(1) }).prompt).toBeNull();
+    expect(happen(asking, "cancelled", { at: minutes(1) }).prompt).toBeNull();
+    expect(happen(standing("queued", { prompt: PROMPT }), "taken", { at: minutes(1) }).prompt).toEqual(PROMPT);
+  });
+
+  test("keeps the error that ended it, and waits for nothing any more", () => {
+    const error = { code: "build_failed", message: "Cannot finish the build", step: "build" as const };
+    const failed = happen(standing("building", { waitingFor: "dep_other" }), "failed", { at: minutes(1), error });
+    expect([failed.error, failed.waitingFor]).toEqual([error, null]);
+  });
+});
+
+test("nothing that ended ever changes again, whatever happens to it", () => {
+  const ENDED = ["ready", "failed", "cancelled", "rejected", "superseded"];
+  assert(
+    property(array(constantFrom(...HAPPENINGS), { maxLength: 12 }), (whats) => {
+      let deployment = standing("queued");
+      for (const what of whats) {
+        const before = deployment;
+        if (canHappen(deployment, what)) deployment = happen(deployment, what, { at: minutes(1) });
+        if (ENDED.includes(before.status)) expect(deployment).toBe(before);
+      }
+    }),
+    { seed: 7, numRuns: 500 },
+  );
+});
+
+test("isRunning() and isSettled() part the statuses in two; a pending decision is settled", () => {
+  const running = DEPLOYMENT_STATUSES.filter((status) => isRunning({ status }));
+  expect(running).toEqual(["queued", "building", "deploying"]);
+  expect(DEPLOYMENT_STATUSES.filter((status) => isSettled({ status }))).toEqual(
+    DEPLOYMENT_STATUSES.filter((status) => !running.includes(status)),
+  );
+});
