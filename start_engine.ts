@@ -9,6 +9,7 @@ const PROBATION_MS = 3_500;
 const HEALTH_MS = 60_000;
 const SWEEP_MS = 60_000;
 const STOP_MS = 10_000;
+const CACHE_BYTES = 4 * 1_024 ** 3;
 
 /** What carries deployments out; disposing leaves running releases alone and unfinished deployments to the next process. */
 export type Engine = AsyncDisposable;
@@ -21,7 +22,11 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   await runtime.supervise();
   edge.load(await restoreReleases(world, { baseDomain })());
   const follow = followLiveReleases(world, { baseDomain });
-  const sweep = sweepReleases(world);
+  const removeLeftovers = sweepReleases(world);
+  const sweep = async () => {
+    await removeLeftovers();
+    await world.builder.trimCaches(CACHE_BYTES);
+  };
   const forget = liveReleases.onChange((projectId) => {
     follow(projectId)
       .then((live) => live || tidy())

@@ -1,4 +1,5 @@
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
@@ -38,8 +39,16 @@ export function readLogs(ports: ReadLogsPorts) {
     const running = deployment.services.find(
       ({ name, instanceId }) => instanceId !== null && (!service || name === service),
     );
-    const lines = running?.instanceId ? await ports.runtime.output(running.instanceId, { since, limit }) : [];
-    return lines.map((line) => ({ ...line, level: "info", step: null, service: running?.name ?? null }));
+    if (!running?.instanceId) return [];
+    const lines = await ports.runtime.output(running.instanceId, { since, limit });
+    const mask = secretMask((await ports.deployments.environment(id)).values());
+    return lines.map((line) => ({
+      ...line,
+      message: mask(line.message),
+      level: "info",
+      step: null,
+      service: running.name,
+    }));
   };
 }
 

@@ -10,6 +10,8 @@ import { workingFolder } from "./engine/build_release.ts";
 import { routesTo, type ServePorts } from "./engine/serve.ts";
 
 const GRACE_MS = 10_000;
+const UP_MS = 10_000;
+const LOOK_MS = 50;
 const DRAIN_MS = 40_000;
 
 export interface RestoreReleasesPorts extends ServePorts {
@@ -22,18 +24,17 @@ export interface RestoreReleasesPorts extends ServePorts {
 export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
   return async function (): Promise<readonly EdgeRoute[]> {
     const routes: EdgeRoute[] = [];
-    for (const release of await ports.liveReleases.list()) {
+    const restored = (await ports.liveReleases.list()).map(async (release) => {
       try {
         await ensureRunning(ports, release);
         routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        ports.log.write("error", "A live release could not be started again", {
-          projectId: release.project.id,
-          error: why,
-        });
+        const where = { projectId: release.project.id, error: why };
+        ports.log.write("error", "A live release could not be started again", where);
       }
-    }
+    });
+    await Promise.all(restored);
     return routes;
   };
 }
@@ -43,7 +44,8 @@ async function ensureRunning(
   { deployment, project }: LiveRelease,
 ): Promise<void> {
   const instanceId = deployment.services[0]?.instanceId;
-  if (!instanceId || (await runtime.find(instanceId))) return;
+  if (!instanceId) return;
+  if (await runtime.find(instanceId)) return untilUp(runtime, instanceId);
   const folder = await releaseFolders.find(deployment.artifactOf ?? deployment.id);
   if (!folder?.finished) throw new Error("its release folder is gone");
   await runtime.start({
@@ -56,6 +58,16 @@ async function ensureRunning(
     command: deployment.plan.startCommand ?? "",
     environment: await deployments.environment(deployment.id),
   });
+  await untilUp(runtime, instanceId);
+}
+
+/** Gives a program that is starting again a moment, so that the edge does not open before it. */
+async function untilUp(runtime: Runtime, instanceId: string): Promise<void> {
+  for (let waited = 0; waited < UP_MS; waited += LOOK_MS) {
+    const instance = await runtime.find(instanceId);
+    if (!instance || instance.status === "running" || instance.status === "exited") return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
 }
 
 export interface SweepReleasesPorts {

@@ -136,6 +136,7 @@ async function build(run: Run): Promise<void> {
   await inTime(run, "finish the build", (signal) =>
     run.ports.builder.build({
       deploymentId: deployment.id,
+      cacheKey: deployment.projectId,
       folder,
       workingFolder: workingFolder(folder, deployment),
       commands: given,
