@@ -3,6 +3,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 /** A way to a server that tests can close and block. */
 export interface TcpGate extends AsyncDisposable {
   readonly port: number;
+  /** Sees what clients send, before it is passed on. */
+  watch: ((bytes: Buffer) => void) | undefined;
   /** Breaks every connection and refuses new ones. */
   shut(): Promise<void>;
   /** Lets connections through again. */
@@ -26,7 +28,10 @@ export async function tcpGate(target: number | (() => number)): Promise<TcpGate>
       [upstream, client],
     ] as const) {
       sockets.add(from);
-      from.on("data", (bytes) => to.write(bytes));
+      from.on("data", (bytes: Buffer) => {
+        if (from === client) gate.watch?.(bytes);
+        to.write(bytes);
+      });
       from.on("error", () => to.destroy());
       from.on("close", () => {
         sockets.delete(from);
@@ -40,6 +45,7 @@ export async function tcpGate(target: number | (() => number)): Promise<TcpGate>
     get port() {
       return port;
     },
+    watch: undefined,
     async open() {
       server = createServer(passOn);
       const listening = Promise.withResolvers<void>();
