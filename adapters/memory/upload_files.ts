@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { unpack } from "../../domain/archive/unpack.ts";
-import type { ReceivedUpload, TreeEntry, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import type { ReceivedUpload, ReceiveOptions, TreeEntry, UploadFiles } from "../../ports/upload_files.ts";
 
 type Node =
   | { readonly type: "folder" }
@@ -21,7 +21,7 @@ export class MemoryUploadFiles implements UploadFiles {
   async receive(
     id: string,
     archive: ReadableStream<Uint8Array>,
-    { limits, signal }: { readonly limits: UploadLimits; readonly signal?: AbortSignal },
+    { limits, signal, confirm }: ReceiveOptions,
   ): Promise<ReceivedUpload> {
     const hash = createHash("sha256");
     const nodes = new Map<string, Node>();
@@ -48,6 +48,7 @@ export class MemoryUploadFiles implements UploadFiles {
       }
     }
     signal?.throwIfAborted();
+    await confirm?.();
     this.#uploads.set(id, { nodes, changedAt: new Date() });
     return received!;
   }

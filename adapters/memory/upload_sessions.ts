@@ -35,10 +35,12 @@ export class MemoryUploadSessions implements UploadSessions {
     return lease.id;
   }
 
-  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<void> {
+  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<boolean> {
     const session = this.#received(id, lease);
+    if (!session) return false;
     const until = new Date(at.getTime() + leaseMs);
-    if (session) this.#tables.uploads.set(id, { session, lease: { id: lease, until } });
+    this.#tables.uploads.set(id, { session, lease: { id: lease, until } });
+    return true;
   }
 
   async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
@@ -55,17 +57,21 @@ export class MemoryUploadSessions implements UploadSessions {
     if (session) this.#tables.uploads.set(id, { session: { ...session, state: "open" }, lease: null });
   }
 
-  async sweep(before: Date): Promise<readonly string[]> {
+  async use(id: string): Promise<boolean> {
+    const row = this.#tables.uploads.get(id);
+    if (row?.session.state !== "ready") return false;
+    this.#tables.uploads.set(id, { ...row, session: { ...row.session, state: "used" } });
+    return true;
+  }
+
+  async sweep(before: Date, stored: readonly string[]): Promise<readonly string[]> {
     const expired = [...this.#tables.uploads.values()]
       .filter(({ session }) => session.expiresAt < before && session.state !== "used")
       .filter(({ session, lease }) => session.state !== "receiving" || !lease || lease.until < before)
       .map(({ session }) => session.id);
     for (const id of expired) this.#tables.uploads.delete(id);
-    return expired;
-  }
-
-  async known(id: string): Promise<boolean> {
-    return this.#tables.uploads.has(id);
+    const orphans = stored.filter((id) => !this.#tables.uploads.has(id));
+    return [...new Set([...expired, ...orphans])];
   }
 
   #received(id: string, lease: string): UploadSession | undefined {

@@ -62,13 +62,14 @@ export class PostgresUploadSessions implements UploadSessions {
     return count > 0 ? lease : undefined;
   }
 
-  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<void> {
+  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<boolean> {
     const leaseUntil = new Date(at.getTime() + leaseMs);
-    await this.#database.run(
+    const { count } = await this.#database.run(
       (sql) => sql`
         update upload_sessions set lease_until = ${leaseUntil}
         where id = ${id} and state = 'receiving' and lease_id = ${lease}`,
     );
+    return count > 0;
   }
 
   async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
@@ -91,20 +92,28 @@ export class PostgresUploadSessions implements UploadSessions {
     );
   }
 
-  async sweep(before: Date): Promise<readonly string[]> {
-    const rows = await this.#database.run(
-      (sql) => sql<{ id: string }[]>`
-        delete from upload_sessions
-        where expires_at < ${before} and state <> 'used'
-          and (state <> 'receiving' or lease_until is null or lease_until < ${before})
-        returning id`,
+  async use(id: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      (sql) => sql`update upload_sessions set state = 'used' where id = ${id} and state = 'ready'`,
     );
-    return rows.map(({ id }) => id);
+    return count > 0;
   }
 
-  async known(id: string): Promise<boolean> {
-    const rows = await this.#database.run((sql) => sql`select 1 from upload_sessions where id = ${id}`);
-    return rows.length > 0;
+  async sweep(before: Date, stored: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<{ id: string }[]>`
+        with expired as (
+          delete from upload_sessions
+          where expires_at < ${before} and state <> 'used'
+            and (state <> 'receiving' or lease_until is null or lease_until < ${before})
+          returning id
+        )
+        select id from expired
+        union
+        select id from unnest(${stored}::text[]) as kept (id)
+        where not exists (select 1 from upload_sessions where upload_sessions.id = kept.id)`,
+    );
+    return rows.map(({ id }) => id);
   }
 }
 

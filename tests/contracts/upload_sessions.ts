@@ -96,14 +96,14 @@ export function uploadSessionsContract(
     test("renew() holds the lease longer", async () => {
       const { id } = await aSession();
       const lease = await world().uploadSessions.begin(id, term(0));
-      await world().uploadSessions.renew(id, lease!, term(4));
+      expect(await world().uploadSessions.renew(id, lease!, term(4))).toBe(true);
       expect(await world().uploadSessions.begin(id, term(8))).toBeUndefined();
       expect(await world().uploadSessions.begin(id, term(10))).toBeString();
     });
 
     test("renew() does not begin anything", async () => {
       const session = await aSession();
-      await world().uploadSessions.renew(session.id, "unknown", term(0));
+      expect(await world().uploadSessions.renew(session.id, "unknown", term(0))).toBe(false);
       expect(await stored(session)).toEqual(session);
       expect(await world().uploadSessions.begin(session.id, term(1))).toBeString();
     });
@@ -134,7 +134,7 @@ export function uploadSessionsContract(
       const { uploadSessions } = world();
       const former = await uploadSessions.begin(session.id, term(0));
       const next = await uploadSessions.begin(session.id, term(6));
-      await uploadSessions.renew(session.id, former!, term(30));
+      expect(await uploadSessions.renew(session.id, former!, term(30))).toBe(false);
       await uploadSessions.giveUp(session.id, former!);
       expect(await uploadSessions.complete(session.id, former!, RECEIVED, minutes(7))).toBe(false);
       expect(await stored(session)).toEqual({ ...session, state: "receiving" });
@@ -155,7 +155,7 @@ export function uploadSessionsContract(
       const { uploadSessions } = world();
       const longAgo = new Date("1985-01-01T00:00:00.000Z");
       const at = (minute: number) => new Date(longAgo.getTime() + minute * 60_000);
-      await uploadSessions.sweep(longAgo);
+      await uploadSessions.sweep(longAgo, []);
       const waiting = await aSession({ expiresAt: at(-1) });
       const ready = await aSession({ state: "ready", expiresAt: at(-1) });
       const later = await aSession({ expiresAt: at(1) });
@@ -164,26 +164,57 @@ export function uploadSessionsContract(
       expect(await uploadSessions.begin(receiving.id, { at: at(-2), leaseMs: 5 * 60_000 })).toBeString();
       const abandoned = await aSession({ expiresAt: at(-1) });
       expect(await uploadSessions.begin(abandoned.id, { at: at(-10), leaseMs: 5 * 60_000 })).toBeString();
-      const swept = await uploadSessions.sweep(longAgo);
+      const swept = await uploadSessions.sweep(longAgo, []);
       expect(swept.toSorted()).toEqual([waiting.id, ready.id, abandoned.id].toSorted());
       for (const session of [waiting, ready, abandoned]) expect(await stored(session)).toBeUndefined();
       expect(await stored(later)).toEqual(later);
       expect(await stored(used)).toEqual(used);
       expect(await stored(receiving)).toEqual({ ...receiving, state: "receiving" });
-      expect(await uploadSessions.sweep(longAgo)).toEqual([]);
+      expect(await uploadSessions.sweep(longAgo, [])).toEqual([]);
     });
 
-    test("known() tells of sessions in any state, until they are swept", async () => {
+    test("renew() and complete() of a session that was swept meanwhile tell so", async () => {
+      const { uploadSessions } = world();
+      const longAgo = new Date("1983-01-01T00:00:00.000Z");
+      const session = await aSession({ expiresAt: new Date(longAgo.getTime() - 1) });
+      const lease = await uploadSessions.begin(session.id, {
+        at: new Date(longAgo.getTime() - 60_000),
+        leaseMs: 1_000,
+      });
+      expect(await uploadSessions.sweep(longAgo, [])).toEqual([session.id]);
+      expect(await uploadSessions.renew(session.id, lease!, term(0))).toBe(false);
+      expect(await uploadSessions.complete(session.id, lease!, RECEIVED, minutes(1))).toBe(false);
+      await uploadSessions.giveUp(session.id, lease!);
+      expect(await stored(session)).toBeUndefined();
+    });
+
+    test("sweep() tells which of the stored ids no session has, in any state", async () => {
       const { uploadSessions } = world();
       const longAgo = new Date("1984-01-01T00:00:00.000Z");
-      for (const state of ["open", "receiving", "ready", "used"] as const) {
-        expect(await uploadSessions.known((await aSession({ state })).id)).toBe(true);
+      const kept: string[] = [];
+      for (const state of ["open", "receiving", "ready", "used"] as const) kept.push((await aSession({ state })).id);
+      const { id: expired } = await aSession({ state: "ready", expiresAt: new Date(longAgo.getTime() - 1) });
+      const [orphan, odd] = [newId("upl"), "x' or 1=1"];
+      const swept = await uploadSessions.sweep(longAgo, [...kept, expired, orphan, odd]);
+      expect(swept.toSorted()).toEqual([expired, orphan, odd].toSorted());
+      expect((await uploadSessions.sweep(longAgo, [...kept, orphan])).toSorted()).toEqual([orphan]);
+    });
+
+    test("use() moves a ready session to used, once", async () => {
+      const session = await aSession({ state: "ready", ...RECEIVED });
+      const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.use(session.id)));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await stored(session)).toEqual({ ...session, state: "used" });
+      expect(await world().uploadSessions.use(session.id)).toBe(false);
+    });
+
+    test("use() leaves alone what is not ready", async () => {
+      for (const state of ["open", "receiving", "used"] as const) {
+        const session = await aSession({ state });
+        expect(await world().uploadSessions.use(session.id)).toBe(false);
+        expect(await stored(session)).toEqual(session);
       }
-      const { id } = await aSession({ expiresAt: new Date(longAgo.getTime() - 1) });
-      expect(await uploadSessions.known(id)).toBe(true);
-      await uploadSessions.sweep(longAgo);
-      expect(await uploadSessions.known(id)).toBe(false);
-      expect(await uploadSessions.known(newId("upl"))).toBe(false);
+      expect(await world().uploadSessions.use(newId("upl"))).toBe(false);
     });
   });
 }
