@@ -56,6 +56,7 @@ import { findServer } from "./application/servers/find_server.ts";
 import { listServers } from "./application/servers/list_servers.ts";
 import { removeServer } from "./application/servers/remove_server.ts";
 import { sweep, sweepUploads } from "./application/upkeep/sweep.ts";
+import { sweepHistory } from "./application/upkeep/sweep_history.ts";
 import { openUploadSession } from "./application/uploads/open_upload_session.ts";
 import { receiveUpload } from "./application/uploads/receive_upload.ts";
 import { scanUpload } from "./application/uploads/scan_upload.ts";
@@ -156,6 +157,7 @@ function projectUseCases(ports: Ports) {
     removeProject: removeProject(ports),
     scanUpload: scanUpload(ports),
     sweep: sweep(ports),
+    sweepHistory: sweepHistory(ports),
     sweepUploads: sweepUploads(ports),
     verifyDomain: verifyDomain(ports),
   };

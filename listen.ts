@@ -1,4 +1,5 @@
 import type { Gate } from "./http/gate.ts";
+import { lingeringBody } from "./http/lingering_body.ts";
 import { problem } from "./http/problems.ts";
 
 /** How to listen. */
@@ -32,7 +33,11 @@ export function listen({ host, port }: ListenOptions): Listener {
     async fetch(request, bun) {
       running++;
       try {
-        return await handle(request, bun.requestIP(request)?.address ?? "unknown");
+        const peer = bun.requestIP(request)?.address ?? "unknown";
+        const lingering = lingeringBody(request);
+        const response = await handle(lingering?.request ?? request, peer);
+        await lingering?.drain();
+        return response;
       } finally {
         running--;
         if (running === 0) idle?.();

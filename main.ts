@@ -39,6 +39,7 @@ async function run(config: Config): Promise<void> {
   async function tidy(): Promise<void> {
     try {
       await useCases.sweep();
+      await useCases.sweepHistory();
       await useCases.sweepUploads();
     } catch (error) {
       log.write("warn", "Upkeep failed and will be tried again", {

@@ -12,6 +12,7 @@ import { loggedPath } from "./logged_path.ts";
 import type { Metrics } from "./metrics.ts";
 import { type AnswerOnce, BodyDigest, runOnce } from "./once.ts";
 import { BROKEN_OFF, problem, problemOf } from "./problems.ts";
+import { checkQueryText } from "./query_text.ts";
 import { keepBody, NotJson, readJson } from "./request_body.ts";
 import { routeTable } from "./route_table.ts";
 
@@ -158,6 +159,7 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
     return recorded(visited, options, async () => problemOf(refusal, request.signal, report));
   }
   if (changes) return makeChange(visited, app, options);
+  checkQueryText(visited.query);
   const reached = innerRequest(visited, { method: "GET" });
   admit(reached, caller);
   return app.handle(reached);

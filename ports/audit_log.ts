@@ -32,4 +32,6 @@ export interface AuditLog {
   finish(id: string, end: { readonly outcome: AuditOutcome; readonly target: string | null }): Promise<void>;
   /** Newest first. */
   list(organizationId: string, filter: AuditFilter, page: Page): Promise<Listing<AuditEntry>>;
+  /** Removes entries from before a time, at most some thousands at once, and tells how many. */
+  sweep(before: Date): Promise<number>;
 }

@@ -1,14 +1,16 @@
 import type { DomainName } from "../domain/domain_name.ts";
 import type { Listing, Page } from "../domain/page.ts";
 
+/** What a list of names is limited to. */
+export interface DomainFilter {
+  readonly projectIds?: readonly string[];
+  readonly hostname?: string;
+}
+
 /** Host names and the projects they lead to; a host name stands once in the whole installation. */
 export interface Domains {
-  /** Newest first; `projectIds` limits the list. */
-  list(
-    organizationId: string,
-    filter: { readonly projectIds?: readonly string[] },
-    page: Page,
-  ): Promise<Listing<DomainName>>;
+  /** Newest first; the filter limits the list. */
+  list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>>;
   find(organizationId: string, id: string): Promise<DomainName | undefined>;
   /** Stores a name, displacing only another organization's unproven claim made before `staleBefore`; `false` when the name is taken. */
   claim(domain: DomainName, options: { readonly staleBefore: Date }): Promise<boolean>;

@@ -21,4 +21,6 @@ export interface Invitations {
   accept(id: string, newcomer: Newcomer, at: Date): Promise<boolean>;
   /** Withdraws an untaken invitation; `false` when there is none. */
   remove(organizationId: string, id: string): Promise<boolean>;
+  /** Removes untaken invitations that expired before a time, and tells how many. */
+  sweep(before: Date): Promise<number>;
 }

@@ -8,4 +8,6 @@ export interface Tokens {
   list(owner: { readonly organizationId: string; readonly userId: string }, page: Page): Promise<Listing<AccessToken>>;
   /** Ends a token at once, everywhere; `false` when the owner has none with this id. */
   revoke(owner: { readonly organizationId: string; readonly userId: string }, id: string): Promise<boolean>;
+  /** Removes tokens that were revoked or expired before a time, and tells how many; the first owner's stays, to be replaced. */
+  sweep(before: Date): Promise<number>;
 }

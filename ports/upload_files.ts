@@ -25,19 +25,23 @@ export interface TreeEntry {
   readonly size: number;
 }
 
+/** How an upload is received. */
+export interface ReceiveOptions {
+  readonly limits: UploadLimits;
+  readonly signal?: AbortSignal;
+  /** Rejects when what was received must not be kept after all. */
+  readonly confirm?: () => Promise<void>;
+}
+
 /** Keeps the unpacked folders of upload sessions, apart from each other by id. */
 export interface UploadFiles {
   /**
    * Unpacks a gzipped tar as it arrives, in constant memory. Resolves only when the whole archive was read, checked and
-   * written. Rejects with a `Failure` (`invalid` for a hostile or broken archive, `too_large` beyond a limit), when
-   * aborted with the signal's reason, and then keeps nothing of it; what an earlier successful call stored under `id` is
-   * replaced only by a success.
+   * written, and `confirm` agreed, which is asked then. Rejects with a `Failure` (`invalid` for a hostile or broken
+   * archive, `too_large` beyond a limit), with the reason of `confirm`, when aborted with the signal's reason, and then
+   * keeps nothing of it; what an earlier successful call stored under `id` is replaced only by a success.
    */
-  receive(
-    id: string,
-    archive: ReadableStream<Uint8Array>,
-    options: { readonly limits: UploadLimits; readonly signal?: AbortSignal },
-  ): Promise<ReceivedUpload>;
+  receive(id: string, archive: ReadableStream<Uint8Array>, options: ReceiveOptions): Promise<ReceivedUpload>;
   /** Yields the entries of a stored upload, sorted by path, links never followed; nothing for an unknown id. */
   list(id: string): AsyncIterable<TreeEntry>;
   /** Reads one regular file, not through links that leave the folder; `undefined` when absent or over `maxBytes`. */

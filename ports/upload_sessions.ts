@@ -10,17 +10,17 @@ export interface UploadSessions {
    * also a session whose receiver's lease ran out. `undefined` when it cannot.
    */
   begin(id: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<string | undefined>;
-  /** Holds a lease longer, unless another receiver has taken over. */
-  renew(id: string, lease: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<void>;
+  /** Holds a lease longer; `false` when it is lost: another receiver has taken over, or the session is gone. */
+  renew(id: string, lease: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<boolean>;
   /** Moves a session that is received under this lease to `ready`, with another hour to be used; `false` when it is not. */
   complete(id: string, lease: string, received: ReceivedUpload, at: Date): Promise<boolean>;
   /** Moves a session that is received under this lease back to `open`. */
   giveUp(id: string, lease: string): Promise<void>;
-  /** Moves a `ready` session to `used`, for exactly one of several callers; `false` when it is not ready. */
+  /** Moves a `ready` session to `used`, for exactly one of several callers; `false` for the others. */
   use(id: string): Promise<boolean>;
   /**
-   * Removes sessions that expired before a time and are neither used nor being received. Returns their ids, and those of the
-   * `stored` ones that no session has, in any organization and state: nobody needs the files of these.
+   * Removes sessions that expired before a time and are neither used nor being received. Returns the ids whose files may
+   * go: theirs, and those of `stored` that no session has, in any organization and state.
    */
   sweep(before: Date, stored: readonly string[]): Promise<readonly string[]>;
 }

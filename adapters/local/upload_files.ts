@@ -3,7 +3,7 @@ import { chmod, lstat, mkdir, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
-import type { ReceivedUpload, TreeEntry, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import type { ReceivedUpload, ReceiveOptions, TreeEntry, UploadFiles } from "../../ports/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { FolderWriter } from "./folder_writer.ts";
@@ -28,7 +28,7 @@ export class LocalUploadFiles implements UploadFiles {
   async receive(
     id: string,
     archive: ReadableStream<Uint8Array>,
-    { limits, signal }: { readonly limits: UploadLimits; readonly signal?: AbortSignal },
+    { limits, signal, confirm }: ReceiveOptions,
   ): Promise<ReceivedUpload> {
     const home = this.#home(id);
     if (home === undefined) throw invalidField("id", "it is not the id of an upload");
@@ -43,6 +43,7 @@ export class LocalUploadFiles implements UploadFiles {
         if (step.type === "end") received = { bytes: step.bytes, files: step.files, sha256: hash.digest("hex") };
       }
       signal?.throwIfAborted();
+      await confirm?.();
       await replace(join(home, "tree"), part);
       return received!;
     } catch (error) {

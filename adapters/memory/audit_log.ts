@@ -30,4 +30,10 @@ export class MemoryAuditLog implements AuditLog {
       .filter((entry) => target === undefined || entry.target === target);
     return newestFirst(rows, page, { at: ({ at }) => at, id: ({ id }) => id });
   }
+
+  async sweep(before: Date): Promise<number> {
+    const old = [...this.#tables.audit.values()].filter(({ at }) => at < before);
+    for (const { id } of old) this.#tables.audit.delete(id);
+    return old.length;
+  }
 }

@@ -1,6 +1,6 @@
 import type { DomainName } from "../../domain/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Domains } from "../../ports/domains.ts";
+import type { DomainFilter, Domains } from "../../ports/domains.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -12,15 +12,13 @@ export class MemoryDomains implements Domains {
     this.#tables = tables;
   }
 
-  async list(
-    organizationId: string,
-    { projectIds }: { readonly projectIds?: readonly string[] },
-    page: Page,
-  ): Promise<Listing<DomainName>> {
+  async list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>> {
+    const { projectIds, hostname } = filter;
     const rows = this.#tables.domains
       .values()
       .filter((domain) => domain.organizationId === organizationId)
-      .filter(({ projectId }) => !projectIds || projectIds.includes(projectId));
+      .filter(({ projectId }) => !projectIds || projectIds.includes(projectId))
+      .filter((domain) => hostname === undefined || domain.hostname === hostname);
     return newestFirst(rows, page, BY_CREATION);
   }
 

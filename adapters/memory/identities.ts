@@ -26,7 +26,9 @@ export class MemoryIdentities implements Identities {
   }
 
   #byToken(fingerprint: string): Known | undefined {
-    const row = this.#tables.tokens.values().find((stored) => stored.fingerprint === fingerprint && !stored.revoked);
+    const row = this.#tables.tokens
+      .values()
+      .find((stored) => stored.fingerprint === fingerprint && stored.revokedAt === null);
     if (!row) return undefined;
     const { id, userId, organizationId, expiresAt, narrowing } = row.token;
     return { userId, credential: { kind: "token", id }, expiresAt, narrowing, boundTo: organizationId };

@@ -24,7 +24,7 @@ export class MemoryInstallation implements Installation {
       grants: [],
       createdAt: new Date(organization.createdAt),
     });
-    tokens.set(token.id, { token: structuredClone(token), fingerprint: tokenFingerprint, revoked: false });
+    tokens.set(token.id, { token: structuredClone(token), fingerprint: tokenFingerprint, revokedAt: null });
     this.#tables.founderTokenId = token.id;
     return true;
   }
@@ -42,7 +42,7 @@ export class MemoryInstallation implements Installation {
     const row = founderTokenId === undefined ? undefined : tokens.get(founderTokenId);
     if (!row || row.fingerprint === tokenFingerprint) return false;
     // A founder who revoked the token gets in again with a new one.
-    tokens.set(row.token.id, { ...row, fingerprint: tokenFingerprint, revoked: false });
+    tokens.set(row.token.id, { ...row, fingerprint: tokenFingerprint, revokedAt: null });
     const { organizationId, userId } = row.token;
     const key = memberKey(organizationId, userId);
     if (!members.has(key))

@@ -57,6 +57,13 @@ export class MemoryInvitations implements Invitations {
     return invitations.get(id)?.invitation.organizationId === organizationId && invitations.delete(id);
   }
 
+  async sweep(before: Date): Promise<number> {
+    const { invitations } = this.#tables;
+    const expired = [...invitations.values()].filter(({ invitation }) => invitation.expiresAt < before);
+    for (const { invitation } of expired) invitations.delete(invitation.id);
+    return expired.length;
+  }
+
   #addUser(email: string, { userId, name, passwordHash }: Newcomer & { readonly kind: "new" }, at: Date): void {
     const { users } = this.#tables;
     if (users.values().some((user) => user.email === email)) {

@@ -45,7 +45,7 @@ export class MemoryMembers implements Members {
     for (const [id, stored] of this.#tables.tokens) {
       const { token } = stored;
       if (token.organizationId === organizationId && token.userId === userId) {
-        this.#tables.tokens.set(id, { ...stored, revoked: true });
+        this.#tables.tokens.set(id, { ...stored, revokedAt: new Date() });
       }
     }
     return "done";

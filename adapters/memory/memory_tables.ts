@@ -31,7 +31,7 @@ export interface MemberRow {
 export interface TokenRow {
   readonly token: AccessToken;
   readonly fingerprint: string;
-  readonly revoked: boolean;
+  readonly revokedAt: Date | null;
 }
 
 /** One environment variable as stored. */

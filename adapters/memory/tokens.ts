@@ -18,7 +18,7 @@ export class MemoryTokens implements Tokens {
   }
 
   async create(token: AccessToken, tokenFingerprint: string): Promise<void> {
-    const row = { token: structuredClone(token), fingerprint: tokenFingerprint, revoked: false };
+    const row = { token: structuredClone(token), fingerprint: tokenFingerprint, revokedAt: null };
     this.#tables.tokens.set(token.id, row);
   }
 
@@ -33,11 +33,20 @@ export class MemoryTokens implements Tokens {
   async revoke(owner: Owner, id: string): Promise<boolean> {
     const row = this.#tables.tokens.get(id);
     if (!row || !belongsTo(row, owner)) return false;
-    this.#tables.tokens.set(id, { ...row, revoked: true });
+    this.#tables.tokens.set(id, { ...row, revokedAt: new Date() });
     return true;
+  }
+
+  async sweep(before: Date): Promise<number> {
+    const { tokens, founderTokenId } = this.#tables;
+    const ended = [...tokens.values()]
+      .filter(({ token, revokedAt }) => [revokedAt, token.expiresAt].some((end) => end !== null && end < before))
+      .filter(({ token }) => token.id !== founderTokenId);
+    for (const { token } of ended) tokens.delete(token.id);
+    return ended.length;
   }
 }
 
-function belongsTo({ token, revoked }: TokenRow, owner: Owner): boolean {
-  return !revoked && token.organizationId === owner.organizationId && token.userId === owner.userId;
+function belongsTo({ token, revokedAt }: TokenRow, owner: Owner): boolean {
+  return revokedAt === null && token.organizationId === owner.organizationId && token.userId === owner.userId;
 }

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { ReceivedUpload, TreeEntry, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import type { ReceivedUpload, ReceiveOptions, TreeEntry, UploadFiles } from "../../ports/upload_files.ts";
 
 type Node =
   | { readonly type: "folder" }
@@ -24,7 +24,7 @@ export class MemoryUploadFiles implements UploadFiles {
   async receive(
     id: string,
     archive: ReadableStream<Uint8Array>,
-    { limits, signal }: { readonly limits: UploadLimits; readonly signal?: AbortSignal },
+    { limits, signal, confirm }: ReceiveOptions,
   ): Promise<ReceivedUpload> {
     const hash = createHash("sha256");
     const nodes = new Map<string, Node>();
@@ -51,6 +51,7 @@ export class MemoryUploadFiles implements UploadFiles {
       }
     }
     signal?.throwIfAborted();
+    await confirm?.();
     this.#uploads.set(id, { nodes, changedAt: new Date() });
     return received!;
   }

@@ -35,10 +35,12 @@ export class MemoryUploadSessions implements UploadSessions {
     return lease.id;
   }
 
-  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<void> {
+  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<boolean> {
     const session = this.#received(id, lease);
+    if (!session) return false;
     const until = new Date(at.getTime() + leaseMs);
-    if (session) this.#tables.uploads.set(id, { session, lease: { id: lease, until } });
+    this.#tables.uploads.set(id, { session, lease: { id: lease, until } });
+    return true;
   }
 
   async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
@@ -67,9 +69,9 @@ export class MemoryUploadSessions implements UploadSessions {
       .filter(({ session }) => session.expiresAt < before && session.state !== "used")
       .filter(({ session, lease }) => session.state !== "receiving" || !lease || lease.until < before)
       .map(({ session }) => session.id);
-    const unknown = stored.filter((id) => !this.#tables.uploads.has(id));
     for (const id of expired) this.#tables.uploads.delete(id);
-    return [...new Set([...expired, ...unknown])];
+    const orphans = stored.filter((id) => !this.#tables.uploads.has(id));
+    return [...new Set([...expired, ...orphans])];
   }
 
   #received(id: string, lease: string): UploadSession | undefined {

@@ -17,6 +17,9 @@ interface AuditRow {
   readonly outcome: AuditOutcome;
 }
 
+/** Removed by one statement, which has only so much time. */
+const BATCH = 5_000;
+
 /** Keeps the audit log in PostgreSQL. */
 export class PostgresAuditLog implements AuditLog {
   readonly #database: Database;
@@ -58,6 +61,14 @@ export class PostgresAuditLog implements AuditLog {
       }),
       toEntry,
     );
+  }
+
+  async sweep(before: Date): Promise<number> {
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        delete from audit_log where id in (select id from audit_log where at < ${before} order by at limit ${BATCH})`,
+    );
+    return count;
   }
 }
 

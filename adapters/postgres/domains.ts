@@ -1,6 +1,6 @@
 import type { DomainName } from "../../domain/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Domains } from "../../ports/domains.ts";
+import type { DomainFilter, Domains } from "../../ports/domains.ts";
 import type { Database, Sql } from "./database.ts";
 import { readPage } from "./read_page.ts";
 
@@ -23,18 +23,16 @@ export class PostgresDomains implements Domains {
     this.#database = database;
   }
 
-  async list(
-    organizationId: string,
-    { projectIds }: { readonly projectIds?: readonly string[] },
-    page: Page,
-  ): Promise<Listing<DomainName>> {
+  async list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>> {
+    const { projectIds, hostname } = filter;
     return readPage(
       this.#database,
       page,
       (sql) => ({
         columns: columns(sql),
         from: sql`domains where organization_id = ${organizationId}
-          ${projectIds ? sql`and project_id = any (${projectIds}::text[])` : sql``}`,
+          ${projectIds ? sql`and project_id = any (${projectIds}::text[])` : sql``}
+          ${hostname === undefined ? sql`` : sql`and hostname = ${hostname}`}`,
         order: sql`created_at desc, id desc`,
       }),
       toDomain,

@@ -86,6 +86,11 @@ export class PostgresInvitations implements Invitations {
     return count > 0;
   }
 
+  async sweep(before: Date): Promise<number> {
+    const { count } = await this.#database.run((sql) => sql`delete from invitations where expires_at < ${before}`);
+    return count;
+  }
+
   #acceptNew(id: string, { userId, name, passwordHash }: Newcomer & { readonly kind: "new" }, at: Date) {
     return this.#database.run<boolean>(
       async (sql) => {

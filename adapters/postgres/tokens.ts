@@ -67,6 +67,13 @@ export class PostgresTokens implements Tokens {
     await this.#signals.settled();
     return count > 0;
   }
+
+  async sweep(before: Date): Promise<number> {
+    const { count } = await this.#database.run(
+      (sql) => sql`delete from tokens where least(revoked_at, expires_at) < ${before} and not founder_token`,
+    );
+    return count;
+  }
 }
 
 function toToken(row: TokenRow): AccessToken {

@@ -62,13 +62,14 @@ export class PostgresUploadSessions implements UploadSessions {
     return count > 0 ? lease : undefined;
   }
 
-  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<void> {
+  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<boolean> {
     const leaseUntil = new Date(at.getTime() + leaseMs);
-    await this.#database.run(
+    const { count } = await this.#database.run(
       (sql) => sql`
         update upload_sessions set lease_until = ${leaseUntil}
         where id = ${id} and state = 'receiving' and lease_id = ${lease}`,
     );
+    return count > 0;
   }
 
   async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
@@ -109,8 +110,8 @@ export class PostgresUploadSessions implements UploadSessions {
         )
         select id from expired
         union
-        select stored.id from unnest(${stored}::text[]) as stored (id)
-        where not exists (select from upload_sessions as known where known.id = stored.id)`,
+        select id from unnest(${stored}::text[]) as kept (id)
+        where not exists (select 1 from upload_sessions where upload_sessions.id = kept.id)`,
     );
     return rows.map(({ id }) => id);
   }

@@ -1,7 +1,7 @@
 import { CLAIM_MS, type DomainName, normalHostname } from "../../domain/domain_name.ts";
 import { conflict, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { Principal } from "../../domain/permission.ts";
+import { allows, type Principal } from "../../domain/permission.ts";
 import { isSlug } from "../../domain/project.ts";
 import { randomText } from "../../domain/token.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -46,14 +46,28 @@ export function claimDomain(ports: ClaimDomainPorts) {
       verifiedAt: label === undefined ? null : at,
       createdAt: at,
     };
-    return label === undefined ? claimCustom(ports, claim) : claimFree(ports, claim, label);
+    return label === undefined ? claimCustom(ports, by, claim) : claimFree(ports, claim, label);
   };
 }
 
-async function claimCustom({ domains }: ClaimDomainPorts, claim: DomainName): Promise<DomainName> {
+async function claimCustom(ports: ClaimDomainPorts, by: Principal, claim: DomainName): Promise<DomainName> {
   const staleBefore = new Date(claim.createdAt.getTime() - CLAIM_MS);
-  if (!(await domains.claim(claim, { staleBefore }))) throw taken(claim.hostname);
-  return claim;
+  if (await ports.domains.claim(claim, { staleBefore })) return claim;
+  throw taken(claim.hostname, await holderOf(ports, by, claim));
+}
+
+/** Which project of the caller's has a name, if it may know. */
+async function holderOf(
+  { domains, projects }: ClaimDomainPorts,
+  by: Principal,
+  { hostname, projectId }: DomainName,
+): Promise<string | undefined> {
+  const { items } = await domains.list(by.organizationId, { hostname }, { page: 1, perPage: 1 });
+  const [held] = items;
+  if (!held || !allows(by, "project:list", { id: held.projectId })) return undefined;
+  if (held.projectId === projectId) return "this project";
+  const holder = await projects.find(by.organizationId, held.projectId);
+  return holder && `your project "${holder.name}"`;
 }
 
 async function claimFree(
@@ -66,6 +80,7 @@ async function claimFree(
   }
 }
 
-function taken(hostname: string) {
-  return conflict("hostname_taken", `Cannot use "${hostname}": it is taken on this installation`);
+function taken(hostname: string, holder?: string) {
+  const why = holder === undefined ? "it is taken on this installation" : `${holder} has it already`;
+  return conflict("hostname_taken", `Cannot use "${hostname}": ${why}`);
 }

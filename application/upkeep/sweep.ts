@@ -35,11 +35,10 @@ export interface SweepUploadsPorts {
 export function sweepUploads({ clock, uploadFiles, uploadSessions }: SweepUploadsPorts) {
   return async function (): Promise<void> {
     const now = clock.now();
-    const orphansBefore = now.getTime() - 3 * HOUR_MS;
-    const stored: string[] = [];
+    const old: string[] = [];
     for await (const { id, changedAt } of uploadFiles.stored()) {
-      if (changedAt.getTime() < orphansBefore) stored.push(id);
+      if (changedAt.getTime() < now.getTime() - 3 * HOUR_MS) old.push(id);
     }
-    for (const id of await uploadSessions.sweep(now, stored)) await uploadFiles.discard(id);
+    for (const id of await uploadSessions.sweep(now, old)) await uploadFiles.discard(id);
   };
 }

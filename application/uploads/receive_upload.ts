@@ -36,13 +36,21 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
     if (lease === undefined) {
       throw conflict("upload_running", "Cannot upload: another upload to this session is under way");
     }
-    const renewal = setInterval(() => void uploadSessions.renew(id, lease, term()).catch(() => {}), LEASE_MS / 3);
+    const lost = new AbortController();
+    const hold = async () => {
+      if (!(await uploadSessions.renew(id, lease, term()))) lost.abort(await whyLost(by, id));
+    };
+    const renewal = setInterval(() => void hold().catch(() => {}), LEASE_MS / 3);
     try {
       // Whoever received before and died may have left a part of it.
       await uploadFiles.discard(id);
-      const options = { limits: uploadLimits, ...(archive.signal && { signal: archive.signal }) };
-      const received = await uploadFiles.receive(id, archive.stream, options);
-      if (!(await uploadSessions.complete(id, lease, received, clock.now()))) throw takenOver();
+      const received = await uploadFiles.receive(id, archive.stream, {
+        limits: uploadLimits,
+        signal: AbortSignal.any([lost.signal, ...(archive.signal ? [archive.signal] : [])]),
+        // The folder of whoever took over must not be replaced by one that comes too late.
+        confirm: () => hold().then(() => lost.signal.throwIfAborted()),
+      });
+      if (!(await uploadSessions.complete(id, lease, received, clock.now()))) throw await whyLost(by, id);
       return received;
     } catch (error) {
       await uploadSessions.giveUp(id, lease).catch(() => {});
@@ -51,10 +59,16 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
       clearInterval(renewal);
     }
   };
-}
 
-function takenOver(): Failure {
-  return conflict("upload_taken_over", "Cannot finish this upload: it stood still, and another one took its place");
+  async function whyLost({ organizationId }: Principal, id: string): Promise<Failure> {
+    if (await uploadSessions.find(organizationId, id)) {
+      const sentence = "Cannot finish this upload: it stood still, and another one took its place";
+      return conflict("upload_taken_over", sentence);
+    }
+    // Nobody can receive into a session that is gone: what there is of it is this upload's.
+    await uploadFiles.discard(id).catch(() => {});
+    return conflict("upload_discarded", "Cannot finish this upload: its session ended meanwhile. Open a new one");
+  }
 }
 
 function tooLarge(maxBytes: number): Failure {

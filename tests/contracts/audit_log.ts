@@ -34,6 +34,19 @@ export function auditLogContract(
       return entry;
     }
 
+    test("sweep() removes entries from before a time, also many, and counts them", async () => {
+      const longAgo = new Date("1980-01-01T00:00:00.000Z");
+      while ((await world().auditLog.sweep(longAgo)) > 0);
+      const { id: organizationId } = await anOrganization(world());
+      const kept = await anEntry({ organizationId, at: longAgo });
+      for (let count = 1; count <= 20; count++) {
+        await anEntry({ organizationId, at: new Date(longAgo.getTime() - count), outcome: "succeeded" });
+      }
+      expect(await world().auditLog.sweep(longAgo)).toBe(20);
+      expect(await world().auditLog.list(organizationId, {}, ALL)).toEqual({ items: [kept], total: 1 });
+      expect(await world().auditLog.sweep(longAgo)).toBe(0);
+    });
+
     test.each(["token", "session", "password", "invitation"] as const)(
       "list() gives back what was recorded by a %s",
       async (kind) => {

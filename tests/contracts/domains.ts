@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DomainName } from "../../domain/domain_name.ts";
 import { newId } from "../../domain/id.ts";
+import type { DomainFilter } from "../../ports/domains.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
@@ -35,6 +36,10 @@ export function domainsContract(
       return world().domains.find(organizationId, id);
     }
 
+    async function found(organizationId: string, filter: DomainFilter): Promise<readonly DomainName[]> {
+      return (await world().domains.list(organizationId, filter, ALL)).items;
+    }
+
     test("find() gives a name back as it was stored", async () => {
       const claims = [
         await aClaim({ proof: oddTexts[0]! }),
@@ -59,6 +64,19 @@ export function domainsContract(
       expect(await world().domains.find(organizationId, id)).toBeUndefined();
       expect(await world().domains.verified(organizationId, id, START)).toBeUndefined();
       expect(await world().domains.remove(organizationId, id)).toBe(false);
+    });
+
+    test("list() finds a name by its letters, in one organization alone", async () => {
+      const place = await aPlace();
+      const claim = await aClaim(place);
+      await aClaim(place);
+      const { organizationId: other } = await aPlace();
+      const { hostname } = claim;
+      expect(await found(place.organizationId, { hostname })).toEqual([claim]);
+      expect(await found(place.organizationId, { hostname, projectIds: [] })).toEqual([]);
+      expect(await found(place.organizationId, { hostname: `x${hostname}` })).toEqual([]);
+      expect(await found(place.organizationId, { hostname: "%" })).toEqual([]);
+      expect(await found(other, { hostname })).toEqual([]);
     });
 
     test("list() shows one organization's page by page, newest first, equal times by id", async () => {

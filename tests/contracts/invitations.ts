@@ -54,6 +54,19 @@ export function invitationsContract(
       expect(await world().invitations.findByToken(await uniqueFingerprint())).toBeUndefined();
     });
 
+    test("sweep() removes those that expired before a time, and counts them", async () => {
+      const { invitations } = world();
+      const longAgo = new Date("1980-01-01T00:00:00.000Z");
+      await invitations.sweep(longAgo);
+      const before = new Date(longAgo.getTime() - 1);
+      const expired = [await anInvitation({ expiresAt: before }), await anInvitation({ expiresAt: before })];
+      const later = await anInvitation({ expiresAt: longAgo });
+      expect(await invitations.sweep(longAgo)).toBe(2);
+      for (const { token } of expired) expect(await invitations.findByToken(token)).toBeUndefined();
+      expect(await invitations.findByToken(later.token)).toEqual(later.invitation);
+      expect(await invitations.sweep(longAgo)).toBe(0);
+    });
+
     test("findByToken() finds an expired invitation", async () => {
       const { invitation, token } = await anInvitation({ expiresAt: new Date("2001-01-01") });
       expect(await world().invitations.findByToken(token)).toEqual(invitation);

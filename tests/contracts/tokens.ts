@@ -3,7 +3,16 @@ import { newId } from "../../domain/id.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aMember, anOrganization, aToken, joins, minutes, START } from "../support/store_builders.ts";
+import {
+  aMember,
+  anOrganization,
+  aToken,
+  founderOf,
+  joins,
+  minutes,
+  START,
+  uniqueFingerprint,
+} from "../support/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
@@ -87,6 +96,40 @@ export function tokensContract(
       expect(await world().tokens.revoke(elsewhere, token.id)).toBe(false);
       expect(await world().tokens.revoke(owner, newId("tok"))).toBe(false);
       expect(await world().identities.find("token", fingerprint)).toMatchObject({ userId: owner.userId });
+    });
+
+    test("sweep() removes those revoked or expired before a time, and counts them", async () => {
+      const { tokens, identities } = world();
+      const longAgo = new Date("1980-01-01T00:00:00.000Z");
+      const soon = new Date(Date.now() + 60_000);
+      await tokens.sweep(soon);
+      const owner = await anOwner();
+      const expired = await aToken(world(), { ...owner, expiresAt: new Date(longAgo.getTime() - 1) });
+      const later = await aToken(world(), { ...owner, expiresAt: longAgo, createdAt: minutes(1) });
+      const lasting = await aToken(world(), owner);
+      const revoked = await aToken(world(), owner);
+      await tokens.revoke(owner, revoked.token.id);
+      expect(await tokens.sweep(longAgo)).toBe(1);
+      expect((await tokens.list(owner, ALL)).items).toEqual([later.token, lasting.token]);
+      expect(await identities.find("token", expired.fingerprint)).toBeUndefined();
+      expect(await tokens.sweep(new Date(Date.now() - 60_000))).toBe(1);
+      expect((await tokens.list(owner, ALL)).items).toEqual([lasting.token]);
+      expect(await tokens.sweep(soon)).toBe(1);
+      expect(await tokens.sweep(soon)).toBe(0);
+    });
+
+    test("sweep() leaves the first owner's, which is given back by the settings", async () => {
+      const { tokens, identities, installation } = world();
+      const founder = await founderOf(world());
+      const token = await uniqueFingerprint();
+      await installation.replaceFounderToken(token);
+      const identity = (await identities.find("token", token))!;
+      const owner = { organizationId: identity.memberships[0]!.organizationId, userId: founder.id };
+      expect(await tokens.revoke(owner, identity.credential.id)).toBe(true);
+      await tokens.sweep(new Date(Date.now() + 60_000));
+      const next = await uniqueFingerprint();
+      expect(await installation.replaceFounderToken(next)).toBe(true);
+      expect(await identities.find("token", next)).toMatchObject({ userId: founder.id });
     });
 
     test("revoke() by several at once succeeds once", async () => {

@@ -322,6 +322,31 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await ids()).not.toContain(id);
     });
 
+    test("receive() asks for confirmation last, and keeps nothing that is not confirmed", async () => {
+      const id = await receiveEntries(file("former"));
+      const archive = tarGz([file("new")]);
+      const refused = files.receive(id, streamOf(archive), {
+        limits,
+        confirm: () => Promise.reject(new Failure("conflict", "upload_late", "Cannot keep this: it came too late")),
+      });
+      expect((await failureOf(refused)).code).toBe("upload_late");
+      expect(await tree(id)).toEqual(["file former 7"]);
+      const asked: string[] = [];
+      const cut = files.receive(id, streamOf(archive.subarray(0, -9)), {
+        limits,
+        confirm: async () => void asked.push("cut"),
+      });
+      await failureOf(cut);
+      await files.receive(id, streamOf(archive), { limits, confirm: async () => void asked.push("whole") });
+      expect(asked).toEqual(["whole"]);
+      expect(await tree(id)).toEqual(["file new 7"]);
+      const never = newId();
+      await expect(
+        files.receive(never, streamOf(archive), { limits, confirm: () => Promise.reject(new Error("no")) }),
+      ).rejects.toThrow("no");
+      expect(await ids()).not.toContain(never);
+    });
+
     test("receive() cancels the rest of an upload that it refuses", async () => {
       const cancelled = Promise.withResolvers<unknown>();
       const bytes = tarGz([file("../evil"), file("rest", crypto.getRandomValues(new Uint8Array(200_000)))]);

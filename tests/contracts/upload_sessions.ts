@@ -96,14 +96,14 @@ export function uploadSessionsContract(
     test("renew() holds the lease longer", async () => {
       const { id } = await aSession();
       const lease = await world().uploadSessions.begin(id, term(0));
-      await world().uploadSessions.renew(id, lease!, term(4));
+      expect(await world().uploadSessions.renew(id, lease!, term(4))).toBe(true);
       expect(await world().uploadSessions.begin(id, term(8))).toBeUndefined();
       expect(await world().uploadSessions.begin(id, term(10))).toBeString();
     });
 
     test("renew() does not begin anything", async () => {
       const session = await aSession();
-      await world().uploadSessions.renew(session.id, "unknown", term(0));
+      expect(await world().uploadSessions.renew(session.id, "unknown", term(0))).toBe(false);
       expect(await stored(session)).toEqual(session);
       expect(await world().uploadSessions.begin(session.id, term(1))).toBeString();
     });
@@ -134,7 +134,7 @@ export function uploadSessionsContract(
       const { uploadSessions } = world();
       const former = await uploadSessions.begin(session.id, term(0));
       const next = await uploadSessions.begin(session.id, term(6));
-      await uploadSessions.renew(session.id, former!, term(30));
+      expect(await uploadSessions.renew(session.id, former!, term(30))).toBe(false);
       await uploadSessions.giveUp(session.id, former!);
       expect(await uploadSessions.complete(session.id, former!, RECEIVED, minutes(7))).toBe(false);
       expect(await stored(session)).toEqual({ ...session, state: "receiving" });
@@ -173,27 +173,48 @@ export function uploadSessionsContract(
       expect(await uploadSessions.sweep(longAgo, [])).toEqual([]);
     });
 
-    test("sweep() tells which stored files have no session, whatever the state of the others", async () => {
+    test("renew() and complete() of a session that was swept meanwhile tell so", async () => {
       const { uploadSessions } = world();
-      const longAgo = new Date("1984-01-01T00:00:00.000Z");
-      const known: string[] = [];
-      for (const state of ["open", "receiving", "ready", "used"] as const) known.push((await aSession({ state })).id);
-      const unknown = newId("upl");
-      expect(await uploadSessions.sweep(longAgo, [...known, unknown])).toEqual([unknown]);
-      const { id } = await aSession({ expiresAt: new Date(longAgo.getTime() - 1) });
-      expect(await uploadSessions.sweep(longAgo, [id])).toEqual([id]);
+      const longAgo = new Date("1983-01-01T00:00:00.000Z");
+      const session = await aSession({ expiresAt: new Date(longAgo.getTime() - 1) });
+      const lease = await uploadSessions.begin(session.id, {
+        at: new Date(longAgo.getTime() - 60_000),
+        leaseMs: 1_000,
+      });
+      expect(await uploadSessions.sweep(longAgo, [])).toEqual([session.id]);
+      expect(await uploadSessions.renew(session.id, lease!, term(0))).toBe(false);
+      expect(await uploadSessions.complete(session.id, lease!, RECEIVED, minutes(1))).toBe(false);
+      await uploadSessions.giveUp(session.id, lease!);
+      expect(await stored(session)).toBeUndefined();
     });
 
-    test("use() takes a ready session once", async () => {
+    test("sweep() tells which of the stored ids no session has, in any state", async () => {
       const { uploadSessions } = world();
+      const longAgo = new Date("1984-01-01T00:00:00.000Z");
+      const kept: string[] = [];
+      for (const state of ["open", "receiving", "ready", "used"] as const) kept.push((await aSession({ state })).id);
+      const { id: expired } = await aSession({ state: "ready", expiresAt: new Date(longAgo.getTime() - 1) });
+      const [orphan, odd] = [newId("upl"), "x' or 1=1"];
+      const swept = await uploadSessions.sweep(longAgo, [...kept, expired, orphan, odd]);
+      expect(swept.toSorted()).toEqual([expired, orphan, odd].toSorted());
+      expect((await uploadSessions.sweep(longAgo, [...kept, orphan])).toSorted()).toEqual([orphan]);
+    });
+
+    test("use() moves a ready session to used, once", async () => {
+      const session = await aSession({ state: "ready", ...RECEIVED });
+      const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.use(session.id)));
+      expect(outcomes.filter(Boolean)).toHaveLength(1);
+      expect(await stored(session)).toEqual({ ...session, state: "used" });
+      expect(await world().uploadSessions.use(session.id)).toBe(false);
+    });
+
+    test("use() leaves alone what is not ready", async () => {
       for (const state of ["open", "receiving", "used"] as const) {
-        expect(await uploadSessions.use((await aSession({ state })).id)).toBe(false);
+        const session = await aSession({ state });
+        expect(await world().uploadSessions.use(session.id)).toBe(false);
+        expect(await stored(session)).toEqual(session);
       }
-      const ready = await aSession({ state: "ready" });
-      const uses = await Promise.all([uploadSessions.use(ready.id), uploadSessions.use(ready.id)]);
-      expect(uses.toSorted()).toEqual([false, true]);
-      expect(await stored(ready)).toEqual({ ...ready, state: "used" });
-      expect(await uploadSessions.use(newId("upl"))).toBe(false);
+      expect(await world().uploadSessions.use(newId("upl"))).toBe(false);
     });
   });
 }

@@ -9,6 +9,7 @@ import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/runnin
 import { newToken } from "../../domain/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
+import { sharedWorld } from "../support/shared_world.ts";
 import { postgresOn, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
@@ -86,9 +87,11 @@ async function halfUpload(slipway: SlipwayProcess) {
   };
 }
 
-describe("starting", () => {
+describe("with no setting at all", () => {
+  const server = sharedWorld(() => SlipwayProcess.start());
+
   test("the first start says where things are, the token once, and what to type next; later ones no token", async () => {
-    await using slipway = await SlipwayProcess.start();
+    const slipway = server();
     const { stdout } = slipway.program;
     const token = printedToken(stdout)!;
     expect(token).toMatch(/^slp_[\w-]{43}$/);
@@ -107,23 +110,15 @@ describe("starting", () => {
   });
 
   test("what it keeps on disk is for its own user alone", async () => {
-    await using slipway = await SlipwayProcess.start();
+    const slipway = server();
     const mode = async (name: string) => ((await stat(join(slipway.folder, name))).mode & 0o777).toString(8);
     expect(await mode("")).toBe("700");
     expect(await mode("postgres")).toBe("700");
     for (const name of ["secret.key", "postgres.json", "postgres.log"]) expect(await mode(name)).toBe("600");
   });
 
-  test("a data folder that others may read becomes private", async () => {
-    await using place = await temporaryPlace();
-    await using database = await testDatabase();
-    await mkdir(place.data, { mode: 0o755 });
-    await using _ = await SlipwayProcess.start({ SLIPWAY_DATA: place.data, DATABASE_URL: database.url });
-    expect((await stat(place.data)).mode & 0o777).toBe(0o700);
-  });
-
   test("nothing listens on anything but loopback", async () => {
-    await using slipway = await SlipwayProcess.start();
+    const slipway = server();
     const { port: database } = (await readConnectionRecord(slipway.folder))!;
     const own = new Set(
       readdirSync(`/proc/${slipway.program.pid}/fd`).map((fd) => {
@@ -148,6 +143,16 @@ describe("starting", () => {
     expect(ours.map(({ address }) => address).toSorted()).toEqual(
       [`${loopback}:${hex(database)}`, `${loopback}:${hex(slipway.port)}`].toSorted(),
     );
+  });
+});
+
+describe("starting", () => {
+  test("a data folder that others may read becomes private", async () => {
+    await using place = await temporaryPlace();
+    await using database = await testDatabase();
+    await mkdir(place.data, { mode: 0o755 });
+    await using _ = await SlipwayProcess.start({ SLIPWAY_DATA: place.data, DATABASE_URL: database.url });
+    expect((await stat(place.data)).mode & 0o777).toBe(0o700);
   });
 
   test("SLIPWAY_ADMIN_TOKEN is the owner's token, is not printed, and a changed one replaces the former", async () => {

@@ -18,8 +18,11 @@ beforeAll(async () => {
 
 afterAll(() => listener.stop(0));
 
-const open = (head: Omit<RequestHead, "token">, token = app.owner) =>
-  OpenRequest.open(`http://127.0.0.1:${listener.port}`, { token, ...head });
+/** A request on a connection that stays: one that is to be closed is read on for a moment before its answer. */
+function open({ headers = {}, ...head }: Omit<RequestHead, "token">, token = app.owner): Promise<OpenRequest> {
+  const address = `http://127.0.0.1:${listener.port}`;
+  return OpenRequest.open(address, { token, ...head, headers: { connection: "keep-alive", ...headers } });
+}
 
 async function uploadPath(): Promise<string> {
   const { body } = await app.call("POST", "/api/projects/folder/session", { token: app.owner, body: {} });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { browser, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+import { browser, member, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
 
 const HOUR = 3_600_000;
 const RANDOM = /^shop-[a-z0-9]{6}\.localhost$/;
@@ -14,8 +14,8 @@ async function scene(settings: Parameters<typeof memoryApp>[0] = {}) {
   return { app, here: await partyOf(app, here), there: await partyOf(app, there) };
 }
 
-async function partyOf({ call }: TestApp, as: object) {
-  const projectId = (await call("POST", "/api/projects", { ...as, body: { name: "Site" } })).body.data.id as string;
+async function partyOf({ call }: TestApp, as: object, name = "Site") {
+  const projectId = (await call("POST", "/api/projects", { ...as, body: { name } })).body.data.id as string;
   return {
     projectId,
     claim: (hostname: string, project = projectId) =>
@@ -121,6 +121,22 @@ describe("a custom name", () => {
       const answer = await party.claim("www.example.com");
       expect([answer.status, answer.body.code]).toEqual([409, "hostname_taken"]);
     }
+  });
+
+  test("that the own organization has names the project, to whom may see it", async () => {
+    const { app, here, there } = await scene();
+    const { projectId } = await partyOf(app, { token: app.owner }, "Second site");
+    await here.claim("www.example.com");
+    const why = async ({ claim }: Pick<typeof here, "claim">, project?: string) =>
+      (await claim("www.example.com", project)).body.error.replace('Cannot use "www.example.com": ', "");
+    expect(await why(here, projectId)).toBe('your project "Site" has it already');
+    expect(await why(here)).toBe("this project has it already");
+    expect(await why(there)).toBe("it is taken on this installation");
+    const grants = [{ resource: "project", id: projectId, action: "write" }];
+    const { token } = await member(app, "restricted", { grants });
+    const body = { projectId, hostname: "www.example.com" };
+    const hidden = await app.call("POST", "/api/domains", { token, body });
+    expect(hidden.body.error).toBe('Cannot use "www.example.com": it is taken on this installation');
   });
 
   test("that nobody proved may be taken by another organization after 72 hours, and not by the own one", async () => {

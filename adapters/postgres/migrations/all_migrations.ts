@@ -4,7 +4,8 @@ import requests from "./0003_requests.sql" with { type: "text" };
 import projects from "./0004_projects.sql" with { type: "text" };
 import variableLimits from "./0005_variable_limits.sql" with { type: "text" };
 import uploadLeases from "./0006_upload_leases.sql" with { type: "text" };
-import deployments from "./0009_deployments.sql" with { type: "text" };
+import retention from "./0007_retention.sql" with { type: "text" };
+import deployments from "./0008_deployments.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -21,5 +22,6 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 4, name: "projects", text: projects },
   { version: 5, name: "variable_limits", text: variableLimits },
   { version: 6, name: "upload_leases", text: uploadLeases },
-  { version: 9, name: "deployments", text: deployments },
+  { version: 7, name: "retention", text: retention },
+  { version: 8, name: "deployments", text: deployments },
 ];
