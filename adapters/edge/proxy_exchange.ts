@@ -49,13 +49,16 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   #body: BodyReader | undefined;
   #keepAlive = false;
   #plain = false;
+  #begun = false;
   #over = false;
 
   constructor(host: ProxyHost, request: ProxyRequest) {
     this.#host = host;
     this.#request = request;
     this.#early = request.early ?? [];
-    this.#repeatable = request.head.framing.kind === "none" && IDEMPOTENT.has(request.head.method);
+    const { framing, method } = request.head;
+    const bodiless = framing.kind === "none" || (framing.kind === "length" && framing.length === 0);
+    this.#repeatable = bodiless && IDEMPOTENT.has(method);
   }
 
   /** Asks the app over a connection that is open already, else, or on a second try, over a new one. */
@@ -183,6 +186,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   }
 
   #send(bytes: Buffer): void {
+    this.#begun = true;
     if (!this.#request.client.send(bytes)) this.#upstream?.hold();
   }
 
@@ -223,7 +227,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     this.#leave();
     this.#upstream?.destroy();
     this.#host.failed(route, reason);
-    if (this.#answer) client.abort();
+    if (this.#begun) client.abort();
     else client.answer(NO_ANSWER);
   }
 

@@ -1,0 +1,413 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { EdgeServer } from "../../adapters/edge/edge_server.ts";
+import { eventually } from "../support/eventually.ts";
+import { rawApp, rawConnection } from "../support/raw_http.ts";
+import { at, runningEdge, type RunningEdge } from "../support/running_edge.ts";
+
+const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const GET = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
+/** More than all buffers of the kernel on the way take together. */
+const FLOOD_BYTES = 100_000_000;
+
+let edge: RunningEdge;
+beforeEach(() => {
+  edge = runningEdge();
+});
+afterEach(() => edge[Symbol.asyncDispose]());
+
+function serve(fetch: (request: Request) => Response | Promise<Response>) {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, maxRequestBodySize: 1e10, fetch });
+  return { port: server.port, server, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+describe("EdgeServer streams", () => {
+  test("each piece of an answer before the next is there", async () => {
+    const pieces: ReadableStreamDefaultController<Uint8Array>[] = [];
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void pieces.push(controller) });
+    await using app = serve(() => new Response(body, { headers: { "content-type": "text/event-stream" } }));
+    await edge.put("a.test", at(app.port));
+    const asking = edge.ask("a.test");
+    await eventually(
+      async () => pieces.length,
+      (length) => length > 0,
+    );
+    pieces[0]?.enqueue(Buffer.from("data: 1\n\n"));
+    const reader = (await asking).body!.getReader();
+    for (const number of [1, 2, 3]) {
+      expect(Buffer.from((await reader.read()).value!).toString()).toBe(`data: ${number}\n\n`);
+      if (number < 3) pieces[0]?.enqueue(Buffer.from(`data: ${number + 1}\n\n`));
+    }
+    pieces[0]?.close();
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  test("each piece of a body before the next is there", async () => {
+    using app = rawApp((received) => (received.endsWith("0\r\n\r\n") ? OK : undefined));
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(
+      edge.port,
+      "POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    for (const piece of ["1\r\na\r\n", "1\r", "\nb", "\r\n"]) {
+      client.write(piece);
+      await eventually(
+        async () => app.received[0],
+        (received) => received?.endsWith(piece) === true,
+      );
+      expect(app.received[0]).toEndWith(piece);
+    }
+    client.write("0\r\n\r\n");
+    await client.until(/ok$/);
+  });
+
+  test.each(["with a length", "in chunks"])("large bodies both ways at once, %s", async (framing) => {
+    await using app = serve((request) => new Response(request.body));
+    await edge.put("a.test", at(app.port));
+    const bytes = Buffer.alloc(40_000_000);
+    for (let from = 0; from < bytes.length; from += 65_536) crypto.getRandomValues(bytes.subarray(from, from + 65_536));
+    const body = framing === "in chunks" ? new Blob([bytes]).stream() : bytes;
+    const answer = await edge.ask("a.test", "/", { method: "POST", body });
+    expect(Bun.hash(await answer.arrayBuffer())).toBe(Bun.hash(bytes));
+  });
+
+  test("a body no faster than the app reads it", async () => {
+    const slow = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { open: (socket) => socket.pause(), data() {} },
+    });
+    await edge.put("a.test", at(slow.port));
+    using client = await rawConnection(
+      edge.port,
+      `POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: ${FLOOD_BYTES}\r\n\r\n`,
+    );
+    const taken = await stalls(() => {
+      while (!client.socket.writableNeedDrain) client.socket.write(Buffer.alloc(100_000));
+      return client.socket.bytesWritten - client.socket.writableLength;
+    });
+    expect(taken).toBeLessThan(FLOOD_BYTES / 2);
+    slow.stop(true);
+  });
+
+  test("an answer no faster than the client reads it", async () => {
+    let sent = 0;
+    const head = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${FLOOD_BYTES}\r\n\r\n`);
+    const piece = Buffer.alloc(100_000);
+    const quick = Bun.listen<undefined>({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) => void socket.write(head),
+        drain(socket) {
+          for (let taken = piece.length; taken === piece.length; sent += taken)
+            taken = Math.max(0, socket.write(piece));
+        },
+      },
+    });
+    await edge.put("a.test", at(quick.port));
+    using client = await rawConnection(edge.port, GET);
+    client.socket.pause();
+    expect(await stalls(() => sent)).toBeLessThan(FLOOD_BYTES / 2);
+    quick.stop(true);
+  });
+});
+
+/** The value once it no longer changes. */
+async function stalls(ask: () => number): Promise<number> {
+  let before = -1;
+  return eventually(
+    async () => {
+      await Bun.sleep(200);
+      return ask();
+    },
+    (value) => {
+      const same = value === before;
+      before = value;
+      return same;
+    },
+  );
+}
+
+describe("EdgeServer keeps connections", () => {
+  test("to the client and to the app", async () => {
+    using app = rawApp((received) => (received.includes("\r\n\r\n") ? OK : undefined));
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port);
+    for (let count = 1; count <= 5; count++) {
+      client.write(GET);
+      await client.until((text) => text.length === count * OK.length);
+    }
+    await edge.ask("a.test");
+    expect(app.connections).toBe(1);
+  });
+
+  test("and answers requests that were sent ahead one after the other", async () => {
+    await using app = serve(async (request) => new Response(new URL(request.url).pathname + (await request.text())));
+    await edge.put("a.test", at(app.port));
+    const requests = Array.from({ length: 50 }, (_, index) =>
+      index % 2 === 0
+        ? `GET /${index} HTTP/1.1\r\nHost: a.test\r\n\r\n`
+        : `POST /${index} HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n!`,
+    );
+    using client = await rawConnection(edge.port, requests.join(""));
+    const text = await client.until(/\/49!$/);
+    const bodies = text.match(/\r\n\r\n\/\d+!?/g)?.map((body) => body.trim());
+    expect(bodies).toEqual(requests.map((_, index) => `/${index}${index % 2 === 0 ? "" : "!"}`));
+  });
+
+  test("and reads no further requests of a client that takes no answers", async () => {
+    const answer = `HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n${"x".repeat(100_000)}`;
+    using app = rawApp((received) => (received.includes("\r\n\r\n") ? answer : undefined));
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port);
+    client.socket.pause();
+    client.write(GET.repeat(5_000));
+    const asked = await stalls(() => app.received.join("").length);
+    expect(asked).toBeLessThan((GET.length * 5_000) / 4);
+  });
+
+  test("not with an app that closes, says more than asked, or wants it closed", async () => {
+    const answers = [
+      OK.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+      `${OK}more`,
+      OK.replace("HTTP/1.1", "HTTP/1.0"),
+      OK,
+    ];
+    using app = rawApp((received, connection) => (received.includes("\r\n\r\n") ? answers[connection] : undefined));
+    await edge.put("a.test", at(app.port));
+    for (const _ of answers) expect(await (await edge.ask("a.test")).text()).toBe("ok");
+    expect(app.connections).toBe(answers.length);
+  });
+
+  test("to no app that is not served any more", async () => {
+    let closed = false;
+    const app = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { data: (socket) => void socket.write(OK), close: () => void (closed = true) },
+    });
+    await edge.put("a.test", at(app.port));
+    await edge.ask("a.test");
+    expect(closed).toBe(false);
+    await edge.put("a.test", { kind: "none" });
+    expect(await eventually(async () => closed, Boolean)).toBe(true);
+    app.stop(true);
+  });
+});
+
+describe("EdgeServer notices", () => {
+  test("that a client is gone, and tells the app", async () => {
+    const { promise: aborted, resolve } = Promise.withResolvers<void>();
+    let asked = false;
+    await using app = serve((request) => {
+      asked = true;
+      request.signal.addEventListener("abort", () => resolve());
+      return new Promise(() => {});
+    });
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port, GET);
+    await eventually(async () => asked, Boolean);
+    client.socket.destroy();
+    await aborted;
+    await edge.edge.drained("dep_a.test", 60_000);
+  });
+
+  test.each([
+    "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+  ])("that an app broke off, and lets the client know: %j", async (answer) => {
+    using app = rawApp((received) => (received.includes("\r\n\r\n") ? answer : undefined));
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port, GET);
+    await client.until(/half/);
+    app[Symbol.dispose]();
+    const broken = Promise.withResolvers<Error>();
+    client.socket.on("error", broken.resolve);
+    expect(await broken.promise).toMatchObject({ code: "ECONNRESET" });
+  });
+
+  test("an answer that comes before the whole body, and delivers it", async () => {
+    const early = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig";
+    using app = rawApp((received, connection) => (connection > 0 ? OK : received.length > 1000 ? early : undefined));
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port, "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5000000\r\n\r\n");
+    client.write(Buffer.alloc(5_000_000));
+    await client.until(/big$/);
+    client.write(GET);
+    expect(await client.until(/ok$/)).toStartWith("HTTP/1.1 413 Too Large\r\n");
+  });
+});
+
+describe("EdgeServer tries again", () => {
+  test.each(["close", "reset"] as const)(
+    "once, on a new connection, when an app does %s before it answers",
+    async (fault) => {
+      using app = rawApp((received, connection) => (connection === 0 ? fault : OK));
+      await edge.put("a.test", at(app.port));
+      expect(await (await edge.ask("a.test")).text()).toBe("ok");
+      expect(app.connections).toBe(2);
+    },
+  );
+
+  test.each(["GET", "HEAD", "OPTIONS", "DELETE"])("and not more than once: %s", async (method) => {
+    using app = rawApp(() => "close");
+    await edge.put("a.test", at(app.port));
+    expect((await edge.ask("a.test", "/", { method })).status).toBe(502);
+    expect(app.connections).toBe(2);
+  });
+
+  test.each([
+    "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 0\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+    "PATCH / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1",
+    "PUT / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1",
+    "GET / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 1\r\n\r\n1",
+  ])("never what might be done twice: %j", async (request) => {
+    using app = rawApp(() => "close");
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port, request);
+    expect(await client.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 502 ");
+    expect(app.connections).toBe(1);
+  });
+
+  test("never once an app has begun to answer", async () => {
+    using app = rawApp((received) => (received.includes("\r\n\r\n") ? "HTTP/1.1 200" : undefined));
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port, GET);
+    await eventually(
+      async () => app.received[0],
+      (received) => received !== undefined && received !== "",
+    );
+    app[Symbol.dispose]();
+    expect(await client.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 502 ");
+  });
+
+  test("anything, at the new place, when the old app refuses the connection after a switch", async () => {
+    using gone = rawApp(() => OK);
+    gone[Symbol.dispose]();
+    await using app = serve(async (request) => new Response(await request.text()));
+    await edge.put("a.test", at(gone.port));
+    const asking = edge.ask("a.test", "/", { method: "POST", body: "kept" });
+    // The edge finds out about the refusal in a later turn of the event loop.
+    await edge.put("a.test", at(app.port));
+    expect(await (await asking).text()).toBe("kept");
+  });
+
+  test("a kept connection that the app has closed in the meantime", async () => {
+    using app = rawApp((received, connection) => {
+      if (!received.includes("\r\n\r\n")) return undefined;
+      return connection === 0 && app.received[0]?.match(/GET/g)?.length === 2 ? "reset" : OK;
+    });
+    await edge.put("a.test", at(app.port));
+    await edge.ask("a.test");
+    expect(await (await edge.ask("a.test")).text()).toBe("ok");
+    expect(app.connections).toBe(2);
+  });
+});
+
+/** What the edge says in place of an app. */
+async function pageOf(host: string, accept: string) {
+  const answer = await edge.ask(host, "/", { headers: { accept } });
+  const { status, headers } = answer;
+  return {
+    status,
+    type: headers.get("content-type"),
+    cache: headers.get("cache-control"),
+    text: await answer.text(),
+  };
+}
+
+describe("EdgeServer explains", () => {
+  test("what is missing, as HTML or JSON, and never where apps listen", async () => {
+    using gone = rawApp(() => OK);
+    gone[Symbol.dispose]();
+    await edge.put("down.test", at(gone.port));
+    await edge.put("new.test", { kind: "none" });
+    for (const [host, status, code] of [
+      ["none.test", 404, "no_such_app"],
+      ["down.test", 502, "app_unreachable"],
+      ["new.test", 503, "no_release"],
+    ] as const) {
+      const json = await pageOf(host, "application/json, text/html");
+      expect(json).toMatchObject({ status, type: "application/json", cache: "no-store" });
+      expect(JSON.parse(json.text)).toEqual({ success: false, error: expect.any(String), code });
+      const html = await pageOf(host, "text/html,application/xhtml+xml,*/*;q=0.8");
+      expect(html).toMatchObject({ status, type: "text/html; charset=utf-8", cache: "no-store" });
+      expect(html.text).toStartWith("<!doctype html>");
+      for (const { text } of [json, html]) expect(text).not.toMatch(new RegExp(`127\\.0|${gone.port}|ECONN`));
+    }
+  });
+
+  test("without a body to HEAD, and keeps the connection", async () => {
+    using client = await rawConnection(edge.port, "HEAD / HTTP/1.1\r\nHost: none.test\r\n\r\n");
+    expect(await client.until(/\r\n\r\n/)).toMatch(/Content-Length: [1-9][^]*\r\n\r\n$/);
+    client.write("POST / HTTP/1.1\r\nHost: none.test\r\nContent-Length: 200000\r\n\r\n");
+    client.write(Buffer.alloc(200_000));
+    client.write("GET / HTTP/1.1\r\nHost: none.test\r\nConnection: close\r\n\r\n");
+    expect((await client.closed).match(/HTTP\/1\.1 404/g)).toHaveLength(3);
+  });
+
+  test("that it is starting until it was told what there is", async () => {
+    await using young = new EdgeServer();
+    young.listen({ host: "127.0.0.1", port: 0 });
+    const ask = () => fetch(`http://127.0.0.1:${young.port}/`);
+    expect(await (await ask()).json()).toMatchObject({ code: "starting" });
+    young.load([]);
+    expect(await (await ask()).json()).toMatchObject({ code: "no_such_app" });
+  });
+
+  test("in its log why an app does not answer, now and then", async () => {
+    const lines: unknown[] = [];
+    await using noting = runningEdge({ log: { write: (...line) => void lines.push(line) } });
+    await noting.put("a.test", at(1));
+    for (let count = 0; count < 3; count++) await noting.ask("a.test");
+    const fields = { projectId: "prj_a.test", deploymentId: "dep_a.test", reason: expect.any(String) };
+    expect(lines).toEqual([["warn", "An app did not answer", fields]]);
+  });
+
+  test("listen() which address another program uses", () => {
+    const second = new EdgeServer();
+    expect(() => second.listen({ host: "127.0.0.1", port: edge.port })).toThrow(
+      `Cannot listen on 127.0.0.1:${edge.port}: another program uses it. Stop that one or set EDGE_PORT`,
+    );
+  });
+});
+
+describe("EdgeServer stops", () => {
+  test("after running requests have ended, and takes no new ones", async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    let asked = false;
+    await using app = serve(() => {
+      asked = true;
+      return promise;
+    });
+    await edge.put("a.test", at(app.port));
+    using idle = await rawConnection(edge.port);
+    const asking = edge.ask("a.test");
+    await eventually(async () => asked, Boolean);
+    const stopping = edge.edge.stop(60_000);
+    expect(await idle.closed).toBe("");
+    await expect(edge.ask("a.test")).rejects.toThrow();
+    resolve(new Response("done"));
+    const answer = await asking;
+    expect(await answer.text()).toBe("done");
+    expect(answer.headers.get("connection")).toBe("close");
+    await stopping;
+  });
+
+  test("at the end of its grace whatever runs", async () => {
+    let asked = false;
+    await using app = serve(() => {
+      asked = true;
+      return new Promise(() => {});
+    });
+    await edge.put("a.test", at(app.port));
+    using client = await rawConnection(edge.port, GET);
+    await eventually(
+      async () => asked,
+      (now) => now,
+    );
+    await edge.edge.stop(10);
+    expect(await client.closed).toBe("");
+  });
+});
