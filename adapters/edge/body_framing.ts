@@ -12,8 +12,8 @@ export type Framing =
 /** Follows a body to its end. */
 export interface BodyReader {
   readonly done: boolean;
-  /** How many of these bytes belong to the body; the content without its framing goes to `content`. */
-  read(bytes: Buffer, content?: (bytes: Buffer) => void): number;
+  /** Where in these bytes, read from `from` on, the body ends; the content without its framing goes to `content`. */
+  read(bytes: Buffer, from: number, content?: (bytes: Buffer) => void): number;
 }
 
 const LENGTH = /^\d{1,15}$/;
@@ -57,20 +57,20 @@ class SizedBody implements BodyReader {
     return this.#left === 0;
   }
 
-  read(bytes: Buffer, content?: (bytes: Buffer) => void): number {
-    const count = Math.min(this.#left, bytes.length);
-    this.#left -= count;
-    if (count > 0) content?.(count === bytes.length ? bytes : bytes.subarray(0, count));
-    return count;
+  read(bytes: Buffer, from: number, content?: (bytes: Buffer) => void): number {
+    const end = Math.min(from + this.#left, bytes.length);
+    this.#left -= end - from;
+    if (end > from) content?.(bytes.subarray(from, end));
+    return end;
   }
 }
 
-const EMPTY: BodyReader = { done: true, read: () => 0 };
+const EMPTY: BodyReader = { done: true, read: (_, from) => from };
 
 const ENDLESS: BodyReader = {
   done: false,
-  read(bytes, content) {
-    content?.(bytes);
+  read(bytes, from, content) {
+    content?.(bytes.subarray(from));
     return bytes.length;
   },
 };

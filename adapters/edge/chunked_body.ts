@@ -32,8 +32,8 @@ export class ChunkedBody implements BodyReader {
     return this.#state === "end";
   }
 
-  read(bytes: Buffer, content?: (bytes: Buffer) => void): number {
-    let at = 0;
+  read(bytes: Buffer, from: number, content?: (bytes: Buffer) => void): number {
+    let at = from;
     while (at < bytes.length && this.#state !== "end") {
       if (this.#state === "content") {
         const count = Math.min(this.#left, bytes.length - at);

@@ -182,7 +182,7 @@ export class ClientConnection implements Timed {
 
   #takeBody(bytes: Buffer): Buffer {
     if (this.#body.done) return bytes;
-    const count = this.#body.read(bytes);
+    const count = this.#body.read(bytes, 0);
     if (this.#exchange) this.#exchange.requestBytes(count === bytes.length ? bytes : bytes.subarray(0, count));
     else if (this.#body.done && this.#ending === "no") this.deadline = this.#host.deadlines.now + IDLE_MS;
     return count === bytes.length ? NOTHING : bytes.subarray(count);
@@ -232,7 +232,7 @@ export class ClientConnection implements Timed {
     this.#body = bodyReader(head.framing);
     this.#answering = false;
     this.deadline = this.#host.deadlines.now + ANSWER_MS;
-    const count = this.#body.done ? 0 : this.#body.read(rest);
+    const count = this.#body.done ? 0 : this.#body.read(rest, 0);
     this.#ahead = count === rest.length ? NOTHING : rest.subarray(count);
     this.#host.dispatch(this, head);
     if (count > 0) (this.#exchange as Exchange | undefined)?.requestBytes(rest.subarray(0, count));

@@ -32,7 +32,8 @@ export interface ProxyHost {
   failed(route: EdgeRoute, reason: string): void;
 }
 
-const NOTHING = Buffer.alloc(0);
+/** Nothing but body. */
+const ALL = { from: 0, bodyAt: 0 };
 const CONTINUE = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
 /** May be sent twice without harm. */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
@@ -164,25 +165,17 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     client.answering();
     const change = { connection: field, chunked: !this.#plain };
     const bodyAt = answer.text.length + 2;
-    const rest = bodyAt === received.length ? NOTHING : received.subarray(bodyAt);
-    if (passesUnchanged(answer, change)) return this.#passWhole(received, rest);
+    // Head and what follows it can go out in one write, as they came.
+    if (passesUnchanged(answer, change)) return this.#passBody(received, { from: 0, bodyAt });
     this.#send(Buffer.from(responsePassedOn(answer, change), "latin1"));
-    this.#passBody(rest);
+    this.#passBody(received, { from: bodyAt, bodyAt });
   }
 
-  /** Head and what follows it go out in one write, as they came. */
-  #passWhole(received: Buffer, rest: Buffer): void {
-    const count = this.#body!.read(rest);
-    const extra = rest.length - count;
-    this.#send(extra === 0 ? received : received.subarray(0, received.length - extra));
-    if (this.#body!.done) this.#finish(extra === 0);
-  }
-
-  #passBody(bytes: Buffer): void {
+  #passBody(bytes: Buffer, { from, bodyAt }: { readonly from: number; readonly bodyAt: number } = ALL): void {
     const body = this.#body!;
-    const count = body.read(bytes, this.#plain ? (content) => this.#send(content) : undefined);
-    if (!this.#plain && count > 0) this.#send(count === bytes.length ? bytes : bytes.subarray(0, count));
-    if (body.done) this.#finish(count === bytes.length);
+    const end = body.read(bytes, bodyAt, this.#plain ? (content) => this.#send(content) : undefined);
+    if (!this.#plain && end > from) this.#send(from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end));
+    if (body.done) this.#finish(end === bytes.length);
   }
 
   #send(bytes: Buffer): void {

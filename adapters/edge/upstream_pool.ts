@@ -9,7 +9,8 @@ const MAX_IDLE = 256;
 
 /** Open connections to apps, kept for the next request. */
 export class UpstreamPool {
-  readonly #idle = new Map<string, UpstreamConnection[]>();
+  /** By the very objects that routes hold, which is cheaper than by name; equal addresses share a list. */
+  #idle = new Map<Address, UpstreamConnection[]>();
   readonly #deadlines: Deadlines;
 
   constructor(deadlines: Deadlines) {
@@ -18,7 +19,7 @@ export class UpstreamPool {
 
   /** The idle connection that was used last; with `sure` only one that an app will hardly close now. */
   take(address: Address, { sure }: { readonly sure: boolean }): UpstreamConnection | undefined {
-    const idle = this.#idle.get(key(address));
+    const idle = this.#idle.get(address);
     const connection = idle?.at(-1);
     if (!idle || !connection || (sure && connection.idleSince + SURE_MS < performance.now())) return undefined;
     idle.pop();
@@ -29,7 +30,7 @@ export class UpstreamPool {
   /** Keeps a connection for later, if its app is still served. */
   release(connection: UpstreamConnection): void {
     connection.user = undefined;
-    const idle = this.#idle.get(key(connection.address));
+    const idle = this.#idle.get(connection.address);
     if (!idle || !connection.open || idle.length >= MAX_IDLE) return connection.destroy();
     connection.idleSince = this.#deadlines.now;
     connection.deadline = this.#deadlines.now + IDLE_MS;
@@ -42,18 +43,21 @@ export class UpstreamPool {
 
   /** From now on keeps connections to these apps only, and closes the idle ones of others. */
   serveOnly(addresses: Iterable<Address>): void {
-    const served = new Set([...addresses].map(key));
-    for (const [address, idle] of this.#idle) {
-      if (served.has(address)) continue;
-      this.#idle.delete(address);
-      for (const connection of idle) connection.destroy();
+    const former = new Map([...this.#idle].map(([address, idle]) => [key(address), idle]));
+    const lists = new Map<string, UpstreamConnection[]>();
+    const idle = new Map<Address, UpstreamConnection[]>();
+    for (const address of addresses) {
+      const list = lists.get(key(address)) ?? former.get(key(address)) ?? [];
+      lists.set(key(address), list);
+      idle.set(address, list);
     }
-    for (const address of served) if (!this.#idle.has(address)) this.#idle.set(address, []);
+    this.#idle = idle;
+    for (const [name, list] of former) if (!lists.has(name)) for (const connection of list) connection.destroy();
   }
 
   #forget(connection: UpstreamConnection): void {
     this.#deadlines.delete(connection);
-    const idle = this.#idle.get(key(connection.address));
+    const idle = this.#idle.get(connection.address);
     const at = idle?.indexOf(connection) ?? -1;
     if (idle && at >= 0) idle.splice(at, 1);
   }

@@ -16,7 +16,9 @@ export class RouteTable<R extends Routed> {
 
   /** `host` may carry a port and any case; `path` is without its query. */
   find(host: string, path: string): R | undefined {
-    return this.#hosts.get(bareHost(host))?.find(({ prefix }) => covers(prefix, path))?.route;
+    const entries = this.#hosts.get(host) ?? this.#hosts.get(bareHost(host));
+    if (entries) for (const { prefix, route } of entries) if (covers(prefix, path)) return route;
+    return undefined;
   }
 
   /** Replaces all routes of one owner; of equal routes of two owners the one that came last counts. */
