@@ -31,21 +31,36 @@ export function viewDeployment(ports: ViewDeploymentPorts) {
   };
 }
 
-/** Tells whether a deployment is live. */
-export function showDeployment({ liveReleases }: Pick<ViewDeploymentPorts, "liveReleases">) {
+/** Tells whether a deployment is live, and for which one it waits. */
+export function showDeployment(ports: ViewDeploymentPorts) {
+  const show = showAll(ports);
   return async function (deployment: Deployment): Promise<ShownDeployment> {
-    const active = await liveReleases.among([deployment.id]);
-    return { deployment, active: active.has(deployment.id) };
+    const [shown] = await show([deployment]);
+    return shown!;
   };
 }
 
 /** Lists deployments as they are shown. */
 export function viewDeployments(ports: ViewDeploymentPorts) {
   const list = listDeployments(ports);
+  const show = showAll(ports);
   return async function (by: Principal, projectId: string | undefined, page: Page) {
     const { items, total } = await list(by, projectId, page);
-    const active = await ports.liveReleases.among(items.map(({ id }) => id));
-    return { items: items.map((deployment) => ({ deployment, active: active.has(deployment.id) })), total };
+    return { items: await show(items), total };
+  };
+}
+
+function showAll({ deployments, liveReleases }: ViewDeploymentPorts) {
+  return async function (shown: readonly Deployment[]): Promise<readonly ShownDeployment[]> {
+    const waiting = new Set(shown.filter(({ status }) => status === "queued").map(({ projectId }) => projectId));
+    const [active, occupants] = await Promise.all([
+      liveReleases.among(shown.map(({ id }) => id)),
+      waiting.size > 0 ? deployments.occupants([...waiting]) : undefined,
+    ]);
+    return shown.map((deployment) => {
+      const waitingFor = deployment.status === "queued" ? (occupants?.get(deployment.projectId) ?? null) : null;
+      return { deployment: { ...deployment, waitingFor }, active: active.has(deployment.id) };
+    });
   };
 }
 
