@@ -74,6 +74,24 @@ export class EventWriter {
     }
   }
 
+  /** Lets everything noted so far be stored together with something else; it stays noted when that fails. */
+  async storeWith<T>(store: (noted: readonly NewEvent[]) => Promise<T>): Promise<T> {
+    if (this.#waiting.length > BATCH) await this.flush();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const turn = this.#writing.then(async () => {
+      const noted = [...this.#waiting];
+      const stored = await store(noted);
+      this.#waiting = this.#waiting.slice(noted.length);
+      return stored;
+    });
+    this.#writing = turn.then(
+      () => {},
+      () => {},
+    );
+    return turn;
+  }
+
   /** Forgets what is not stored yet, for a run that is over and must not write any more. */
   discard(): void {
     clearTimeout(this.#timer);

@@ -70,11 +70,12 @@ export async function store(
   change: (deployment: Deployment) => Deployment,
   events: readonly NewEvent[] = [],
 ): Promise<void> {
-  await run.writer.flush();
-  const changed = await run.ports.deployments.change(run.deployment.id, (deployment) => {
-    if (!isStillOurs(run, deployment)) throw new TakenAway("Another process goes on with it, or it was ended");
-    return { deployment: change(deployment), events };
-  });
+  const changed = await run.writer.storeWith((noted) =>
+    run.ports.deployments.change(run.deployment.id, (deployment) => {
+      if (!isStillOurs(run, deployment)) throw new TakenAway("Another process goes on with it, or it was ended");
+      return { deployment: change(deployment), events: [...noted, ...events] };
+    }),
+  );
   if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");
   run.deployment = changed;
 }

@@ -151,27 +151,25 @@ async function undo(run: Run): Promise<void> {
 }
 
 async function end(run: Run, what: "healthy" | "failed" | "cancelled", error: DeploymentError | null): Promise<void> {
-  await run.writer.flush();
   const at = run.ports.clock.now();
-  const changed = await run.ports.deployments.change(run.deployment.id, (deployment) => {
-    if (!isStillOurs(run, deployment)) return undefined;
-    const ended = happen(deployment, what, { at, error });
-    const next = what === "healthy" ? ended : stopped(ended);
-    const { status, decision, services } = next;
-    const told = services.map(({ name, status: how, error: why }) => ({
-      type: "service" as const,
-      name,
-      status: how,
-      error: why,
-    }));
-    const events: NewEvent[] = [
-      ...(what === "healthy" ? [] : told),
-      { type: "status", status, decision },
-      { type: "end", status, decision, error: next.error },
-    ];
-    return { deployment: next, events };
-  });
+  const changed = await run.writer.storeWith((noted) =>
+    run.ports.deployments.change(run.deployment.id, (deployment) => {
+      if (!isStillOurs(run, deployment)) return undefined;
+      const ended = happen(deployment, what, { at, error });
+      const next = what === "healthy" ? ended : stopped(ended);
+      return { deployment: next, events: [...noted, ...lastEvents(next)] };
+    }),
+  );
   if (changed) run.deployment = changed;
+}
+
+function lastEvents({ status, decision, services, error }: Deployment): NewEvent[] {
+  const told = services.map(({ name, status: how, error: why }) => ({ name, status: how, error: why }));
+  return [
+    ...(status === "ready" ? [] : told.map((service) => ({ type: "service" as const, ...service }))),
+    { type: "status", status, decision },
+    { type: "end", status, decision, error },
+  ];
 }
 
 /** A deployment of which nothing runs and nothing is kept any more. */
