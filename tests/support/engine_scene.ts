@@ -14,6 +14,7 @@ import type { Principal } from "../../domain/permission.ts";
 import type { Project, ProjectSettings } from "../../domain/project.ts";
 import type { World } from "../../ports/world.ts";
 import { SETTINGS } from "./app.ts";
+import { file, streamOf, tarGz } from "./tar_archive.ts";
 
 /** The repository that projects of a scene are linked to. */
 export const REPOSITORY = "https://git.example.com/acme/shop.git";
@@ -86,11 +87,18 @@ export class EngineScene implements AsyncDisposable {
   }
 
   /** Starts a further worker, as another process would. */
-  work(): Worker {
-    const run = runDeployment(this.world, { ...ENGINE, ...this.#options.engine });
-    const worker = startWorker(this.world, { run, maxBuilds: this.#options.maxBuilds ?? 2 });
-    this.#workers.push(worker);
-    return worker;
+  work(): void {
+    this.#workers.push(this.#start(this.world));
+  }
+
+  /** Starts a worker that stands in a world of its own and is never stopped, such as one that will be killed. */
+  doomed(world: World): void {
+    this.#start(world);
+  }
+
+  #start(world: World): Worker {
+    const run = runDeployment(world, { ...ENGINE, ...this.#options.engine });
+    return startWorker(world, { run, maxBuilds: this.#options.maxBuilds ?? 2 });
   }
 
   /** Stops every worker, as a server that is stopped does. */
@@ -105,6 +113,20 @@ export class EngineScene implements AsyncDisposable {
 
   deploy(project: Project, wish: Omit<DeployWish, "projectId"> = {}): Promise<Deployment> {
     return this.useCases.deployProject(this.by, { projectId: project.id, ...wish });
+  }
+
+  /** Uploads a folder; resolves to the session that holds it. */
+  async upload(files: SourceFiles): Promise<string> {
+    const { id } = await this.useCases.openUploadSession(this.by, {});
+    const archive = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
+    await this.useCases.receiveUpload(this.by, id, { stream: streamOf(archive), announcedBytes: undefined });
+    this.known.upload[id] = files;
+    return id;
+  }
+
+  /** The uploads that occupy space. */
+  async uploads(): Promise<string[]> {
+    return Array.fromAsync(this.memory.uploadFiles.stored(), ({ id }) => id);
   }
 
   /** Deploys and waits for the end. */

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "bun:test";
+import type { StepName } from "../../../domain/deployment/deployment.ts";
+import { Failure } from "../../../domain/failure.ts";
+import { APP, EngineScene, START } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/intercepted.ts";
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+}
+
+const PHASES: readonly { readonly step: StepName; readonly open: () => Promise<EngineScene> }[] = [
+  {
+    step: "fetch",
+    open: () =>
+      EngineScene.open({
+        replace: ({ sources }) => ({
+          sources: intercepted(sources, "fetch", (goOn, [, into]) =>
+            slow ? aborted((into as { signal: AbortSignal }).signal) : goOn(),
+          ),
+        }),
+      }),
+  },
+  { step: "build", open: () => EngineScene.open() },
+  { step: "health", open: () => EngineScene.open({ engine: { healthMs: 60_000 } }) },
+  { step: "switch", open: () => EngineScene.open({ engine: { probationMs: 60_000 } }) },
+];
+
+let slow = false;
+
+describe.each(PHASES)("cancelling in $step", ({ step, open }) => {
+  test("leaves nothing of it running or lying around", async () => {
+    await using scene = await open();
+    slow = step === "fetch";
+    if (step === "build") scene.scriptBuild({ hangs: true });
+    if (step === "health") scene.healthy = () => false;
+    const project = await scene.project();
+    const { id } = await scene.deploy(project);
+    await scene.inStep(id, step);
+    const cancelled = await scene.useCases.cancelDeployment(scene.by, id);
+    expect(cancelled).toMatchObject({ status: "cancelled", error: null, artifactAvailable: false });
+    expect(scene.served(project)).toBeUndefined();
+    expect(await scene.running()).toEqual([]);
+    expect(await scene.folders()).toEqual([]);
+    expect((await scene.events(id)).at(-1)).toMatchObject({ type: "end", status: "cancelled", error: null });
+    expect(await scene.log(id)).toContain("The deployment was cancelled");
+    for (const { status } of cancelled.services) expect(status).toBe("stopped");
+  });
+});
+
+test.each(["build", "health"] as const)("cancelling in %s leaves what served before as it was", async (step) => {
+  await using scene = await EngineScene.open({ engine: { healthMs: 60_000 } });
+  const project = await scene.project();
+  const good = await scene.deployed(project);
+  if (step === "build") scene.scriptBuild({ hangs: true });
+  else scene.healthy = () => false;
+  const { id } = await scene.deploy(project);
+  await scene.inStep(id, step);
+  expect((await scene.useCases.cancelDeployment(scene.by, id)).status).toBe("cancelled");
+  expect(scene.served(project)).toBe(good.id);
+  expect(await scene.running()).toEqual([good.id]);
+  expect(await scene.folders()).toEqual([good.id]);
+});
+
+test("one that waits in the queue ends at once, and its upload goes", async () => {
+  await using scene = await EngineScene.open();
+  await scene.rest();
+  const project = await scene.project({});
+  const uploadSessionId = await scene.upload(APP);
+  const { id } = await scene.deploy(project, { uploadSessionId });
+  expect(await scene.uploads()).toEqual([uploadSessionId]);
+  expect((await scene.useCases.cancelDeployment(scene.by, id)).status).toBe("cancelled");
+  expect(await scene.uploads()).toEqual([]);
+});
+
+test("one that serves already is not cancelled: the caller is told that it is ready", async () => {
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  await using scene = await EngineScene.open({
+    replace: ({ projects }) => ({
+      projects: intercepted(projects, "change", async (goOn) => {
+        const changed = await goOn();
+        await gate;
+        return changed;
+      }),
+    }),
+  });
+  const project = await scene.project();
+  const { id } = await scene.deploy(project);
+  await scene.until(id, ({ services }) => services[0]?.status === "healthy");
+  while (!(await scene.memory.liveReleases.find(project.id))) await Bun.sleep(1);
+  const cancelling = scene.useCases.cancelDeployment(scene.by, id).catch((error: unknown) => error);
+  await scene.until(id, ({ cancelRequested }) => cancelRequested);
+  letGo();
+  const refused = await cancelling;
+  await expect(refused).toBeInstanceOf(Failure);
+  expect((refused as Failure).message).toBe('Cannot cancel this deployment: its status is "ready"');
+  expect(scene.served(project)).toBe(id);
+  expect(await scene.running()).toEqual([id]);
+});
+
+test("a cancelled one frees the queue of its project by itself", async () => {
+  await using scene = await EngineScene.open();
+  scene.scriptBuild({ hangs: true });
+  const project = await scene.project();
+  const stuck = await scene.deploy(project);
+  const next = await scene.deploy(project);
+  await scene.inStep(stuck.id, "build");
+  scene.memory.builder.scripts.clear();
+  await scene.useCases.cancelDeployment(scene.by, stuck.id);
+  expect((await scene.settled(next.id)).status).toBe("ready");
+});
+
+test("a cancel that nobody heard counts for the process that takes it up", async () => {
+  await using scene = await EngineScene.open();
+  scene.scriptBuild({ hangs: true });
+  const { id } = await scene.deploy(await scene.project());
+  await scene.inStep(id, "build");
+  await scene.rest();
+  scene.memory.builder.scripts.clear();
+  const cancelling = scene.useCases.cancelDeployment(scene.by, id);
+  scene.work();
+  expect((await cancelling).status).toBe("cancelled");
+  expect(await scene.folders()).toEqual([]);
+});
+
+test("one that has ended is not cancelled again", async () => {
+  await using scene = await EngineScene.open();
+  scene.memory.runtime.scripts.set(START, { does: "ends", code: 1 });
+  const { id, status } = await scene.deployed(await scene.project());
+  expect(status).toBe("failed");
+  const refused = scene.useCases.cancelDeployment(scene.by, id);
+  await expect(refused).rejects.toThrow('Cannot cancel this deployment: its status is "failed"');
+});

@@ -1,0 +1,234 @@
+import { describe, expect, test } from "bun:test";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { Project } from "../../../domain/project.ts";
+import { failing } from "../../support/failing.ts";
+import { APP, BUILD, commit, EngineScene, REPOSITORY, type SceneOptions, START } from "../../support/engine_scene.ts";
+
+interface Case {
+  readonly what: string;
+  readonly step: string;
+  readonly code: string;
+  readonly sentence: RegExp;
+  /** A line that the log must hold, to tell why. */
+  readonly logs?: string;
+  readonly options?: SceneOptions;
+  readonly arrange: (scene: EngineScene) => void;
+}
+
+const CASES: readonly Case[] = [
+  {
+    what: "the repository is gone",
+    step: "fetch",
+    code: "git_not_found",
+    sentence: /^Cannot clone the repository/,
+    arrange: (scene) => void delete scene.known.git[REPOSITORY],
+  },
+  {
+    what: "nothing tells how to start it",
+    step: "detect",
+    code: "nothing_to_start",
+    sentence: /set startCommand/,
+    arrange: (scene) =>
+      void (scene.known.git[REPOSITORY] = { commits: [commit("c1", { "notes.txt": "nothing to run" })] }),
+  },
+  {
+    what: "it needs containers",
+    step: "detect",
+    code: "runtime_unsupported",
+    sentence: /needs containers/,
+    arrange: (scene) =>
+      void (scene.known.git[REPOSITORY] = { commits: [commit("c2", { Dockerfile: "FROM scratch" })] }),
+  },
+  {
+    what: "the build ends with an exit code",
+    step: "build",
+    code: "build_failed",
+    sentence: /exit code 3/,
+    logs: "cannot find module",
+    arrange: (scene) => scene.scriptBuild({ prints: ["compiling", "cannot find module"], exitCode: 3 }),
+  },
+  {
+    what: "the build takes too long",
+    step: "build",
+    code: "build_timeout",
+    sentence: /BUILD_TIMEOUT_SECONDS/,
+    logs: "still at it",
+    options: { engine: { buildTimeoutMs: 40 } },
+    arrange: (scene) => scene.scriptBuild({ prints: ["still at it"], hangs: true }),
+  },
+  {
+    what: "the runtime cannot start it",
+    step: "start",
+    code: "internal",
+    sentence: /something unexpected/,
+    arrange: (scene) => void (scene.memory.runtime.start = () => Promise.reject(new Error("no such program"))),
+  },
+  {
+    what: "it ends again and again",
+    step: "health",
+    code: "crash_loop",
+    sentence: /again and again, last with code 7/,
+    logs: "no database",
+    arrange: (scene) =>
+      void scene.memory.runtime.scripts.set(START, { does: "ends", code: 7, prints: ["no database"] }),
+  },
+  {
+    what: "it takes all memory",
+    step: "health",
+    code: "out_of_memory",
+    sentence: /ran out of memory/,
+    logs: "loading everything",
+    arrange: (scene) =>
+      void scene.memory.runtime.scripts.set(START, { does: "takes_all_memory", prints: ["loading everything"] }),
+  },
+  {
+    what: "it never answers",
+    step: "health",
+    code: "health_failed",
+    sentence: /did not answer/,
+    logs: "waiting for nothing",
+    arrange: (scene) => {
+      scene.memory.runtime.scripts.set(START, { does: "keeps_silent", prints: ["waiting for nothing"] });
+      scene.healthy = () => false;
+    },
+  },
+  {
+    what: "it answers and then it does not",
+    step: "switch",
+    code: "health_failed",
+    sentence: /answered, and then it did not/,
+    logs: "listening",
+    arrange: (scene) => {
+      scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["listening"] });
+      let asked = 0;
+      scene.healthy = () => ++asked === 1;
+    },
+  },
+  {
+    what: "it dies while it is watched",
+    step: "switch",
+    code: "crash_loop",
+    sentence: /ended again and again/,
+    arrange: (scene) => {
+      scene.healthy = () => {
+        scene.memory.runtime.scripts.set(START, { does: "ends", code: 1 });
+        void scene.memory.runtime.list().then(async (list) => scene.memory.runtime.restart(list.at(-1)!.instanceId));
+        return true;
+      };
+    },
+  },
+];
+
+async function expectFailed(scene: EngineScene, failed: Deployment, { step, code, sentence, logs }: Case) {
+  expect(failed).toMatchObject({ status: "failed", error: { step, code }, artifactAvailable: false, prompt: null });
+  expect(failed.error!.message).toMatch(sentence);
+  expect(failed.finishedAt).not.toBeNull();
+  const log = await scene.log(failed.id);
+  expect(log).toContain(failed.error!.message);
+  if (logs) expect(log).toContain(logs);
+  const last = (await scene.events(failed.id)).slice(-2);
+  expect(last).toMatchObject([
+    { type: "status", status: "failed" },
+    { type: "end", status: "failed", error: failed.error },
+  ]);
+  expect(failed.steps.find(({ name }) => name === step)?.status).toBe("failed");
+  for (const service of failed.services) {
+    expect(service).toMatchObject({ status: "failed", error: failed.error!.message, instanceId: null });
+  }
+}
+
+describe.each(CASES)("when $what", (failure) => {
+  test("a first deployment fails with step, code and sentence, and leaves nothing", async () => {
+    await using scene = await EngineScene.open(failure.options);
+    failure.arrange(scene);
+    const project = await scene.project();
+    const failed = await scene.deployed(project);
+    await expectFailed(scene, failed, failure);
+    expect(scene.served(project)).toBeUndefined();
+    expect(await scene.running()).toEqual([]);
+    expect(await scene.folders()).toEqual([]);
+  });
+
+  test("a later one leaves what served before as it was", async () => {
+    await using scene = await EngineScene.open(failure.options);
+    const project = await scene.project();
+    const good = await scene.deployed(project);
+    expect(good.status).toBe("ready");
+    failure.arrange(scene);
+    await expectFailed(scene, await scene.deployed(project), failure);
+    await expectServing(scene, project, good);
+  });
+});
+
+async function expectServing(scene: EngineScene, project: Project, good: Deployment) {
+  expect(scene.served(project)).toBe(good.id);
+  expect(await scene.running()).toEqual([good.id]);
+  expect(await scene.folders()).toEqual([good.id]);
+  expect((await scene.memory.liveReleases.find(project.id))?.deployment.id).toBe(good.id);
+}
+
+test("a site without a file where it should be served from is refused", async () => {
+  await using scene = await EngineScene.open();
+  const project = await scene.project({ gitUrl: REPOSITORY, projectType: "static", outputDirectory: "out" });
+  const failed = await scene.deployed(project);
+  expect(failed.error).toMatchObject({
+    step: "health",
+    code: "output_missing",
+    message: expect.stringContaining("out"),
+  });
+});
+
+test("a source that never comes is given up after the time of a build", async () => {
+  await using scene = await EngineScene.open({
+    engine: { buildTimeoutMs: 40 },
+    replace: () => ({
+      sources: {
+        fetch: (_, { signal }) =>
+          new Promise((_resolve, reject) =>
+            signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+          ),
+      },
+    }),
+  });
+  const failed = await scene.deployed(await scene.project());
+  expect(failed.error).toMatchObject({ step: "fetch", code: "build_timeout" });
+});
+
+test("an environment that cannot be opened ends it, instead of trying for ever", async () => {
+  await using scene = await EngineScene.open({
+    replace: ({ deployments }) => ({
+      deployments: failing(deployments, "environment", { error: new Error("another key") }),
+    }),
+  });
+  const { id } = await scene.deploy(await scene.project());
+  expect(await scene.settled(id)).toMatchObject({ status: "failed", error: { code: "internal", step: null } });
+});
+
+test("trouble with former releases does not undo one that serves", async () => {
+  await using scene = await EngineScene.open();
+  const project = await scene.project();
+  await scene.deployed(project);
+  scene.memory.releaseFolders.remove = () => Promise.reject(new Error("disk is gone"));
+  for (let count = 0; count < 3; count++) expect((await scene.deployed(project)).status).toBe("ready");
+  const last = await scene.deployed(project);
+  expect(last).toMatchObject({ status: "ready", error: null });
+  expect(await scene.log(last.id)).toContainEqual(expect.stringContaining("tried again later"));
+  expect(scene.served(project)).toBe(last.id);
+});
+
+test("trouble with removing a failed one does not keep it from ending", async () => {
+  await using scene = await EngineScene.open();
+  scene.memory.releaseFolders.remove = () => Promise.reject(new Error("disk is gone"));
+  scene.scriptBuild({ exitCode: 1 });
+  expect((await scene.deployed(await scene.project())).error?.code).toBe("build_failed");
+});
+
+test("the next deployment of a failed project is taken at once", async () => {
+  await using scene = await EngineScene.open();
+  scene.scriptBuild({ exitCode: 1 });
+  const project = await scene.project();
+  expect((await scene.deployed(project)).status).toBe("failed");
+  scene.memory.builder.scripts.delete(BUILD);
+  scene.known.git[REPOSITORY] = { commits: [commit("d2", APP)] };
+  expect((await scene.deployed(project)).status).toBe("ready");
+});

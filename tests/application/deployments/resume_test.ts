@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { isSettled } from "../../../domain/deployment/transitions.ts";
+import { APP, EngineScene, REPOSITORY, SITE } from "../../support/engine_scene.ts";
+import { mortal } from "../../support/mortal.ts";
+
+const LEASE_MS = 10_000;
+/** More calls than any deployment makes. */
+const MANY = 200;
+const AT_ONCE = 10;
+
+interface Killing {
+  readonly when: "before" | "after";
+  readonly what: "app" | "site" | "upload";
+  readonly replaces: boolean;
+}
+
+/** Kills the process at its call of this number and lets another go on; tells at which, or nothing when it made fewer. */
+async function killedAt(call: number, { when, what, replaces }: Killing): Promise<string | undefined> {
+  await using scene = await EngineScene.open();
+  if (what === "site")
+    scene.known.git[REPOSITORY] = { commits: [{ sha: "1", message: "m", branches: ["main"], files: SITE }] };
+  const project = await scene.project({ gitUrl: REPOSITORY });
+  const former = replaces ? await scene.deployed(project) : undefined;
+  await scene.rest();
+  const wish = what === "upload" ? { uploadSessionId: await scene.upload(APP) } : {};
+  const { id } = await scene.deploy(project, wish);
+  const process = mortal(scene.world, { call, when });
+  scene.doomed(process.world);
+  for (;;) {
+    if (process.isDead()) break;
+    const deployment = (await scene.memory.deployments.get(id))!;
+    // What comes after the end is the business of the queue alone.
+    if (isSettled(deployment) && process.calls.at(-1) === "deploymentQueue.take") return undefined;
+    await Bun.sleep(1);
+  }
+  await Bun.sleep(2);
+  const died = `${call}: ${when} ${process.calls.at(-1)}`;
+  const served = scene.served(project);
+  const instances = await scene.running();
+  // Whoever serves now still runs.
+  if (former) expect([died, served === former.id || served === id]).toEqual([died, true]);
+  if (former && what !== "site") expect([died, instances.includes(served!)]).toEqual([died, true]);
+  scene.memory.clock.advance(LEASE_MS + 1);
+  scene.work();
+  const ended = await scene.settled(id);
+  expect([died, ended.status, ended.error]).toEqual([died, "ready", null]);
+  expect([died, scene.served(project)]).toEqual([died, id]);
+  const own = (await scene.running()).filter((deploymentId) => deploymentId === id);
+  expect([died, own.length]).toEqual([died, what === "site" ? 0 : 1]);
+  expect([died, await scene.uploads()]).toEqual([died, []]);
+  const ends = (await scene.events(id)).filter(({ type }) => type === "end");
+  expect([died, ends.length]).toEqual([died, 1]);
+  return died;
+}
+
+describe.each([
+  { when: "before", what: "app", replaces: true },
+  { when: "after", what: "app", replaces: true },
+  { when: "after", what: "app", replaces: false },
+  { when: "after", what: "site", replaces: true },
+  { when: "after", what: "upload", replaces: false },
+] as const)("killed right $when any call, deploying an $what (replacing one: $replaces)", (killing) => {
+  test("the next process brings it live, once, and what served goes on serving", async () => {
+    const died: string[] = [];
+    for (let call = 1; call < MANY; call += AT_ONCE) {
+      const calls = Array.from({ length: AT_ONCE }, (_, index) => call + index);
+      const ats = await Promise.all(calls.map((number) => killedAt(number, killing)));
+      died.push(...ats.filter((at) => at !== undefined));
+      if (ats.includes(undefined)) break;
+    }
+    expect(died.length).toBeGreaterThan(15);
+    expect(died.length).toBeLessThan(MANY - 2);
+  });
+});
+
+test("a server that is stopped in the middle leaves it to the next, which says so", async () => {
+  await using scene = await EngineScene.open();
+  scene.scriptBuild({ hangs: true });
+  const { id } = await scene.deploy(await scene.project());
+  await scene.inStep(id, "build");
+  await scene.rest();
+  expect(await scene.memory.deployments.get(id)).toMatchObject({ status: "building" });
+  scene.memory.builder.scripts.clear();
+  scene.work();
+  expect(await scene.settled(id)).toMatchObject({ status: "ready", attempts: 2 });
+  expect(await scene.log(id)).toContain("The server was restarted in the middle: going on");
+});
+
+test("one that keeps ending with its server is given up, with the reason", async () => {
+  await using scene = await EngineScene.open();
+  scene.scriptBuild({ hangs: true });
+  const project = await scene.project();
+  const { id } = await scene.deploy(project);
+  for (let count = 1; count <= 4; count++) {
+    await scene.until(id, ({ attempts }) => attempts === count);
+    await scene.inStep(id, "build");
+    await scene.rest();
+    scene.work();
+  }
+  expect(await scene.settled(id)).toMatchObject({ status: "failed", error: { code: "interrupted" } });
+  expect(await scene.folders()).toEqual([]);
+});
+
+test("a process that lost its lease changes nothing any more", async () => {
+  await using scene = await EngineScene.open();
+  await scene.rest();
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  scene.scriptBuild({ effect: () => gate });
+  const project = await scene.project();
+  const { id } = await scene.deploy(project);
+  // It goes on working, but nobody hears of its lease.
+  const frozen = { ...scene.world, deploymentQueue: deaf(scene) };
+  scene.doomed(frozen);
+  await scene.inStep(id, "build");
+  scene.memory.clock.advance(LEASE_MS + 1);
+  scene.memory.builder.scripts.clear();
+  scene.work();
+  const ready = await scene.settled(id);
+  expect(ready).toMatchObject({ status: "ready", attempts: 2 });
+  const events = await scene.events(id);
+  letGo();
+  await Bun.sleep(20);
+  expect(await scene.memory.deployments.get(id)).toEqual(ready);
+  expect((await scene.events(id)).length).toBe(events.length);
+  expect(scene.served(project)).toBe(id);
+  expect(await scene.running()).toEqual([id]);
+  expect(await scene.folders()).toEqual([id]);
+});
+
+/** The queue as a process sees it whose renewals get lost. */
+function deaf({ memory: { deploymentQueue } }: EngineScene) {
+  return {
+    take: deploymentQueue.take.bind(deploymentQueue),
+    overdue: async () => [],
+    renew: () => new Promise<never>(() => {}),
+    release: () => new Promise<never>(() => {}),
+    onWork: () => () => {},
+    announce: async () => {},
+  };
+}
