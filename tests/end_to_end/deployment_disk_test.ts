@@ -1,0 +1,39 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { eventually } from "../support/eventually.ts";
+import { SlipwayProcess } from "../support/slipway_process.ts";
+
+setDefaultTimeout(120_000);
+
+test("of many deployments only the live one, the window and the pinned ones keep their files", async () => {
+  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "2", SLIPWAY_RUNTIME: "process" });
+  await using source = await SourceFolder.of({ "index.html": "0" });
+  const project = await TestProject.create(slipway, {
+    name: "window",
+    localPath: source.path,
+    buildCommand: "mkdir -p made && head -c 100000 /dev/zero >made/large",
+    projectType: "static",
+  });
+  const made: string[] = [];
+  for (let round = 0; round < 12; round++) {
+    await source.write({ "index.html": String(round) });
+    made.push(await project.deployed());
+    if (round === 1) await project.call("POST", `/api/deployments/${made[1]}/pin`, { body: {} });
+  }
+  const kept = [made[1]!, made[9]!, made[10]!, made[11]!];
+  const folders = () => readdir(join(slipway.folder, "releases"));
+  expect((await eventually(folders, (names) => names.length === kept.length)).toSorted()).toEqual(kept.toSorted());
+  expect(
+    await readdir(join(slipway.folder, "builds")).then((names) => names.filter((name) => !name.startsWith("."))),
+  ).toEqual([]);
+  const available = await Promise.all(made.map(async (id) => (await project.get(id)).artifactAvailable));
+  expect(made.filter((_, index) => available[index])).toEqual(kept);
+  const refused = await project.call("POST", `/api/deployments/${made[5]}/rollback`);
+  expect(refused).toMatchObject({ status: 400, body: { code: "artifact_gone" } });
+  expect(await project.page()).toBe("11");
+  await project.deployed(await project.again(made[1]!, "rollback"));
+  expect(await project.page()).toBe("1");
+  expect((await folders()).toSorted()).toEqual([made[1]!, made[10]!, made[11]!].toSorted());
+});
