@@ -28,6 +28,18 @@ export function cleanReleases({ deployments, releaseFolders }: CleanReleasesPort
   };
 }
 
+/** Tells whether a deployment has the release folder of this one, or will start from it. */
+export function needsArtifact(deployment: Deployment, of: string): boolean {
+  const { artifactAvailable, artifactOf, id } = deployment;
+  return (artifactAvailable && (artifactOf ?? id) === of) || startsFrom(deployment) === of;
+}
+
+/** Whose release folder a deployment that is not built yet will take or copy. */
+function startsFrom({ source, status }: Deployment): string | undefined {
+  if (status !== "queued" && status !== "building") return undefined;
+  return source.kind === "artifact" || source.kind === "copy" ? source.deploymentId : undefined;
+}
+
 /** Whose release folders stay: of what is live or running, of pinned ones, and of the newest former releases within the window. */
 export function keptArtifacts(
   newestFirst: readonly Deployment[],
@@ -37,8 +49,8 @@ export function keptArtifacts(
   let former = 0;
   for (const deployment of newestFirst) {
     const artifact = deployment.artifactOf ?? deployment.id;
-    const { source } = deployment;
-    if (isRunning(deployment) && (source.kind === "artifact" || source.kind === "copy")) keep.add(source.deploymentId);
+    const origin = startsFrom(deployment);
+    if (origin !== undefined) keep.add(origin);
     if (deployment.id === activeId || isRunning(deployment) || deployment.decision === "pending" || deployment.pinned)
       keep.add(artifact);
     else if (

@@ -8,6 +8,7 @@ import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Runtime } from "../../ports/runtime.ts";
+import { needsArtifact } from "./clean_releases.ts";
 import { routeKey } from "./engine/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
 
@@ -49,7 +50,6 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
     if (!(await deployments.remove(by.organizationId, id))) throw notFound("deployment");
     const others = await deployments.ofProject(deployment.projectId);
     const artifact = deployment.artifactOf ?? id;
-    if (!others.some((other) => other.artifactAvailable && (other.artifactOf ?? other.id) === artifact))
-      await releaseFolders.remove(artifact);
+    if (!others.some((other) => needsArtifact(other, artifact))) await releaseFolders.remove(artifact);
   };
 }

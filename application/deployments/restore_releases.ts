@@ -6,6 +6,7 @@ import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Runtime } from "../../ports/runtime.ts";
+import { needsArtifact } from "./clean_releases.ts";
 import { workingFolder } from "./engine/build_release.ts";
 import { routesTo, type ServePorts } from "./engine/serve.ts";
 
@@ -120,9 +121,13 @@ export function sweepReleases({ deployments, liveReleases, releaseFolders, runti
     return (await liveReleases.among([deployment.id])).has(deployment.id);
   }
 
-  /** Whether a live release runs the artifact of another deployment. */
+  /** Whether another deployment has the release folder of a deleted one, or will start from it. */
   async function shares(artifactOf: string): Promise<boolean> {
-    const live = await liveReleases.list();
-    return live.some(({ deployment }) => deployment.artifactOf === artifactOf);
+    const projects = new Set((await liveReleases.list()).map(({ project }) => project.id));
+    for (const projectId of projects) {
+      const all = await deployments.ofProject(projectId);
+      if (all.some((deployment) => needsArtifact(deployment, artifactOf))) return true;
+    }
+    return false;
   }
 }
