@@ -73,8 +73,7 @@ test("one that waits in the queue ends at once, and its upload goes", async () =
 });
 
 test("one that serves already is not cancelled: the caller is told that it is ready", async () => {
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
   await using scene = await EngineScene.open({
     replace: ({ projects }) => ({
       projects: intercepted(projects, "change", async (goOn) => {

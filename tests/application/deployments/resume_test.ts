@@ -6,7 +6,7 @@ import { mortal } from "../../support/mortal.ts";
 const LEASE_MS = 10_000;
 /** More calls than any deployment makes. */
 const MANY = 200;
-const AT_ONCE = 10;
+const AT_ONCE = 25;
 
 interface Killing {
   readonly when: "before" | "after";
@@ -104,8 +104,7 @@ test("one that keeps ending with its server is given up, with the reason", async
 test("a process that lost its lease changes nothing any more", async () => {
   await using scene = await EngineScene.open();
   await scene.rest();
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
   scene.scriptBuild({ effect: () => gate });
   const project = await scene.project();
   const { id } = await scene.deploy(project);

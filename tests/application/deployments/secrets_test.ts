@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { Failure } from "../../../domain/failure.ts";
+import { Secret } from "../../../domain/secret.ts";
+import { BUILD, EngineScene, START } from "../../support/engine_scene.ts";
+import { expectHidden } from "../../support/expect_hidden.ts";
+import { intercepted } from "../../support/intercepted.ts";
+
+const SECRET = "canary-Xk29+/qT&zzz";
+
+async function scene(options: Parameters<typeof EngineScene.open>[0] = {}) {
+  const opened = await EngineScene.open(options);
+  const project = await opened.project();
+  const upserts = [{ key: "API_KEY", value: new Secret(SECRET), secret: true }];
+  await opened.useCases.changeVariables(opened.by, project.id, { upserts, deletes: [] });
+  return { opened, project };
+}
+
+async function expectNothingTold(opened: EngineScene, id: string) {
+  const shown = await opened.useCases.viewDeployment(opened.by, id);
+  const kinds = await Promise.all(
+    (["build", "runtime"] as const).map((kind) =>
+      opened.useCases.readLogs(opened.by, id, { since: 0, limit: 1_000, kind }),
+    ),
+  );
+  expectHidden(JSON.stringify([await opened.events(id), shown, kinds]), { variable: SECRET });
+  expectHidden(opened.memory.log.lines.map(({ text }) => text).join("\n"), { variable: SECRET });
+}
+
+const SHOWN = [SECRET, `key=${SECRET};`, btoa(SECRET), encodeURIComponent(SECRET), JSON.stringify({ SECRET })];
+
+test("a secret that a build or a program prints is masked in every event, log and answer", async () => {
+  const { opened, project } = await scene();
+  await using _ = opened;
+  opened.scriptBuild({ prints: SHOWN });
+  opened.memory.runtime.scripts.set(START, { does: "answers", prints: SHOWN });
+  const { id, status } = await opened.deployed(project);
+  expect(status).toBe("ready");
+  await expectNothingTold(opened, id);
+  const lines = await opened.useCases.readLogs(opened.by, id, { since: 0, limit: 10, kind: "runtime" });
+  expect(lines.map(({ message }) => message)[1]).toBe("key=[secret];");
+});
+
+test("what a program printed before it ended is shown without its secrets", async () => {
+  const { opened, project } = await scene();
+  await using _ = opened;
+  opened.memory.runtime.scripts.set(START, { does: "ends", code: 1, prints: SHOWN });
+  const { id } = await opened.deployed(project);
+  expect(await opened.log(id)).toContain("key=[secret];");
+  await expectNothingTold(opened, id);
+});
+
+test("a failure that quotes a secret is told without it", async () => {
+  const { opened, project } = await scene({
+    replace: ({ builder }) => ({
+      builder: intercepted(builder, "build", () =>
+        Promise.reject(new Failure("invalid", "build_failed", `Cannot run "deploy --key ${SECRET}"`)),
+      ),
+    }),
+  });
+  await using _ = opened;
+  const failed = await opened.deployed(project);
+  expect(failed.error).toEqual({ code: "build_failed", message: 'Cannot run "deploy --key [secret]"', step: "build" });
+  await expectNothingTold(opened, failed.id);
+});
+
+test("a command that holds a secret is shown without it", async () => {
+  const { opened, project } = await scene();
+  await using _ = opened;
+  await opened.useCases.changeProject(opened.by, project.id, {
+    settings: { buildCommand: `${BUILD} --key ${SECRET}` },
+  });
+  const { id } = await opened.deployed(project);
+  expect(await opened.log(id)).toContain(`build: ${BUILD} --key [secret]`);
+  expectHidden(JSON.stringify(await opened.events(id)), { variable: SECRET });
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { sweepReleases } from "../../../application/deployments/restore_releases.ts";
+import { EngineScene } from "../../support/engine_scene.ts";
+
+test("the sweep keeps what is live, kept, running or shared, and removes the rest", async () => {
+  await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });
+  const project = await scene.project();
+  const sweep = sweepReleases(scene.memory);
+  const first = await scene.deployed(project);
+  scene.memory.clock.advance(1_000);
+  await scene.deployed(project);
+  scene.memory.clock.advance(1_000);
+  const back = await scene.settled((await scene.useCases.rollback(scene.by, first.id)).id);
+  scene.memory.clock.advance(1_000);
+  const live = await scene.deployed(project);
+  await scene.useCases.removeDeployment(scene.by, first.id);
+  scene.scriptBuild({ hangs: true });
+  const building = await scene.deploy(project);
+  await scene.inStep(building.id, "build");
+  const before = (await scene.folders()).toSorted();
+  expect(before).toContain(first.id);
+  await scene.memory.releaseFolders.make("dep_leftover");
+  await sweep();
+  expect((await scene.folders()).toSorted()).toEqual(before);
+  expect(await scene.running()).toContain(live.id);
+  await scene.useCases.cancelDeployment(scene.by, building.id);
+  scene.memory.builder.scripts.clear();
+  expect((await scene.settled((await scene.useCases.rollback(scene.by, back.id)).id)).status).toBe("ready");
+});
+
+test("the sweep removes what a deleted deployment has left running", async () => {
+  await using scene = await EngineScene.open();
+  const project = await scene.project();
+  const { id } = await scene.deployed(project);
+  await scene.memory.projects.remove(project.organizationId, project.id);
+  await sweepReleases(scene.memory)();
+  expect(await scene.running()).toEqual([]);
+  expect(await scene.folders()).not.toContain(id);
+});
