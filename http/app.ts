@@ -8,7 +8,7 @@ import { steeringRoutes, type SteeringUseCases } from "./deployments/steering_ro
 import { docsPage } from "./docs_page.ts";
 import { domainRoutes, type DomainUseCases } from "./domains/routes.ts";
 import { folderRoutes, type FolderUseCases } from "./folders/routes.ts";
-import { gate, type Gate, type GateOptions } from "./gate.ts";
+import { gate, type Gate, type GateOptions, identified } from "./gate.ts";
 import { memberRoutes, type MemberUseCases } from "./members/routes.ts";
 import { openapi } from "./openapi.ts";
 import { organizationRoutes, type OrganizationUseCases } from "./organizations/routes.ts";
@@ -67,7 +67,12 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
     .use(cloudRoutes(guarded, useCases))
     .use(deploymentRoutes(guarded, useCases))
     .use(steeringRoutes(guarded, useCases))
-    .use(readingRoutes(guarded, useCases, (error) => options.report(error, "")));
+    .use(
+      readingRoutes(guarded, useCases, {
+        report: (error) => options.report(error, ""),
+        identify: (request) => identified(request, options.identify),
+      }),
+    );
 }
 
 /** Builds the HTTP application as one function from request to answer; it does not listen. */

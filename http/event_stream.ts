@@ -11,6 +11,8 @@ export interface EventStreamOptions {
   readonly heartbeatMs?: number;
   /** Told what the source threw; the client only sees the feed end and resumes. */
   readonly report: (error: unknown) => void;
+  /** Told when the client leaves: a source that waits for an event must be woken to end. */
+  readonly onLeave?: () => void;
 }
 
 /**
@@ -19,19 +21,20 @@ export interface EventStreamOptions {
  */
 export function eventStream(
   source: AsyncIterable<readonly FeedEvent[]>,
-  { heartbeatMs = 15_000, report }: EventStreamOptions,
+  { heartbeatMs = 15_000, report, onLeave }: EventStreamOptions,
 ): Response {
   const batches = source[Symbol.asyncIterator]();
-  let heartbeat: ReturnType<typeof setInterval>;
+  let heartbeat: ReturnType<typeof setInterval> | undefined;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(": open\n\n"));
-      heartbeat = setInterval(() => {
+    },
+    async pull(controller) {
+      // Nothing runs for an answer that nobody begins to read, such as that of a HEAD request.
+      heartbeat ??= setInterval(() => {
         // Whoever does not read gets no heartbeats piled up either.
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": beat\n\n"));
       }, heartbeatMs);
-    },
-    async pull(controller) {
       try {
         const { value, done } = await batches.next();
         if (!done) return controller.enqueue(encoder.encode(value.map(frame).join("")));
@@ -43,6 +46,7 @@ export function eventStream(
     },
     async cancel() {
       clearInterval(heartbeat);
+      onLeave?.();
       await batches.return?.();
     },
   });

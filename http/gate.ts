@@ -119,7 +119,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
     seen.address = address;
     if (!matched.found) return unrouted(matched.allowed);
     const { found: route, params } = matched;
-    const principal = await identified(request, route, options);
+    const principal = route.permission === undefined ? undefined : await identified(request, options.identify);
     seen.principal = principal;
     const { permission } = route;
     const caller = { principal, permission, address, secure: secure || underTls, requestId: seen.requestId };
@@ -127,15 +127,11 @@ export function gate(app: Handled, options: GateOptions): Gate {
   }
 }
 
-async function identified(
-  request: Request,
-  route: DeclaredRoute,
-  options: GateOptions,
-): Promise<Principal | undefined> {
-  if (route.permission === undefined) return undefined;
+/** Whom the credential of a request stands for; a request without one is refused. */
+export async function identified(request: Request, identify: GateOptions["identify"]): Promise<Principal> {
   const credential = presented(request);
   if (!credential) throw unauthenticated();
-  return options.identify(credential);
+  return identify(credential);
 }
 
 /** Refuses a change that a page of another site may have caused, and a known caller without the permission. */

@@ -1,28 +1,69 @@
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
+import { Failure } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
+
+const RECHECK_MS = 2_000;
+
+/** Where to begin, until when, and how to find out again who follows. */
+export interface FollowOptions {
+  readonly since: number;
+  readonly signal: AbortSignal;
+  /** Who follows, as of now; rejects once the credential no longer counts. */
+  readonly caller: () => Promise<Principal>;
+}
 
 export interface FollowDeploymentPorts {
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
 }
 
-/** Yields a deployment's events after `since` until its last one; `undefined` when a settled one has none left to tell. */
-export function followDeployment(ports: FollowDeploymentPorts) {
+/**
+ * Yields a deployment's events after `since` until its last one, or until the caller may not read it any more; `undefined` when a settled one has
+ * none left to tell.
+ */
+export function followDeployment(ports: FollowDeploymentPorts, { recheckMs = RECHECK_MS } = {}) {
   const find = findDeployment(ports);
   return async function (
     by: Principal,
     id: string,
-    options: { readonly since: number; readonly signal: AbortSignal },
+    options: FollowOptions,
   ): Promise<AsyncIterable<readonly DeploymentEvent[]> | undefined> {
     const deployment = await find(by, id, "deployment:read");
     const last = await ports.deploymentEvents.last(id);
     if (isSettled(deployment) && options.since >= last) return undefined;
-    return untilEnd(ports, id, options);
+    const allowed = async () => void (await find(await options.caller(), id, "deployment:read"));
+    return whileAllowed(allowed, recheckMs, (done) =>
+      untilEnd(ports, id, { since: options.since, signal: AbortSignal.any([options.signal, done]) }),
+    );
   };
+}
+
+/** Passes on what `follow` yields, and ends it soon after `allowed` began to refuse. */
+async function* whileAllowed<T>(
+  allowed: () => Promise<void>,
+  recheckMs: number,
+  follow: (done: AbortSignal) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const done = new AbortController();
+  const recheck = setInterval(() => {
+    allowed().catch((error: unknown) => {
+      // A database that is away says nothing about the caller.
+      if (error instanceof Failure && error.kind !== "unavailable") done.abort();
+    });
+  }, recheckMs);
+  try {
+    for await (const events of follow(done.signal)) {
+      if (done.signal.aborted) return;
+      yield events;
+    }
+  } finally {
+    clearInterval(recheck);
+    done.abort();
+  }
 }
 
 async function* untilEnd(
@@ -30,18 +71,14 @@ async function* untilEnd(
   id: string,
   { since, signal }: { readonly since: number; readonly signal: AbortSignal },
 ): AsyncGenerator<readonly DeploymentEvent[]> {
-  const done = new AbortController();
-  const either = AbortSignal.any([signal, done.signal]);
-  try {
-    for await (const events of deploymentEvents.follow(id, { since, signal: either })) {
-      yield events;
-      const end = events.findLast(({ type }) => type === "end");
-      if (!end) continue;
-      // A decision appends further events and another end; only the last one of a settled deployment closes the feed.
-      const deployment = await deployments.get(id);
-      if (!deployment || (isSettled(deployment) && end.seq >= (await deploymentEvents.last(id)))) return;
-    }
-  } finally {
-    done.abort();
+  let ended = false;
+  for await (const events of deploymentEvents.follow(id, { since, signal })) {
+    yield events;
+    ended ||= events.some(({ type }) => type === "end");
+    if (!ended) continue;
+    // A decision appends further events and another end; the last event of a settled deployment closes the feed.
+    const deployment = await deployments.get(id);
+    const last = events.at(-1)?.seq ?? since;
+    if (!deployment || (isSettled(deployment) && last >= (await deploymentEvents.last(id)))) return;
   }
 }

@@ -6,6 +6,7 @@ import type { viewBuild } from "../../application/deployments/view_deployment.ts
 import { PERCENT } from "../../application/deployments/engine/run.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import type { Principal } from "../../domain/permission.ts";
 import type { Access } from "../access.ts";
 import { eventStream, type FeedEvent } from "../event_stream.ts";
 import { operation } from "../operation.ts";
@@ -30,10 +31,17 @@ export interface ReadingUseCases {
   readonly viewBuild: ReturnType<typeof viewBuild>;
 }
 
+/** What the live feed needs beside the use cases. */
+export interface FeedOptions {
+  readonly report: (error: unknown) => void;
+  /** Whom the credential of a request stands for now. */
+  readonly identify: (request: Request) => Promise<Principal>;
+}
+
 const Logs = object({ data: t.Array(LogLineView), nextSince: integer() });
 
 /** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
-export function readingRoutes(access: Access, useCases: ReadingUseCases, report: (error: unknown) => void) {
+export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOptions: FeedOptions) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
     .use(logs(access, useCases))
@@ -41,8 +49,12 @@ export function readingRoutes(access: Access, useCases: ReadingUseCases, report:
       "/:id/stream",
       async ({ principal, params, query, request }) => {
         const since = Math.max(Number(query.since ?? 0), lastEventId(request));
-        const events = await useCases.followDeployment(principal, params.id, { since, signal: request.signal });
-        return events ? eventStream(feed(events), { report }) : new Response(null, { status: 204 });
+        const left = new AbortController();
+        const signal = AbortSignal.any([request.signal, left.signal]);
+        const caller = () => feedOptions.identify(request);
+        const events = await useCases.followDeployment(principal, params.id, { since, signal, caller });
+        if (!events) return new Response(null, { status: 204 });
+        return eventStream(feed(events), { report: feedOptions.report, onLeave: () => left.abort() });
       },
       {
         permission: "deployment:read",
