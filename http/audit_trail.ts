@@ -22,10 +22,11 @@ export async function audited(
 async function madeId(response: Response): Promise<string | null> {
   if (response.status >= 300 || !response.headers.get("content-type")?.startsWith("application/json")) return null;
   const body = (await response.clone().json()) as {
-    data?: { id?: unknown };
+    data?: { id?: unknown; deployment_id?: unknown };
+    deployment_id?: unknown;
     project_id?: unknown;
     sessionId?: unknown;
   };
-  const id = body.data?.id ?? body.project_id ?? body.sessionId;
+  const id = body.data?.id ?? body.data?.deployment_id ?? body.deployment_id ?? body.project_id ?? body.sessionId;
   return typeof id === "string" ? id : null;
 }
