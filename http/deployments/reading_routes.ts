@@ -148,22 +148,8 @@ function running(access: Access, useCases: ReadingUseCases) {
     .get(
       "/:id/usage",
       async ({ principal, params }) => {
-        const services = (await useCases.measureInstances(principal, params.id)).map(({ name, usage }) => ({
-          name,
-          ...usage,
-        }));
-        const sum = (pick: (service: (typeof services)[number]) => number | null) =>
-          services.reduce((total, service) => total + (pick(service) ?? 0), 0);
-        return {
-          data: {
-            cpuPercent: sum((service) => service.cpuPercent),
-            memoryBytes: sum((service) => service.memoryBytes),
-            memoryLimitBytes: sum((service) => service.memoryLimitBytes) || null,
-            networkRxBytes: sum((service) => service.networkRxBytes) || null,
-            networkTxBytes: sum((service) => service.networkTxBytes) || null,
-            services,
-          },
-        };
+        const measured = await useCases.measureInstances(principal, params.id);
+        return { data: usageView(measured.map(({ name, usage }) => ({ name, ...usage }))) };
       },
       {
         permission: "deployment:read",
@@ -176,6 +162,21 @@ function running(access: Access, useCases: ReadingUseCases) {
         }),
       },
     );
+}
+
+type MeasuredService = (typeof UsageView.static)["services"][number];
+
+function usageView(services: MeasuredService[]) {
+  const sum = (pick: (service: MeasuredService) => number | null) =>
+    services.reduce((total, service) => total + (pick(service) ?? 0), 0);
+  return {
+    cpuPercent: sum((service) => service.cpuPercent),
+    memoryBytes: sum((service) => service.memoryBytes),
+    memoryLimitBytes: sum((service) => service.memoryLimitBytes) || null,
+    networkRxBytes: sum((service) => service.networkRxBytes) || null,
+    networkTxBytes: sum((service) => service.networkTxBytes) || null,
+    services,
+  };
 }
 
 function buildView({ deployment, lastSeq }: { readonly deployment: Deployment; readonly lastSeq: number }) {

@@ -108,7 +108,8 @@ function making(access: Access, useCases: DeploymentUseCases) {
     )
     .post(
       "/build/access",
-      async ({ principal, body: { buildStrategy: _, deployTarget, ...wish } }) => {
+      async ({ principal, body }) => {
+        const { buildStrategy: _, deployTarget, ...wish } = body;
         if (deployTarget === "cloud" || deployTarget === "server") {
           throw new Failure(
             "invalid",

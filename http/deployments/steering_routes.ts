@@ -32,6 +32,7 @@ export function steeringRoutes(access: Access, useCases: SteeringUseCases) {
     .use(access)
     .use(again(access, useCases))
     .use(build(access, useCases))
+    .use(keeping(access, useCases))
     .use(running(access, useCases));
 }
 
@@ -123,27 +124,30 @@ function build(access: Access, useCases: SteeringUseCases) {
     );
 }
 
+function keeping(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ name: "http/deployments/keeping" }).use(access).post(
+    "/:id/pin",
+    async ({ principal, params, body: { pinned = true } }) => {
+      const deployment = await useCases.pinDeployment(principal, params.id, pinned);
+      return { data: deploymentView(await useCases.showDeployment(deployment)) };
+    },
+    {
+      permission: "deployment:write",
+      params: IdPath,
+      body: PinBody,
+      ...operation({
+        name: "deployment.pin",
+        summary: "Keep a release from being cleaned up, or let it go",
+        answer: one(DeploymentView),
+        problems: [404],
+      }),
+    },
+  );
+}
+
 function running(access: Access, useCases: SteeringUseCases) {
   return new Elysia({ name: "http/deployments/running" })
     .use(access)
-    .post(
-      "/:id/pin",
-      async ({ principal, params, body: { pinned = true } }) => {
-        const deployment = await useCases.pinDeployment(principal, params.id, pinned);
-        return { data: deploymentView(await useCases.showDeployment(deployment)) };
-      },
-      {
-        permission: "deployment:write",
-        params: IdPath,
-        body: PinBody,
-        ...operation({
-          name: "deployment.pin",
-          summary: "Keep a release from being cleaned up, or let it go",
-          answer: one(DeploymentView),
-          problems: [404],
-        }),
-      },
-    )
     .post(
       "/:id/cancel",
       async ({ principal, params }) => {
