@@ -1,4 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { occupies } from "../../domain/deployment/transitions.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Permission, Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
@@ -52,14 +53,19 @@ export function viewDeployments(ports: ViewDeploymentPorts) {
 
 function showAll({ deployments, liveReleases }: ViewDeploymentPorts) {
   return async function (shown: readonly Deployment[]): Promise<readonly ShownDeployment[]> {
-    const waiting = new Set(shown.filter(({ status }) => status === "queued").map(({ projectId }) => projectId));
-    const [active, occupants] = await Promise.all([
-      liveReleases.among(shown.map(({ id }) => id)),
-      waiting.size > 0 ? deployments.occupants([...waiting]) : undefined,
+    const begun = shown.filter(({ status }) => status !== "queued");
+    const known = new Map(begun.filter(occupies).map(({ projectId, id }) => [projectId, id]));
+    const waiting = shown.filter(({ status, projectId }) => status === "queued" && !known.has(projectId));
+    const none: ReadonlyMap<string, string> = new Map();
+    // What is not begun is not live, and what occupies a project mostly stands in the same list.
+    const [active, others] = await Promise.all([
+      begun.length > 0 ? liveReleases.among(begun.map(({ id }) => id)) : new Set<string>(),
+      waiting.length > 0 ? deployments.occupants([...new Set(waiting.map(({ projectId }) => projectId))]) : none,
     ]);
     return shown.map((deployment) => {
-      const waitingFor = deployment.status === "queued" ? (occupants?.get(deployment.projectId) ?? null) : null;
-      return { deployment: { ...deployment, waitingFor }, active: active.has(deployment.id) };
+      const { id, projectId, status } = deployment;
+      const waitingFor = status === "queued" ? (known.get(projectId) ?? others.get(projectId) ?? null) : null;
+      return { deployment: { ...deployment, waitingFor }, active: active.has(id) };
     });
   };
 }

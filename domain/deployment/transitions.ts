@@ -51,6 +51,11 @@ export function isSettled(deployment: Pick<Deployment, "status">): boolean {
   return !isRunning(deployment);
 }
 
+/** Tells whether later deployments of the same project have to wait for this one. */
+export function occupies({ status }: Pick<Deployment, "status">): boolean {
+  return status === "building" || status === "deploying" || status === "partial_failure";
+}
+
 /** Applies what happened, or fails when it cannot happen in this status. */
 export function happen(
   deployment: Deployment,

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { array, assert, constantFrom, property } from "fast-check";
 import { type Deployment, DEPLOYMENT_STATUSES } from "../../domain/deployment/deployment.ts";
-import { canHappen, happen, type Happening, isRunning, isSettled } from "../../domain/deployment/transitions.ts";
+import {
+  canHappen,
+  happen,
+  type Happening,
+  isRunning,
+  isSettled,
+  occupies,
+} from "../../domain/deployment/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
 import { deploymentOf, minutes } from "../support/store_builders.ts";
 
@@ -125,6 +132,14 @@ test("nothing that ended ever changes again, whatever happens to it", () => {
     }),
     { seed: 7, numRuns: 500 },
   );
+});
+
+test("occupies() holds for what runs and for a pending decision", () => {
+  expect(DEPLOYMENT_STATUSES.filter((status) => occupies({ status }))).toEqual([
+    "building",
+    "deploying",
+    "partial_failure",
+  ]);
 });
 
 test("isRunning() and isSettled() part the statuses in two; a pending decision is settled", () => {
