@@ -41,6 +41,7 @@ export type MemoryWorld = ReturnType<typeof memoryWorld>;
 /** Makes a world of its own: one adapter of every port, over the same fresh tables. */
 export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const deployments = new MemoryDeployments(tables);
+  const releaseFolders = new MemoryReleaseFolders();
   return {
     attempts: new MemoryAttempts(tables),
     auditLog: new MemoryAuditLog(tables),
@@ -54,9 +55,9 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     edge: new MemoryEdge(),
     healthProbe: new MemoryHealthProbe(),
     liveReleases: new MemoryLiveReleases(tables, deployments),
-    releaseFolders: new MemoryReleaseFolders(),
+    releaseFolders,
     runtime: new MemoryRuntime(),
-    sources: new MemorySources(),
+    sources: new MemorySources({}, (folder, path, content) => releaseFolders.write(folder, path, content)),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),

@@ -21,18 +21,19 @@ export interface MemoryRepository {
 }
 
 interface Known {
-  readonly git?: Readonly<Record<string, MemoryRepository>>;
-  readonly local?: Readonly<Record<string, SourceFiles>>;
-  readonly upload?: Readonly<Record<string, SourceFiles>>;
+  readonly git: Record<string, MemoryRepository>;
+  readonly local: Record<string, SourceFiles>;
+  readonly upload: Record<string, SourceFiles>;
 }
 
 /** Sources that exist in memory only; what was fetched is handed to `write`, file by file. */
 export class MemorySources implements Sources {
-  readonly #known: Known;
+  /** What there is, by address, path or session; may be changed at any time. */
+  readonly known: Known;
   readonly #write: (folder: string, path: string, content: string) => void;
 
-  constructor(known: Known = {}, write: (folder: string, path: string, content: string) => void = () => {}) {
-    this.#known = known;
+  constructor(known: Partial<Known> = {}, write: (folder: string, path: string, content: string) => void = () => {}) {
+    this.known = { git: {}, local: {}, upload: {}, ...known };
     this.#write = write;
   }
 
@@ -48,13 +49,13 @@ export class MemorySources implements Sources {
   #find(source: FetchableSource, credential: Secret | undefined): { files: SourceFiles; commit?: MemoryCommit } {
     switch (source.kind) {
       case "git": {
-        const commit = commitOf(this.#known.git?.[source.url], source, credential);
+        const commit = commitOf(this.known.git[source.url], source, credential);
         return { files: commit.files, commit };
       }
       case "local":
-        return { files: this.#known.local?.[source.path] ?? fail("local_source_gone", "Cannot copy the folder: none") };
+        return { files: this.known.local[source.path] ?? fail("local_source_gone", "Cannot copy the folder: none") };
       case "upload": {
-        const files = this.#known.upload?.[source.uploadId];
+        const files = this.known.upload[source.uploadId];
         if (files) return { files };
         throw new Failure("not_found", "upload_gone", "Cannot use this upload: its files are not kept any more");
       }

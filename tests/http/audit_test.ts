@@ -31,7 +31,15 @@ function create({ call, owner }: TestApp, options: Call = {}) {
 /** What a change was done to: the id in its path, else the id of what it made. */
 function targetOf(path: string, { body }: Answer): string | null {
   const named = path.split("/").find((part) => /^[a-z]{3}_\w{20,}$/.test(part));
-  return named ?? body.data?.id ?? body.project_id ?? body.sessionId ?? null;
+  return (
+    named ??
+    body.data?.id ??
+    body.data?.deployment_id ??
+    body.deployment_id ??
+    body.project_id ??
+    body.sessionId ??
+    null
+  );
 }
 
 describe("every change", () => {
@@ -65,10 +73,11 @@ describe("every change", () => {
     }
   });
 
-  test("only scanning an upload, which changes nothing, goes without", async () => {
+  test("only looking at an upload or a repository, which changes nothing, goes without", async () => {
     const { routes } = await memoryApp();
     expect(routes.filter(({ operation }) => operation.unaudited).map(({ operation }) => operation.name)).toEqual([
       "upload.scan",
+      "deployment.prepare",
     ]);
   });
 

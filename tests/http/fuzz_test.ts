@@ -14,7 +14,7 @@ test(`no route fails, forgets the error body or gives a secret away, whatever it
     taken = world.log.lines.length;
     return lines;
   };
-  await fuzzRoutes({ handle, routes, owner, takeLog }, { seed: SEED, runs: 60 });
+  await fuzzRoutes({ handle, routes, owner, world, takeLog }, { seed: SEED, runs: 60 });
   expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
   expect(world.log.lines.length).toBeGreaterThan(60 * routes.length);
 });

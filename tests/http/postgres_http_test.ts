@@ -66,7 +66,7 @@ describe("over PostgreSQL", () => {
       taken = world.log.lines.length;
       return lines;
     };
-    await fuzzRoutes({ handle, routes, owner, takeLog }, { seed: SEED, runs: 15 });
+    await fuzzRoutes({ handle, routes, owner, world, takeLog }, { seed: SEED, runs: 15 });
     expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
     expectHidden(await dump(app.url), { canary: CANARY });
   });

@@ -18,7 +18,16 @@ const PATHS = [
   "/api/servers/:id",
   "/api/cloud/link",
   "/metrics",
+  "/api/deployments",
+  "/api/deployments/:id",
+  "/api/deployments/:id/logs",
+  "/api/deployments/:id/build",
+  "/api/deployments/:id/info",
+  "/api/deployments/:id/usage",
 ];
+
+/** It is one answer for as long as somebody listens. */
+const STREAM = "/api/deployments/:id/stream";
 
 describe("an authenticated read costs at most two statements", () => {
   const statements: string[] = [];
@@ -51,9 +60,14 @@ describe("an authenticated read costs at most two statements", () => {
     }
   });
 
+  test("GET of a deployment that waits, too", async () => {
+    const sent = await cost(`/api/deployments/${ids.queued}`, { token: app.owner });
+    expect(sent.length, sent.join("\n\n")).toBeLessThanOrEqual(2);
+  });
+
   test("every guarded route that reads is in the list", () => {
     const reads = app.routes.filter(({ method, open }) => method === "GET" && open === undefined);
-    expect(reads.map(({ path }) => path).toSorted()).toEqual(PATHS.toSorted());
+    expect(reads.map(({ path }) => path).toSorted()).toEqual([...PATHS, STREAM].toSorted());
   });
 
   test("a stranger costs at most one", async () => {

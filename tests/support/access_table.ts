@@ -1,6 +1,7 @@
 /**
  * What every route answers to every kind of caller, for a request that is otherwise fine. `foreign` is an owner of another
- * organization who names this one's ids; `narrowed` is an owner's token with `project:read` alone.
+ * organization who names this one's ids; `narrowed` is an owner's token with `project:read` alone. They ask one after the other: what
+ * the developer has answered is answered for the owner.
  */
 export const CALLERS = ["anonymous", "foreign", "viewer", "developer", "narrowed", "owner"] as const;
 
@@ -54,6 +55,24 @@ POST   /api/servers/:id/check                 401 404 403 403 403 200
 GET    /api/cloud/link                        401 404 403 403 403 200
 PUT    /api/cloud/link                        401 200 403 403 403 200
 DELETE /api/cloud/link                        401 404 403 403 403 200
+GET    /api/deployments                       401 200 200 200 403 200
+POST   /api/deployments                       401 404 403 202 403 202
+POST   /api/deployments/prepare               401 200 403 200 403 200
+POST   /api/deployments/build/access          401 404 403 200 403 200
+GET    /api/deployments/:id                   401 404 200 200 403 200
+GET    /api/deployments/:id/logs              401 404 200 200 403 200
+GET    /api/deployments/:id/stream            401 404 200 200 403 200
+GET    /api/deployments/:id/build             401 404 200 200 403 200
+POST   /api/deployments/:id/build             401 404 403 202 403 202
+POST   /api/deployments/:id/build/respond     401 404 403 200 403 400
+POST   /api/deployments/:id/redeploy          401 404 403 202 403 202
+POST   /api/deployments/:id/rollback          401 404 403 403 403 202
+POST   /api/deployments/:id/pin               401 404 403 200 403 200
+POST   /api/deployments/:id/cancel            401 404 403 403 403 200
+POST   /api/deployments/:id/restart           401 404 403 200 403 200
+GET    /api/deployments/:id/info              401 404 200 200 403 200
+GET    /api/deployments/:id/usage             401 404 200 200 403 200
+DELETE /api/deployments/:id                   401 404 403 403 403 200
 `;
 
 /** One row for every route: what it answers to each of the callers. */

@@ -1,7 +1,7 @@
 import type { BuildScript } from "../../adapters/memory/builder.ts";
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { type MemoryWorld, memoryWorld } from "../../adapters/memory/memory_world.ts";
-import { type MemoryRepository, MemorySources, type SourceFiles } from "../../adapters/memory/sources.ts";
+import type { SourceFiles } from "../../adapters/memory/sources.ts";
 import type { EngineSettings } from "../../application/deployments/engine/run.ts";
 import { runDeployment } from "../../application/deployments/engine/run_deployment.ts";
 import { startWorker, type Worker } from "../../application/deployments/engine/worker.ts";
@@ -50,11 +50,6 @@ export interface SceneOptions {
 
 /** Projects, sources and workers in memory; disposing stops what runs. */
 export class EngineScene implements AsyncDisposable {
-  readonly known = {
-    git: {} as Record<string, MemoryRepository>,
-    local: {} as Record<string, SourceFiles>,
-    upload: {} as Record<string, SourceFiles>,
-  };
   /** In memory, behind whatever was put in its place. */
   readonly memory: SceneWorld;
   readonly world: World;
@@ -67,13 +62,16 @@ export class EngineScene implements AsyncDisposable {
 
   constructor(options: SceneOptions = {}) {
     this.#options = options;
-    const base = memoryWorld();
-    const write = (folder: string, path: string, content: string) => base.releaseFolders.write(folder, path, content);
-    this.memory = { ...base, log: new MemoryLog(), sources: new MemorySources(this.known, write) };
+    this.memory = { ...memoryWorld(), log: new MemoryLog() };
     const healthProbe = { answers: async () => this.healthy() };
     this.world = { ...this.memory, healthProbe, ...options.replace?.(this.memory) };
     this.useCases = useCases(this.world, SETTINGS);
     this.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
+  }
+
+  /** The sources there are. */
+  get known() {
+    return this.memory.sources.known;
   }
 
   /** A scene with its first owner and a worker. */

@@ -1,4 +1,5 @@
 import { browser, type Call, member, ownerSession, type TestApp } from "./app.ts";
+import { type ArrangedWorld, type DeploymentIds, furnishDeployments, PROMPT_ID } from "./furnished_deployments.ts";
 import { file, tarGz } from "./tar_archive.ts";
 
 /** The server that a furnished organization has. */
@@ -13,11 +14,14 @@ export const MACHINE = {
 
 type Callable = Pick<TestApp, "call" | "owner">;
 
+/** An application whose world can be arranged from behind. */
+type Furnishable = Callable & { readonly world: ArrangedWorld };
+
 /** What a furnished organization has: the id of one thing of every kind. */
 export type Furniture = Awaited<ReturnType<typeof furnish>>;
 
 /** Gives the first organization one thing of every kind. */
-export async function furnish({ call, owner }: Callable) {
+export async function furnish({ call, owner, world }: Furnishable) {
   const id = async (method: string, path: string, body: unknown) => {
     const answer = await call(method, path, { token: owner, body });
     if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.text}`);
@@ -32,7 +36,18 @@ export async function furnish({ call, owner }: Callable) {
   await call("POST", `/api/projects/folder/upload/${scanned}`, { token: owner, raw: archive() });
   await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
   const { userId } = await member({ call, owner }, "viewer");
-  return { project, domain, server, token, upload, scanned, member: userId };
+  const deployments = await furnishDeployments(world, await deploy(call, owner, project));
+  return { project, domain, server, token, upload, scanned, member: userId, ...deployments };
+}
+
+/** Queues a deployment of the project for every state that a route wants to find one in. */
+async function deploy(call: Callable["call"], owner: string, projectId: string): Promise<DeploymentIds> {
+  const id = async () => {
+    const answer = await call("POST", "/api/deployments", { token: owner, body: { projectId } });
+    if (answer.status !== 202) throw new Error(answer.text);
+    return answer.body.data.deployment_id as string;
+  };
+  return { queued: await id(), cancellable: await id(), asking: await id(), released: await id(), failed: await id() };
 }
 
 /** Tokens of every kind of caller; `foreign` is an owner of another organization, `narrowed` an owner's token with `project:read` alone. */
@@ -80,6 +95,10 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "POST /api/domains": { projectId: ids.project, hostname: `${who}.example.com` },
     "POST /api/servers": { ...SERVER, name: `For ${who}` },
     "PATCH /api/servers/:id": { name: "Renamed" },
+    "POST /api/deployments": { projectId: ids.project },
+    "POST /api/deployments/prepare": { source: "githost", owner: "acme", repo: "harbour" },
+    "POST /api/deployments/build/access": { projectId: ids.project },
+    "POST /api/deployments/:id/build/respond": { promptId: PROMPT_ID, action: "approve" },
     "PUT /api/cloud/link": { url: "https://cloud.example.com", token: "slp_x" },
   };
   const filled = fillPath(path, ids);
@@ -91,6 +110,11 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
 /** A route's path with the ids of what there is. */
 export function fillPath(path: string, ids: Furniture): string {
   const kinds: [RegExp, string][] = [
+    [/deployments\/:id\/(?:stream|redeploy|rollback|pin|restart|info|usage|logs)$/, ids.released],
+    [/deployments\/:id\/cancel$/, ids.cancellable],
+    [/deployments\/:id\/build\/respond$/, ids.asking],
+    [/deployments\/:id\/build$/, ids.queued],
+    [/deployments/, ids.failed],
     [/tokens/, ids.token],
     [/members/, ids.member],
     [/domains/, ids.domain],

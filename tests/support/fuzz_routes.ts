@@ -14,13 +14,14 @@ export interface FuzzedApp {
   readonly handle: Gate;
   readonly routes: readonly DeclaredRoute[];
   readonly owner: string;
+  readonly world: Parameters<typeof furnish>[0]["world"];
   /** Takes the lines that were logged since it was last asked. */
   readonly takeLog: () => readonly string[];
 }
 
 /** Sends `runs` odd requests to every route and fails on a 5xx, another error body than the one, or a secret that comes back. */
 export async function fuzzRoutes(app: FuzzedApp, { seed, runs }: { seed: number; runs: number }): Promise<void> {
-  const ids = await furnish({ call: caller(app.handle, app.routes), owner: app.owner });
+  const ids = await furnish({ call: caller(app.handle, app.routes), owner: app.owner, world: app.world });
   const kept = app.routes.filter(({ method }) => method !== "DELETE");
   const removing = app.routes.filter(({ method }) => method === "DELETE").toReversed();
   for (const route of [...kept, ...removing]) {
