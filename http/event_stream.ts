@@ -1,4 +1,6 @@
 const encoder = new TextEncoder();
+/** What is sent at once: with many slow readers, what each of them has not taken yet adds up. */
+const PIECE_CHARACTERS = 32_768;
 
 /** One event of a feed. */
 export interface FeedEvent {
@@ -25,6 +27,8 @@ export function eventStream(
 ): Response {
   const batches = source[Symbol.asyncIterator]();
   let heartbeat: ReturnType<typeof setInterval> | undefined;
+  let pieces: readonly Uint8Array[] = [];
+  let sent = 0;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(": open\n\n"));
@@ -36,8 +40,12 @@ export function eventStream(
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": beat\n\n"));
       }, heartbeatMs);
       try {
-        const { value, done } = await batches.next();
-        if (!done) return controller.enqueue(encoder.encode(value.map(frame).join("")));
+        let ended: boolean | undefined = false;
+        while (sent === pieces.length && !ended) {
+          const { value, done } = await batches.next();
+          [pieces, sent, ended] = [done ? [] : bytesOf(value), 0, done];
+        }
+        if (!ended) return controller.enqueue(pieces[sent++]!);
       } catch (error) {
         report(error);
       }
@@ -53,6 +61,25 @@ export function eventStream(
   return new Response(body, {
     headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
   });
+}
+
+const made = new WeakMap<readonly FeedEvent[], readonly Uint8Array[]>();
+
+/** The bytes of a batch in pieces, made once for all who are sent the very same one. */
+function bytesOf(batch: readonly FeedEvent[]): readonly Uint8Array[] {
+  const known = made.get(batch);
+  if (known) return known;
+  const pieces: Uint8Array[] = [];
+  let text = "";
+  for (const event of batch) {
+    text += frame(event);
+    if (text.length < PIECE_CHARACTERS) continue;
+    pieces.push(encoder.encode(text));
+    text = "";
+  }
+  if (text !== "") pieces.push(encoder.encode(text));
+  made.set(batch, pieces);
+  return pieces;
 }
 
 // JSON has no raw newline, so one data line always suffices.

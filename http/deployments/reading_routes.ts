@@ -203,8 +203,15 @@ function promptView({ promptId, title, message, actions }: NonNullable<Deploymen
   return { promptId, title, message, actions };
 }
 
-async function* feed(batches: AsyncIterable<readonly DeploymentEvent[]>): AsyncGenerator<FeedEvent[]> {
-  for await (const events of batches) yield events.map((event) => ({ id: event.seq, event: event.type, data: event }));
+const shown = new WeakMap<readonly DeploymentEvent[], readonly FeedEvent[]>();
+
+/** The events as they are sent; of one batch for many, the very same ones. */
+async function* feed(batches: AsyncIterable<readonly DeploymentEvent[]>): AsyncGenerator<readonly FeedEvent[]> {
+  for await (const events of batches) {
+    const sent = shown.get(events) ?? events.map((event) => ({ id: event.seq, event: event.type, data: event }));
+    shown.set(events, sent);
+    yield sent;
+  }
 }
 
 /** Text that is made while it is sent; nothing is asked for before there is room for it. */
