@@ -8,13 +8,14 @@ const WRAPPED = { longer: 48, piece: 16 } as const;
 /** Logs cut long lines: so are pieces of very long values. */
 const CUT = { longer: 2_048, piece: 256 } as const;
 
-/** Every text that a secret value may be printed as: itself, its lines, and each of them in base64 at any offset, URL-encoded and in JSON. */
+/** Every text that a secret value may be printed as: itself, its lines, and each of them in base64 at any offset, in hexadecimal, URL-encoded and in JSON. */
 export function secretForms(value: string): string[] {
   const forms = partsOf(value).flatMap((part) => [
     ...pieces(part, CUT),
     ...inJson(part).flatMap((form) => pieces(form, CUT)),
     ...inUrls(part).flatMap((form) => pieces(form, CUT)),
     ...inBase64(part),
+    ...inHex(part).flatMap((form) => pieces(form, CUT)),
   ]);
   return [...new Set(forms)].filter((form) => form.length >= MIN_FORM);
 }
@@ -62,6 +63,11 @@ function inBase64(part: string): string[] {
   });
   const standard = [base64(bytes), ...inner];
   return [...standard, ...standard.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
+}
+
+function inHex(part: string): string[] {
+  const lower = new TextEncoder().encode(part).toHex();
+  return [lower, lower.toUpperCase()];
 }
 
 function base64(bytes: Uint8Array): string {

@@ -5,9 +5,14 @@ import { type SeenEvent, SourceFolder, TestProject } from "../support/deploying.
 import { eventually } from "../support/eventually.ts";
 import { GitServer } from "../support/git_server.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
+import { file } from "../support/tar_archive.ts";
 
 setDefaultTimeout(120_000);
+
+/** A server that answers with a text. */
+function server(text: string): string {
+  return `Bun.serve({ port: process.env.PORT, fetch: () => new Response(${JSON.stringify(text)}) })`;
+}
 
 describe("deployments", () => {
   let slipway: SlipwayProcess;
@@ -169,8 +174,4 @@ describe("deployments", () => {
       expect(new Set(visits)).toEqual(new Set(["one"]));
     }
   });
-
-  function server(text: string): string {
-    return `Bun.serve({ port: process.env.PORT, fetch: () => new Response(${JSON.stringify(text)}) })`;
-  }
 });

@@ -61,10 +61,26 @@ function stepBegins(gate: TcpGate, id: string, step: StepName): Promise<void> {
   return promise;
 }
 
+let free = AT_ONCE;
+const waiting: (() => void)[] = [];
+
+/** Does some work when its turn has come: so many at once. */
+function inTurn(work: () => Promise<void>): () => Promise<void> {
+  return async function () {
+    if (free > 0) free--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    }
+  };
+}
+
 describe("a deployment struck at any step", () => {
   let git: GitServer;
-  let free = AT_ONCE;
-  const waiting: (() => void)[] = [];
   const slow = new Set<string>();
 
   beforeAll(async () => {
@@ -75,19 +91,6 @@ describe("a deployment struck at any step", () => {
     };
   });
   afterAll(() => git[Symbol.asyncDispose]());
-
-  /** Lets so many go on at once. */
-  async function turn(): Promise<Disposable> {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    return {
-      [Symbol.dispose]() {
-        const next = waiting.shift();
-        if (next) next();
-        else free++;
-      },
-    };
-  }
 
   /** A project whose first version is live, with a second, slow one held back. */
   async function prepared(slipway: SlipwayProcess, name: string) {
@@ -132,76 +135,82 @@ describe("a deployment struck at any step", () => {
   }
 
   for (const step of STEPS) {
-    test.concurrent(`killed with its server in "${step}", it goes on after the restart`, async () => {
-      using _turn = await turn();
-      await using server = await faultyServer(git);
-      const { gate, slipway } = server;
-      const work = await prepared(slipway, `kill-${step}`);
-      const visitor = new Visitor(slipway, work.project.hostname);
-      const begins = stepBegins(gate, work.id, step);
-      await work.release();
-      await begins;
-      await Bun.sleep(STRIKE_AFTER_MS[step]);
-      visitor.pause();
-      await slipway.kill();
-      await slipway.start();
-      visitor.goOn();
-      const seen = async () => (await work.project.call("GET", `/api/deployments/${work.id}/build`)).body.data;
-      const { lastSeq } = await seen();
-      const since = Date.now();
-      while ((await seen()).lastSeq === lastSeq && (await seen()).status !== "ready") {
-        if (Date.now() - since > RESUMED_MS) throw new Error(await work.project.log(work.id));
-        await Bun.sleep(50);
-      }
-      await work.project.deployed(work.id);
-      await visitor.stop();
-      expect(visitor.failures).toEqual([]);
-      expect(visitor.wentBack).toEqual([]);
-      await expectClean(work, "v2");
-    });
-
-    test.concurrent(`without the database for five seconds from "${step}" on, it goes on`, async () => {
-      using _turn = await turn();
-      await using server = await faultyServer(git);
-      const { gate, slipway } = server;
-      const work = await prepared(slipway, `away-${step}`);
-      const visitor = new Visitor(slipway, work.project.hostname);
-      const begins = stepBegins(gate, work.id, step);
-      await work.release();
-      await begins;
-      await Bun.sleep(STRIKE_AFTER_MS[step]);
-      await gate.shut();
-      await Bun.sleep(AWAY_MS);
-      await gate.open();
-      await work.project.deployed(work.id);
-      await visitor.stop();
-      expect(visitor.failures).toEqual([]);
-      expect(visitor.wentBack).toEqual([]);
-      await expectClean(work, "v2");
-    });
-  }
-
-  test.concurrent("cancelled in any step, it is cancelled, or it was too late and it is live", async () => {
-    using _turn = await turn();
-    await using server = await faultyServer(git);
-    const { gate, slipway } = server;
-    await Promise.all(
-      STEPS.map(async (step) => {
-        const work = await prepared(slipway, `cancel-${step}`);
+    test.concurrent(
+      `killed with its server in "${step}", it goes on after the restart`,
+      inTurn(async () => {
+        await using server = await faultyServer(git);
+        const { gate, slipway } = server;
+        const work = await prepared(slipway, `kill-${step}`);
         const visitor = new Visitor(slipway, work.project.hostname);
         const begins = stepBegins(gate, work.id, step);
         await work.release();
         await begins;
         await Bun.sleep(STRIKE_AFTER_MS[step]);
-        const answer = await work.project.call("POST", `/api/deployments/${work.id}/cancel`);
-        const { status } = await work.project.settled(work.id);
+        visitor.pause();
+        await slipway.kill();
+        await slipway.start();
+        visitor.goOn();
+        const seen = async () => (await work.project.call("GET", `/api/deployments/${work.id}/build`)).body.data;
+        const { lastSeq } = await seen();
+        const since = Date.now();
+        while ((await seen()).lastSeq === lastSeq && (await seen()).status !== "ready") {
+          if (Date.now() - since > RESUMED_MS) throw new Error(await work.project.log(work.id));
+          await Bun.sleep(50);
+        }
+        await work.project.deployed(work.id);
         await visitor.stop();
         expect(visitor.failures).toEqual([]);
-        const tooLate = step === "retire" || step === "clean";
-        if (tooLate && status === "ready") expect(answer.status).toBe(400);
-        else expect({ step, status, answer: answer.status }).toEqual({ step, status: "cancelled", answer: 200 });
-        await expectClean(work, status === "ready" ? "v2" : "v1");
+        expect(visitor.wentBack).toEqual([]);
+        await expectClean(work, "v2");
       }),
     );
-  });
+
+    test.concurrent(
+      `without the database for five seconds from "${step}" on, it goes on`,
+      inTurn(async () => {
+        await using server = await faultyServer(git);
+        const { gate, slipway } = server;
+        const work = await prepared(slipway, `away-${step}`);
+        const visitor = new Visitor(slipway, work.project.hostname);
+        const begins = stepBegins(gate, work.id, step);
+        await work.release();
+        await begins;
+        await Bun.sleep(STRIKE_AFTER_MS[step]);
+        await gate.shut();
+        await Bun.sleep(AWAY_MS);
+        await gate.open();
+        await work.project.deployed(work.id);
+        await visitor.stop();
+        expect(visitor.failures).toEqual([]);
+        expect(visitor.wentBack).toEqual([]);
+        await expectClean(work, "v2");
+      }),
+    );
+  }
+
+  test.concurrent(
+    "cancelled in any step, it is cancelled, or it was too late and it is live",
+    inTurn(async () => {
+      await using server = await faultyServer(git);
+      const { gate, slipway } = server;
+      await Promise.all(
+        STEPS.map(async (step) => {
+          const work = await prepared(slipway, `cancel-${step}`);
+          const visitor = new Visitor(slipway, work.project.hostname);
+          const begins = stepBegins(gate, work.id, step);
+          await work.release();
+          await begins;
+          await Bun.sleep(STRIKE_AFTER_MS[step]);
+          const answer = await work.project.call("POST", `/api/deployments/${work.id}/cancel`);
+          const { status } = await work.project.settled(work.id);
+          await visitor.stop();
+          expect(visitor.failures).toEqual([]);
+          const tooLate = step === "retire" || step === "clean";
+          if (tooLate && status === "ready") expect(answer.status).toBe(400);
+          else expect({ step, status, answer: answer.status }).toEqual({ step, status: "cancelled", answer: 200 });
+          await expectClean(work, status === "ready" ? "v2" : "v1");
+        }),
+      );
+    }),
+  );
 });

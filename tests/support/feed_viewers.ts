@@ -4,8 +4,8 @@
  */
 const [address = "", token = "", count = "1"] = process.argv.slice(2);
 
-/** Reads a feed to its end. */
-async function watch(body: ReadableStream<Uint8Array>): Promise<string> {
+/** Reads a feed to its end, and tells the last number and how many were left out. */
+export async function watch(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder("latin1");
   let [last, gaps, rest] = [0, 0, ""];
   for await (const bytes of body) {
@@ -31,5 +31,3 @@ const counts = Object.fromEntries(
     .map(([each, all]) => [each, all.length]),
 );
 process.stdout.write(`${JSON.stringify(counts)}\n`);
-
-export {};

@@ -27,7 +27,8 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
   const wentBack: string[] = [];
   const versions: string[] = [];
   let answers = 0;
-  let stopped = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
 
   async function ask(connection: Connection, close: boolean): Promise<void> {
     const newest = versions.at(-1);
@@ -38,10 +39,10 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
   }
 
   async function stayOpen(): Promise<void> {
-    while (!stopped) {
+    while (!signal.aborted) {
       using connection = await Connection.open(port);
       try {
-        while (!stopped) {
+        while (!signal.aborted) {
           await ask(connection, false);
           await Bun.sleep(2);
         }
@@ -52,7 +53,7 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
   }
 
   async function openAnew(): Promise<void> {
-    for (; !stopped; await Bun.sleep(2)) {
+    for (; !signal.aborted; await Bun.sleep(2)) {
       try {
         using connection = await Connection.open(port);
         await ask(connection, true);
@@ -68,7 +69,7 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
   ];
   return {
     async stop(): Promise<LoadOutcome> {
-      stopped = true;
+      stopping.abort();
       await Promise.all(running);
       return { answers, failures, wentBack, versions };
     },
