@@ -35,7 +35,6 @@ import { listOrganizations } from "./application/identity/list_organizations.ts"
 import { listTokens } from "./application/identity/list_tokens.ts";
 import { logIn } from "./application/identity/log_in.ts";
 import { logOut } from "./application/identity/log_out.ts";
-import { recordLogin } from "./application/identity/record_login.ts";
 import { removeMember } from "./application/identity/remove_member.ts";
 import { revokeToken } from "./application/identity/revoke_token.ts";
 import { setPassword } from "./application/identity/set_password.ts";
@@ -133,7 +132,6 @@ function identityUseCases(ports: Ports) {
     listTokens: listTokens(ports),
     logIn: logIn(ports),
     logOut: logOut(ports),
-    recordLogin: recordLogin(ports),
     removeMember: removeMember(ports),
     revokeToken: revokeToken(ports),
     setPassword: setPassword(ports),

@@ -21,3 +21,11 @@ export interface UploadSession {
 
 /** How long a session waits for its archive. */
 export const UPLOAD_MS = 3_600_000;
+
+/** How many sessions may be open, receiving or ready at a time. */
+export interface UploadQuota {
+  readonly perUser: number;
+  readonly perOrganization: number;
+}
+
+export const UPLOAD_QUOTA: UploadQuota = { perUser: 20, perOrganization: 100 };

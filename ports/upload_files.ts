@@ -38,7 +38,7 @@ export interface UploadFiles {
   /**
    * Unpacks a gzipped tar as it arrives, in constant memory. Resolves only when the whole archive was read, checked and
    * written, and `confirm` agreed, which is asked then. Rejects with a `Failure` (`invalid` for a hostile or broken
-   * archive, `too_large` beyond a limit), with the reason of `confirm`, when aborted with the signal's reason, and then
+   * archive, `too_large` beyond a limit, `unavailable` without room for it), with the reason of `confirm`, when aborted with the signal's reason, and then
    * keeps nothing of it; what an earlier successful call stored under `id` is replaced only by a success.
    */
   receive(id: string, archive: ReadableStream<Uint8Array>, options: ReceiveOptions): Promise<ReceivedUpload>;

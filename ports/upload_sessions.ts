@@ -1,9 +1,12 @@
-import type { UploadSession } from "../domain/upload.ts";
+import type { UploadQuota, UploadSession } from "../domain/upload.ts";
 import type { ReceivedUpload } from "./upload_files.ts";
+
+export type UploadCreation = "created" | "user_full" | "organization_full";
 
 /** Where upload sessions are kept. */
 export interface UploadSessions {
-  create(session: UploadSession): Promise<void>;
+  /** Keeps a session unless its person or its organization has its quota of unexpired, unused ones, also under a race. */
+  create(session: UploadSession, quota: UploadQuota): Promise<UploadCreation>;
   find(organizationId: string, id: string): Promise<UploadSession | undefined>;
   /**
    * Moves an unexpired `open` session to `receiving` for `leaseMs`, for exactly one of several callers, and names its lease;

@@ -22,12 +22,7 @@ export function storageFailure(action: string, error: unknown): unknown {
       return conflict("upload_discarded", because("its session ended meanwhile; start a new one"), options);
     case "ENOSPC":
     case "EDQUOT":
-      return new Failure(
-        "unavailable",
-        "storage_full",
-        because("the disk of this server is full; free some space and try again"),
-        options,
-      );
+      return storageFull(action, error);
     default:
       return new Failure(
         "unavailable",
@@ -36,4 +31,10 @@ export function storageFailure(action: string, error: unknown): unknown {
         options,
       );
   }
+}
+
+/** The failure of a disk without room; `action` goes after "Cannot". */
+export function storageFull(action: string, cause?: unknown): Failure {
+  const sentence = `Cannot ${action}: the disk of this server is full; free some space and try again`;
+  return new Failure("unavailable", "storage_full", sentence, { cause });
 }

@@ -6,6 +6,7 @@ import { Failure, invalidField } from "../../domain/failure.ts";
 import type { ReceivedUpload, ReceiveOptions, TreeEntry, UploadFiles } from "../../ports/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
+import { DiskReserve, type DiskSpace, diskSpace } from "./disk_reserve.ts";
 import { FolderWriter } from "./folder_writer.ts";
 import { storageFailure } from "./storage_failure.ts";
 
@@ -19,10 +20,12 @@ const REMOVE_ATTEMPTS = 50;
  */
 export class LocalUploadFiles implements UploadFiles {
   readonly #folder: string;
+  readonly #space: () => Promise<DiskSpace>;
 
-  /** `folder` is absolute; it is created when needed. */
-  constructor(folder: string) {
+  /** `folder` is absolute; it is created when needed. `space` tells how full its disk is. */
+  constructor(folder: string, space: () => Promise<DiskSpace> = () => diskSpace(folder)) {
     this.#folder = folder;
+    this.#space = space;
   }
 
   async receive(
@@ -34,11 +37,13 @@ export class LocalUploadFiles implements UploadFiles {
     if (home === undefined) throw invalidField("id", "it is not the id of an upload");
     const part = join(home, `${randomUUID()}.part`);
     const writer = new FolderWriter(part);
+    const reserve = new DiskReserve(this.#space);
     try {
       await makeFolders(part);
       const hash = createHash("sha256");
       let received: ReceivedUpload | undefined;
       for await (const step of unpack(archive, { limits, signal, onBytes: (bytes) => hash.update(bytes) })) {
+        await reserve.admit(step);
         await writer.take(step);
         if (step.type === "end") received = { bytes: step.bytes, files: step.files, sha256: hash.digest("hex") };
       }

@@ -1,6 +1,6 @@
-import { UPLOAD_MS, type UploadSession } from "../../domain/upload.ts";
+import { UPLOAD_MS, type UploadQuota, type UploadSession } from "../../domain/upload.ts";
 import type { ReceivedUpload } from "../../ports/upload_files.ts";
-import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { UploadCreation, UploadSessions } from "../../ports/upload_sessions.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 interface Term {
@@ -16,8 +16,15 @@ export class MemoryUploadSessions implements UploadSessions {
     this.#tables = tables;
   }
 
-  async create(session: UploadSession): Promise<void> {
+  async create(session: UploadSession, quota: UploadQuota): Promise<UploadCreation> {
+    const waiting = [...this.#tables.uploads.values()]
+      .map((row) => row.session)
+      .filter(({ state, expiresAt }) => state !== "used" && expiresAt > session.createdAt);
+    if (waiting.filter(({ userId }) => userId === session.userId).length >= quota.perUser) return "user_full";
+    const ours = waiting.filter(({ organizationId }) => organizationId === session.organizationId);
+    if (ours.length >= quota.perOrganization) return "organization_full";
     this.#tables.uploads.set(session.id, { session: structuredClone(session), lease: null });
+    return "created";
   }
 
   async find(organizationId: string, id: string): Promise<UploadSession | undefined> {

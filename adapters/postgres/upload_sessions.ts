@@ -1,6 +1,6 @@
-import { UPLOAD_MS, type UploadSession, type UploadState } from "../../domain/upload.ts";
+import { UPLOAD_MS, type UploadQuota, type UploadSession, type UploadState } from "../../domain/upload.ts";
 import type { ReceivedUpload } from "../../ports/upload_files.ts";
-import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { UploadCreation, UploadSessions } from "../../ports/upload_sessions.ts";
 import type { Database } from "./database.ts";
 
 interface Term {
@@ -30,14 +30,29 @@ export class PostgresUploadSessions implements UploadSessions {
     this.#database = database;
   }
 
-  async create(session: UploadSession): Promise<void> {
+  async create(session: UploadSession, quota: UploadQuota): Promise<UploadCreation> {
     const { id, organizationId, userId, name, mode, state, bytes, sha256, files, createdAt, expiresAt } = session;
-    await this.#database.run(
-      (sql) => sql`
-        insert into upload_sessions
-          (id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at)
-        values (${id}, ${organizationId}, ${userId}, ${name}, ${mode}, ${state}, ${bytes}, ${sha256}, ${files},
-          ${createdAt}, ${expiresAt})`,
+    return this.#database.run<UploadCreation>((pool) =>
+      pool.begin(async (sql) => {
+        // One after the other: counting at once, none would see the others.
+        await sql`
+          select 1 from organizations, users
+          where organizations.id = ${organizationId} and users.id = ${userId} for no key update`;
+        const [waiting] = await sql<{ mine: number; ours: number }[]>`
+          select count(*) filter (where user_id = ${userId}) as mine,
+            count(*) filter (where organization_id = ${organizationId}) as ours
+          from upload_sessions
+          where (user_id = ${userId} or organization_id = ${organizationId})
+            and state <> 'used' and expires_at > ${createdAt}`;
+        if (waiting!.mine >= quota.perUser) return "user_full";
+        if (waiting!.ours >= quota.perOrganization) return "organization_full";
+        await sql`
+          insert into upload_sessions
+            (id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at)
+          values (${id}, ${organizationId}, ${userId}, ${name}, ${mode}, ${state}, ${bytes}, ${sha256}, ${files},
+            ${createdAt}, ${expiresAt})`;
+        return "created";
+      }),
     );
   }
 

@@ -10,10 +10,12 @@ import type { Invitations, Newcomer } from "../../ports/invitations.ts";
 import type { Members } from "../../ports/members.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { Users } from "../../ports/users.ts";
+import type { AuditTrail, Origin } from "../requests/audit_trail.ts";
 import { checkPassword } from "./set_password.ts";
 import { throttle } from "./throttle.ts";
 
 export interface AcceptInvitationPorts {
+  readonly auditTrail: AuditTrail;
   readonly attempts: Attempts;
   readonly clock: Clock;
   readonly invitations: Invitations;
@@ -31,20 +33,27 @@ export interface Acceptance {
 /** Makes a member of whoever holds an invitation; a person known by that address proves it with the present password. */
 export function acceptInvitation(ports: AcceptInvitationPorts) {
   const throttled = throttle(ports);
-  return async function (
-    given: Acceptance,
-    from: string,
-  ): Promise<{ readonly invitation: Invitation; readonly userId: string }> {
+  return async function (given: Acceptance, origin: Origin): Promise<Invitation> {
     const at = ports.clock.now();
     const token = fingerprint(given.token);
-    const invitation = await throttled({ address: from, account: token }, async () => {
+    const invitation = await throttled({ address: origin.from, account: token }, async () => {
       const found = await ports.invitations.findByToken(token);
       if (!found || found.expiresAt <= at || !(await stillCovered(ports, found))) throw gone();
       return found;
     });
-    const newcomer = (await known(invitation, given.password, from)) ?? (await stranger(ports, given));
-    if (!(await ports.invitations.accept(invitation.id, newcomer, at))) throw gone();
-    return { invitation, userId: newcomer.userId };
+    const newcomer = (await known(invitation, given.password, origin.from)) ?? (await stranger(ports, given));
+    const { userId } = newcomer;
+    const joining = {
+      by: { organizationId: invitation.organizationId, userId },
+      credential: { kind: "invitation", id: invitation.id } as const,
+      action: "member.join",
+      target: userId,
+      ...origin,
+    };
+    await ports.auditTrail.around(joining, async () => {
+      if (!(await ports.invitations.accept(invitation.id, newcomer, at))) throw gone();
+    });
+    return invitation;
   };
 
   /** Counts wrong passwords with those of logging in: an invitation is no second way to guess. */

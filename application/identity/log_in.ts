@@ -8,11 +8,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { Sessions } from "../../ports/sessions.ts";
 import type { Users } from "../../ports/users.ts";
+import type { Origin } from "../requests/audit_trail.ts";
+import { recordLogin, type RecordLoginPorts } from "./record_login.ts";
 import { throttle } from "./throttle.ts";
 
 export const SESSION_MS = 14 * 24 * 3_600_000;
 
-export interface LogInPorts {
+export interface LogInPorts extends RecordLoginPorts {
   readonly attempts: Attempts;
   readonly clock: Clock;
   readonly passwords: Passwords;
@@ -22,7 +24,6 @@ export interface LogInPorts {
 
 export interface LoggedIn {
   readonly user: User;
-  readonly sessionId: string;
   /** The cookie's value; kept nowhere else. */
   readonly cookie: string;
   readonly expiresAt: Date;
@@ -31,28 +32,25 @@ export interface LoggedIn {
 /** Opens a session for a person who knows the password; unknown addresses and wrong passwords look the same. */
 export function logIn(ports: LogInPorts) {
   const throttled = throttle(ports);
-  return async function (email: string, password: Secret, from: string): Promise<LoggedIn> {
+  const recorded = recordLogin(ports);
+  return async function (email: string, password: Secret, origin: Origin): Promise<LoggedIn> {
     const account = normalEmail(email) ?? "";
-    return throttled({ address: from, account: fingerprint(account) }, async () => {
+    return throttled({ address: origin.from, account: fingerprint(account) }, async () => {
       const user = await ports.users.findByEmail(account);
       const hash = user && (await ports.users.passwordHash(user.id));
-      if (!(await ports.passwords.verify(password, hash)) || !user) {
-        throw new Failure(
-          "unauthenticated",
-          "wrong_login",
-          "Cannot log in: the e-mail address or the password is wrong",
-        );
-      }
-      return openSession(ports, user);
+      if ((await ports.passwords.verify(password, hash)) && user) return openSession(user, origin);
+      // Nobody waits for it: how long an answer takes must not tell whether the address is known.
+      if (user) void recorded.refused(user.id, origin).catch(() => {});
+      throw new Failure("unauthenticated", "wrong_login", "Cannot log in: the e-mail address or the password is wrong");
     });
   };
-}
 
-async function openSession({ clock, sessions }: Pick<LogInPorts, "clock" | "sessions">, user: User): Promise<LoggedIn> {
-  const createdAt = clock.now();
-  const expiresAt = new Date(createdAt.getTime() + SESSION_MS);
-  const session = { id: newId("ses", createdAt), userId: user.id, createdAt, expiresAt };
-  const cookie = randomText();
-  await sessions.create(session, fingerprint(cookie));
-  return { user, sessionId: session.id, cookie, expiresAt };
+  async function openSession(user: User, origin: Origin): Promise<LoggedIn> {
+    const createdAt = ports.clock.now();
+    const expiresAt = new Date(createdAt.getTime() + SESSION_MS);
+    const session = { id: newId("ses", createdAt), userId: user.id, createdAt, expiresAt };
+    const cookie = randomText();
+    await recorded.opening(session, origin, () => ports.sessions.create(session, fingerprint(cookie)));
+    return { user, cookie, expiresAt };
+  }
 }

@@ -1,36 +1,43 @@
 import type { Organizations } from "../../ports/organizations.ts";
-import type { AuditTrail } from "../requests/audit_trail.ts";
+import type { AuditTrail, Origin } from "../requests/audit_trail.ts";
 
-/** A login as the audit log tells it. */
-export interface Login {
-  readonly userId: string;
-  readonly sessionId: string;
-  readonly from: string;
-  readonly requestId: string;
-}
-
-/** Enters a login in the audit log of every organization that the person can now act in. */
-export function recordLogin({
-  auditTrail,
-  organizations,
-}: {
+export interface RecordLoginPorts {
   readonly auditTrail: AuditTrail;
   readonly organizations: Organizations;
-}) {
-  return async function ({ userId, sessionId, from, requestId }: Login): Promise<void> {
+}
+
+/** Writes logins to the audit log of every organization that the person can act in. */
+export function recordLogin({ auditTrail, organizations }: RecordLoginPorts) {
+  async function attempts(userId: string, sessionId: string | null, origin: Origin) {
     const { items } = await organizations.listOf(userId, { page: 1, perPage: 100 });
-    for (const { id: organizationId } of items) {
-      const by = { organizationId, userId };
-      const credential = { kind: "password", id: userId } as const;
-      const entry = await auditTrail.begin({
-        by,
-        credential,
-        action: "auth.login",
-        target: sessionId,
-        from,
-        requestId,
-      });
-      await auditTrail.end(entry, "succeeded", sessionId);
-    }
+    return items.map(({ id: organizationId }) => ({
+      by: { organizationId, userId },
+      credential: { kind: "password", id: userId } as const,
+      action: "auth.login",
+      target: sessionId,
+      ...origin,
+    }));
+  }
+
+  return {
+    /** Opens a session inside its entries: none is open without them. */
+    async opening(
+      session: { readonly id: string; readonly userId: string },
+      origin: Origin,
+      open: () => Promise<void>,
+    ) {
+      let run = open;
+      for (const attempted of await attempts(session.userId, session.id, origin)) {
+        const inner = run;
+        run = () => auditTrail.around(attempted, inner);
+      }
+      await run();
+    },
+    /** Notes that somebody else, or a forgetful person, tried. */
+    async refused(userId: string, origin: Origin) {
+      for (const attempted of await attempts(userId, null, origin)) {
+        await auditTrail.end(await auditTrail.begin(attempted), "refused", null);
+      }
+    },
   };
 }

@@ -1,7 +1,7 @@
-import { Failure } from "../../domain/failure.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
-import { UPLOAD_MS, type UploadSession } from "../../domain/upload.ts";
+import { UPLOAD_MS, UPLOAD_QUOTA, type UploadSession } from "../../domain/upload.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 
@@ -39,7 +39,17 @@ export function openUploadSession({ clock, mode, uploadSessions }: OpenUploadSes
       createdAt,
       expiresAt: new Date(createdAt.getTime() + UPLOAD_MS),
     };
-    await uploadSessions.create(session);
+    const outcome = await uploadSessions.create(session, UPLOAD_QUOTA);
+    if (outcome !== "created") throw tooMany(outcome);
     return session;
   };
+}
+
+function tooMany(full: "user_full" | "organization_full"): Failure {
+  const { perUser, perOrganization } = UPLOAD_QUOTA;
+  const who = full === "user_full" ? `you have ${perUser}` : `your organization has ${perOrganization}`;
+  return invalid(
+    "too_many_uploads",
+    `Cannot open another upload session: ${who} already. Deploy some, or wait until they expire, within the hour`,
+  );
 }

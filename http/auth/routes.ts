@@ -3,10 +3,8 @@ import type { acceptInvitation } from "../../application/identity/accept_invitat
 import type { changeProfile } from "../../application/identity/change_profile.ts";
 import type { describeCaller } from "../../application/identity/describe_caller.ts";
 import type { logIn } from "../../application/identity/log_in.ts";
-import type { recordLogin } from "../../application/identity/record_login.ts";
 import type { logOut } from "../../application/identity/log_out.ts";
 import type { setPassword } from "../../application/identity/set_password.ts";
-import type { AuditTrail } from "../../application/requests/audit_trail.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { SESSION_COOKIE } from "../credentials.ts";
@@ -17,12 +15,10 @@ import { AcceptBody, LoginBody, MeView, meView, PasswordBody, ProfileBody, UserV
 
 export interface AuthUseCases {
   readonly acceptInvitation: ReturnType<typeof acceptInvitation>;
-  readonly auditTrail: AuditTrail;
   readonly changeProfile: ReturnType<typeof changeProfile>;
   readonly describeCaller: ReturnType<typeof describeCaller>;
   readonly logIn: ReturnType<typeof logIn>;
   readonly logOut: ReturnType<typeof logOut>;
-  readonly recordLogin: ReturnType<typeof recordLogin>;
   readonly setPassword: ReturnType<typeof setPassword>;
 }
 
@@ -41,13 +37,9 @@ function sessions(access: Access, useCases: AuthUseCases) {
     .post(
       "/login",
       async ({ body, caller, cookie }) => {
-        const {
-          user,
-          sessionId,
-          cookie: value,
-          expiresAt,
-        } = await useCases.logIn(body.email, new Secret(body.password), caller.address);
-        await useCases.recordLogin({ userId: user.id, sessionId, from: caller.address, requestId: caller.requestId });
+        const { address: from, requestId } = caller;
+        const password = new Secret(body.password);
+        const { user, cookie: value, expiresAt } = await useCases.logIn(body.email, password, { from, requestId });
         sessionCookie(cookie)?.set({
           value,
           expires: expiresAt,
@@ -106,23 +98,12 @@ function acceptance(access: Access, useCases: AuthUseCases) {
     .post(
       "/accept-invitation",
       async ({ body: { token, name, password }, caller }) => {
-        const accepted = await useCases.acceptInvitation(
-          { token, name, password: new Secret(password) },
-          caller.address,
-        );
-        const { invitation, userId } = accepted;
-        const entry = await useCases.auditTrail.begin({
-          by: { organizationId: invitation.organizationId, userId },
-          credential: { kind: "invitation", id: invitation.id },
-          action: "member.join",
-          target: userId,
-          from: caller.address,
-          requestId: caller.requestId,
-        });
-        await useCases.auditTrail.end(entry, "succeeded", userId);
+        const given = { token, name, password: new Secret(password) };
+        const { address: from, requestId } = caller;
+        const { email } = await useCases.acceptInvitation(given, { from, requestId });
         return {
           success: true,
-          email: invitation.email,
+          email,
           message: "You are a member now: log in with your e-mail address and password",
         };
       },

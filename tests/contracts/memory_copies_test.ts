@@ -3,6 +3,7 @@ import { type MemoryWorld, memoryWorld } from "../../adapters/memory/memory_worl
 import { newId } from "../../domain/id.ts";
 import type { Grant } from "../../domain/permission.ts";
 import { Secret } from "../../domain/secret.ts";
+import { UPLOAD_QUOTA } from "../../domain/upload.ts";
 import {
   aMember,
   anOrganization,
@@ -235,7 +236,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       createdAt: minutes(1),
       expiresAt: minutes(60),
     } as const;
-    await world.uploadSessions.create(given);
+    await world.uploadSessions.create(given, UPLOAD_QUOTA);
     const { id } = given;
     return { given, reads: [() => world.uploadSessions.find(organizationId, id)] };
   },

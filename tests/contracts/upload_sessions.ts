@@ -1,48 +1,98 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { UploadSession } from "../../domain/upload.ts";
+import type { UploadQuota, UploadSession } from "../../domain/upload.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, founderOf, minutes, START } from "../support/store_builders.ts";
+import { aMember, anOrganization, founderOf, minutes, START } from "../support/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const RECEIVED = { bytes: 3 * 2 ** 40, sha256: "ab".repeat(32), files: 200_000 };
+
+const PLENTY = { perUser: 10_000, perOrganization: 10_000 };
 
 /** Five minutes from some minute on. */
 function term(minute: number) {
   return { at: minutes(minute), leaseMs: 5 * 60_000 };
 }
 
+function sessionOf(
+  overrides: Partial<UploadSession> & Pick<UploadSession, "organizationId" | "userId">,
+): UploadSession {
+  return {
+    id: newId("upl"),
+    name: null,
+    mode: "local",
+    state: "open",
+    bytes: null,
+    sha256: null,
+    files: null,
+    createdAt: START,
+    expiresAt: minutes(60),
+    ...overrides,
+  };
+}
+
 /** What every `UploadSessions` adapter promises. */
 export function uploadSessionsContract(
   name: string,
-  open: () => Promise<WorldOf<"uploadSessions" | "installation" | "organizations">>,
+  open: () => Promise<WorldOf<"uploadSessions" | "installation" | "invitations" | "organizations">>,
 ) {
   describe(`UploadSessions contract: ${name}`, () => {
     const world = sharedWorld(open);
 
     async function aSession(overrides: Partial<UploadSession> = {}): Promise<UploadSession> {
-      const session: UploadSession = {
-        id: newId("upl"),
-        organizationId: overrides.organizationId ?? (await anOrganization(world())).id,
-        userId: (await founderOf(world())).id,
-        name: null,
-        mode: "local",
-        state: "open",
-        bytes: null,
-        sha256: null,
-        files: null,
-        createdAt: START,
-        expiresAt: minutes(60),
-        ...overrides,
-      };
-      await world().uploadSessions.create(session);
+      const organizationId = overrides.organizationId ?? (await anOrganization(world())).id;
+      const session = sessionOf({ userId: (await founderOf(world())).id, ...overrides, organizationId });
+      expect(await world().uploadSessions.create(session, PLENTY)).toBe("created");
       return session;
     }
 
     async function stored({ organizationId, id }: UploadSession): Promise<UploadSession | undefined> {
       return world().uploadSessions.find(organizationId, id);
     }
+
+    /** A new person of an organization, and how it opens a session there. */
+    async function somebody(organizationId: string) {
+      const userId = await aMember(world(), organizationId);
+      return (quota: UploadQuota, overrides: Partial<UploadSession> = {}) =>
+        world().uploadSessions.create(sessionOf({ organizationId, userId, ...overrides }), quota);
+    }
+
+    test("create() refuses a person's session beyond the quota, whichever state the others are in", async () => {
+      const { id } = await anOrganization(world());
+      const [make, other] = [await somebody(id), await somebody(id)];
+      const quota = { perUser: 3, perOrganization: 100 };
+      for (const state of ["open", "receiving", "ready"] as const) expect(await make(quota, { state })).toBe("created");
+      expect(await make(quota)).toBe("user_full");
+      expect(await make({ ...quota, perUser: 4 })).toBe("created");
+      expect(await other(quota)).toBe("created");
+    });
+
+    test("create() refuses an organization's session beyond the quota", async () => {
+      const [{ id }, elsewhere] = [await anOrganization(world()), await anOrganization(world())];
+      const quota = { perUser: 100, perOrganization: 2 };
+      const people = [await somebody(id), await somebody(id), await somebody(id)];
+      const outcomes = [];
+      for (const make of people) outcomes.push(await make(quota));
+      expect(outcomes).toEqual(["created", "created", "organization_full"]);
+      expect(await (await somebody(elsewhere.id))(quota)).toBe("created");
+    });
+
+    test("create() counts neither used nor expired sessions", async () => {
+      const make = await somebody((await anOrganization(world())).id);
+      const quota = { perUser: 1, perOrganization: 1 };
+      expect(await make(quota, { state: "used" })).toBe("created");
+      expect(await make(quota, { expiresAt: START })).toBe("created");
+      expect(await make(quota)).toBe("created");
+      expect(await make(quota)).toBe("user_full");
+    });
+
+    test("create() by several at once keeps to the quota, and gives it away whole", async () => {
+      const make = await somebody((await anOrganization(world())).id);
+      const quota = { perUser: 4, perOrganization: 100 };
+      const outcomes = await Promise.all(Array.from({ length: 9 }, () => make(quota)));
+      expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(4);
+    });
 
     test.each([null, ...oddTexts])("find() gives back a session named %j", async (text) => {
       const session = await aSession({ name: text, mode: "cloud" });

@@ -153,20 +153,20 @@ describe("an upload", () => {
     await using limited = await SlipwayProcess.start({ DATABASE_URL: empty.url, UPLOAD_MAX_BYTES: "100000" });
     for (const chunked of [true, false]) {
       for (const size of [100_000, 390_000]) {
-        const { path, home } = await session(limited);
-        const { status, body } = await send(path, randomFolder(size), { chunked, server: limited });
+        const { path: place, home } = await session(limited);
+        const { status, body } = await send(place, randomFolder(size), { chunked, server: limited });
         expect({ status, body }).toEqual({
           status: 413,
           body: { success: false, error: expect.stringContaining("100000 bytes"), code: "upload_too_large" },
         });
         expect(await readdir(home).catch(() => [])).toEqual([]);
-        const fitting = await send(path, randomFolder(90_000), { chunked, server: limited });
+        const fitting = await send(place, randomFolder(90_000), { chunked, server: limited });
         expect(fitting).toMatchObject({ status: 200, body: { files: 1 } });
       }
     }
     // The answer must not get lost while the rest is still on its way, whatever becomes of the connection then.
+    const { path } = await session(limited);
     for (let round = 0; round < 20; round++) {
-      const { path } = await session(limited);
       const connection = round % 4 < 2 ? "close" : "keep-alive";
       const answer = await send(path, randomFolder(5 * MB), { chunked: round % 2 === 0, server: limited, connection });
       expect(answer).toMatchObject({ status: 413, body: { success: false } });

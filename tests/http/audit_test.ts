@@ -151,7 +151,7 @@ describe("outcomes", () => {
     const app = await memoryApp();
     const before = await entries(app);
     await create(app, { token: "slp_unknown" });
-    await app.call("POST", "/api/auth/login", { body: { email: "owner@localhost", password: "wrong" } });
+    await app.call("POST", "/api/auth/login", { body: { email: "nobody@localhost", password: "wrong" } });
     expect(await entries(app)).toEqual(before);
   });
 

@@ -1,6 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { memoryApp } from "../support/app.ts";
-import { postgresApp } from "../support/postgres_app.ts";
 
 const QUERIES = [
   ["/api/projects?search=%00", "search"],
@@ -10,16 +9,14 @@ const QUERIES = [
   ["/api/domains?projectId=%00", "projectId"],
 ] as const;
 
-describe.each(["memory", "PostgreSQL"])("a NUL character in a query, over %s", (store) => {
-  test("is refused by the name of its part", async () => {
-    await using opened = new AsyncDisposableStack();
-    const app = store === "memory" ? await memoryApp() : opened.use(await postgresApp());
-    for (const [path, name] of QUERIES) {
-      const { status, body } = await app.call("GET", path, { token: app.owner });
-      expect([path, status, body.code]).toEqual([path, 400, "invalid_request"]);
-      expect(body.error).toBe(`Cannot accept "${name}": it holds a NUL character, which is in no text here`);
-      expect(body.details).toMatchObject([{ path: name }]);
-      expect((await app.call("GET", path)).status).toBe(401);
-    }
-  });
-});
+test.each(QUERIES)(
+  "a NUL character in %s is refused by the name of its part, before any store sees it",
+  async (path, name) => {
+    const app = await memoryApp();
+    const { status, body } = await app.call("GET", path, { token: app.owner });
+    expect([status, body.code]).toEqual([400, "invalid_request"]);
+    expect(body.error).toBe(`Cannot accept "${name}": it holds a NUL character, which is in no text here`);
+    expect(body.details).toMatchObject([{ path: name }]);
+    expect((await app.call("GET", path)).status).toBe(401);
+  },
+);

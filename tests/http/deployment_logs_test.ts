@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
+import { BUILD, START } from "../support/engine_scene.ts";
+
+const LINES = Array.from({ length: 50 }, (_, index) => `line ${index + 1}`);
+
+async function built(app: DeployingApp): Promise<string> {
+  app.world.builder.scripts.set(BUILD, { prints: LINES });
+  app.world.runtime.scripts.set(START, { does: "answers", prints: ["up", "ready"] });
+  return app.deployed(await app.project());
+}
+
+interface Line {
+  readonly seq: number;
+  readonly message: string;
+}
+
+describe("GET /api/deployments/:id/logs", () => {
+  test("gives every line with number, time, level, step, service and stream", async () => {
+    await using app = await deployingApp();
+    const { body } = await app.get(`/${await built(app)}/logs`);
+    expect(body.data.find(({ message }: Line) => message === "line 7")).toEqual({
+      seq: expect.any(Number),
+      at: expect.any(String),
+      level: "info",
+      step: "build",
+      service: null,
+      stream: "stdout",
+      message: "line 7",
+    });
+    expect(body.nextSince).toBe(body.data.at(-1).seq);
+  });
+
+  test("goes on after `since`, `limit` at a time, and misses nothing", async () => {
+    await using app = await deployingApp();
+    const id = await built(app);
+    const all = (await app.get(`/${id}/logs`)).body.data as Line[];
+    const paged: Line[] = [];
+    for (let since = 0; ;) {
+      const { data, nextSince } = (await app.get(`/${id}/logs?since=${since}&limit=7`)).body;
+      paged.push(...data);
+      if (data.length === 0) {
+        expect(nextSince).toBe(since);
+        break;
+      }
+      expect(data.length).toBeLessThanOrEqual(7);
+      since = nextSince;
+    }
+    expect(paged).toEqual(all);
+  });
+
+  test("is there while the build runs", async () => {
+    await using app = await deployingApp();
+    app.world.builder.scripts.set(BUILD, { prints: ["compiling"], hangs: true });
+    const id = await app.deploy(await app.project());
+    const messages = async () =>
+      (await app.get(`/${id}/logs`)).body.data.map(({ message }: Line) => message) as string[];
+    while (!(await messages()).includes("compiling")) await Bun.sleep(5);
+    expect((await app.get(`/${id}`)).body.data.status).toBe("building");
+    await app.post(`/${id}/cancel`);
+  });
+
+  test("gives what the program printed, with numbers of its own, by kind=runtime", async () => {
+    await using app = await deployingApp();
+    const id = await built(app);
+    const { data, nextSince } = (await app.get(`/${id}/logs?kind=runtime`)).body;
+    expect(data.map(({ seq, message, service }: Line & { service: string }) => [seq, message, service])).toEqual([
+      [1, "up", "app"],
+      [2, "ready", "app"],
+    ]);
+    expect(nextSince).toBe(2);
+    expect((await app.get(`/${id}/logs?kind=runtime&since=1`)).body.data).toHaveLength(1);
+    expect((await app.get(`/${id}/logs?kind=runtime&service=other`)).body.data).toEqual([]);
+  });
+
+  test("gives the whole log as text where text is wanted", async () => {
+    await using app = await deployingApp();
+    const id = await built(app);
+    const response = await app.ask(`/${id}/logs`, { headers: { accept: "text/plain" } });
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    const all = (await app.get(`/${id}/logs`)).body.data as Line[];
+    expect(await response.text()).toBe(all.map(({ message }) => `${message}\n`).join(""));
+    const runtime = await app.ask(`/${id}/logs?kind=runtime`, { headers: { accept: "text/plain" } });
+    expect(await runtime.text()).toBe("up\nready\n");
+  });
+
+  test.each(["since=-1", "since=x", "limit=0", "limit=10001", "kind=other", "banana=1"])(
+    "refuses ?%s",
+    async (query) => {
+      await using app = await deployingApp();
+      const id = await app.deploy(await app.project(), { start: false });
+      expect((await app.get(`/${id}/logs?${query}`)).status).toBe(400);
+    },
+  );
+});

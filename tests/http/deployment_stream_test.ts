@@ -1,0 +1,186 @@
+import { describe, expect, test } from "bun:test";
+import { browser, member } from "../support/app.ts";
+import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
+import { BUILD } from "../support/engine_scene.ts";
+
+type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+
+interface Framed {
+  readonly id: number;
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** The events of a feed; comments are left out, and anything else that is no event of three lines fails. */
+function framesOf(text: string): Framed[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block !== "" && !block.startsWith(":"))
+    .map((block) => {
+      const parts = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block);
+      if (!parts) throw new Error(`This is no event: ${block}`);
+      return { id: Number(parts[1]), event: parts[2]!, data: JSON.parse(parts[3]!) };
+    });
+}
+
+/** Reads a feed until it has what is asked for. */
+async function readUntil(reader: Reader, wanted: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  while (!text.includes(wanted)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`The feed ended without "${wanted}": ${text}`);
+    text += decoder.decode(value, { stream: true });
+  }
+  return text;
+}
+
+async function readToEnd(reader: Reader): Promise<void> {
+  while (!(await reader.read()).done);
+}
+
+/** A deployment whose build goes on until it is cancelled. */
+async function building(app: DeployingApp): Promise<string> {
+  app.world.builder.scripts.set(BUILD, { prints: ["compiling"], hangs: true });
+  const id = await app.deploy(await app.project());
+  while (!(await app.world.deployments.get(id))!.steps.some(({ name }) => name === "build")) await Bun.sleep(1);
+  return id;
+}
+
+describe("GET /api/deployments/:id/stream", () => {
+  test("of a finished one replays every event with number and type repeated, and ends", async () => {
+    await using app = await deployingApp();
+    const id = await app.deployed(await app.project());
+    const response = await app.ask(`/${id}/stream`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    const frames = framesOf(await response.text());
+    const stored = await app.world.deploymentEvents.read(id, { since: 0, limit: 1_000 });
+    expect(frames.map(({ data }) => data)).toEqual(JSON.parse(JSON.stringify(stored)));
+    expect(frames.map(({ id: number }) => number)).toEqual(frames.map((_, index) => index + 1));
+    for (const { id: number, event, data } of frames) expect([data["seq"], data["type"]]).toEqual([number, event]);
+    expect(frames.at(-1)!.data).toMatchObject({ type: "end", status: "ready", decision: null, error: null });
+  });
+
+  test("goes on after `since` or Last-Event-ID, whichever is larger", async () => {
+    await using app = await deployingApp();
+    const id = await app.deployed(await app.project());
+    const first = async (query: string, lastEventId?: string) => {
+      const headers = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
+      return framesOf(await (await app.ask(`/${id}/stream${query}`, { headers })).text())[0]?.id;
+    };
+    expect(await first("")).toBe(1);
+    expect(await first("?since=5")).toBe(6);
+    expect(await first("", "7")).toBe(8);
+    expect(await first("?since=5", "7")).toBe(8);
+    expect(await first("?since=9", "7")).toBe(10);
+    expect(await first("?since=5", "nonsense")).toBe(6);
+    expect((await app.get(`/${id}/stream?since=-1`)).status).toBe(400);
+  });
+
+  test("answers 204 after the last event of a finished one", async () => {
+    await using app = await deployingApp();
+    const id = await app.deployed(await app.project());
+    const last = await app.world.deploymentEvents.last(id);
+    const response = await app.ask(`/${id}/stream?since=${last}`);
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+    expect(framesOf(await (await app.ask(`/${id}/stream?since=${last - 1}`)).text())).toHaveLength(1);
+  });
+
+  test("of a running one gives what happens as it happens, and closes after the end", async () => {
+    await using app = await deployingApp();
+    const id = await building(app);
+    const reader = (await app.ask(`/${id}/stream`)).body!.getReader();
+    const text = await readUntil(reader, "compiling");
+    expect(text).not.toContain("event: end");
+    await app.post(`/${id}/cancel`);
+    const rest = await readUntil(reader, "event: end");
+    expect(rest).toContain('"status":"cancelled"');
+    await readToEnd(reader);
+  });
+
+  test("ends behind a line that came after the end of the deployment", async () => {
+    await using app = await deployingApp();
+    const id = await app.deployed(await app.project());
+    const [, line] = await app.world.deploymentEvents.read(id, { since: 0, limit: 2 });
+    const last = await app.world.deploymentEvents.append(id, [line!]);
+    expect(framesOf(await (await app.ask(`/${id}/stream`)).text()).at(-1)!.id).toBe(last);
+    const response = await app.ask(`/${id}/stream?since=${last}`);
+    expect(response.status).toBe(204);
+  });
+
+  test("leaves nobody listening when the client goes", async () => {
+    await using app = await deployingApp();
+    const id = await building(app);
+    const follow = app.world.deploymentEvents.follow.bind(app.world.deploymentEvents);
+    let following = 0;
+    app.world.deploymentEvents.follow = async function* (...given) {
+      following++;
+      try {
+        yield* follow(...given);
+      } finally {
+        following--;
+      }
+    };
+    const left = new AbortController();
+    const readers = [];
+    for (const signal of [undefined, left.signal]) {
+      const reader = (await app.ask(`/${id}/stream`, {}, signal)).body!.getReader();
+      await readUntil(reader, "compiling");
+      void reader.read().catch(() => {});
+      readers.push(reader);
+    }
+    while (following < 2) await Bun.sleep(1);
+    await readers[0]!.cancel();
+    left.abort();
+    while (following > 0) await Bun.sleep(1);
+    expect(following).toBe(0);
+    await app.post(`/${id}/cancel`);
+  });
+
+  test("a HEAD request starts nothing", async () => {
+    await using app = await deployingApp();
+    const id = await building(app);
+    const request = new Request(`http://slipway.test/api/deployments/${id}/stream`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${app.owner}`, host: "slipway.test" },
+    });
+    expect((await app.handle(request, "127.0.0.1")).status).toBe(200);
+    await app.post(`/${id}/cancel`);
+  });
+});
+
+test("open feeds end within 5 seconds of revocation, logout, removal, and lost grants", async () => {
+  await using app = await deployingApp();
+  const id = await building(app);
+  const { projectId } = (await app.world.deployments.get(id))!;
+  const revoked = await member(app, "viewer");
+  const loggedOut = await member(app, "viewer");
+  const removed = await member(app, "viewer");
+  const grants = [{ resource: "project", id: projectId, action: "read" }];
+  const restricted = await member(app, "restricted", { grants });
+  const open = async (headers: Record<string, string>) => {
+    const request = new Request(`http://slipway.test/api/deployments/${id}/stream`, {
+      headers: { host: "slipway.test", ...headers },
+    });
+    const reader = (await app.handle(request, "127.0.0.1")).body!.getReader();
+    await readUntil(reader, "compiling");
+    return reader;
+  };
+  const stays = await open({ authorization: `Bearer ${app.owner}` });
+  const ending = await Promise.all([
+    open({ authorization: `Bearer ${revoked.token}` }),
+    open({ cookie: `slipway_session=${loggedOut.cookie}` }),
+    open({ authorization: `Bearer ${removed.token}` }),
+    open({ authorization: `Bearer ${restricted.token}` }),
+  ]);
+  const { call, owner } = app;
+  await call("DELETE", `/api/tokens/${revoked.tokenId}`, { token: revoked.token });
+  await call("POST", "/api/auth/logout", { ...browser(loggedOut.cookie), body: {} });
+  await call("DELETE", `/api/members/${removed.userId}`, { token: owner });
+  const other = [{ resource: "project", id: "prj_01m7edka8326kz9mv55sbbg868", action: "read" }];
+  await call("PATCH", `/api/members/${restricted.userId}`, { token: owner, body: { grants: other } });
+  await Promise.all(ending.map(readToEnd));
+  const pending = await Promise.race([stays.read().then(() => "told"), Bun.sleep(50).then(() => "silent")]);
+  expect(pending).toBe("silent");
+  await app.post(`/${id}/cancel`);
+}, 8_000);

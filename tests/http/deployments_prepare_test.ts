@@ -1,0 +1,87 @@
+import { describe, expect, test } from "bun:test";
+import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
+import { memoryApp } from "../support/app.ts";
+import { APP } from "../support/engine_scene.ts";
+
+const ADDRESS = "https://git.example.com/acme/shop.git";
+
+async function scene(settings: Parameters<typeof memoryApp>[0] = {}) {
+  const app = await memoryApp(settings, () => ({ hostFolders: new MemoryHostFolders(["/srv/shop"]) }));
+  const { known } = app.world.sources;
+  known.git[ADDRESS] = { commits: [{ sha: "1", message: "m", branches: ["main"], files: APP }] };
+  known.local["/srv/shop"] = APP;
+  const prepare = (body: object) => app.call("POST", "/api/deployments/prepare", { token: app.owner, body });
+  return { app, prepare };
+}
+
+describe("POST /api/deployments/prepare", () => {
+  test.each([
+    { source: "githost", owner: "acme", repo: "shop" },
+    { source: "githost", owner: "acme", repo: "shop", branch: "main" },
+    { source: "local", path: "/srv/shop" },
+  ])("says of %j how it would be built, and leaves nothing", async (body) => {
+    const { app, prepare } = await scene();
+    const answer = await prepare(body);
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toMatchObject({
+      language: "javascript",
+      packageManager: "npm",
+      buildCommand: "npm run build",
+      startCommand: "npm run start",
+      projectType: "app",
+      warnings: expect.any(Array),
+    });
+    expect(await Array.fromAsync(app.world.releaseFolders.list())).toEqual([]);
+    expect((await app.call("GET", "/api/deployments", { token: app.owner })).body.total).toBe(0);
+    expect(app.world.builder.requests).toEqual([]);
+  });
+
+  test.each([
+    [{ source: "githost", repo: "shop" }, "owner"],
+    [{ source: "githost", owner: "acme" }, "repo"],
+    [{ source: "githost", owner: "-acme", repo: "shop" }, "owner"],
+    [{ source: "githost", owner: "acme", repo: "../shop" }, "repo"],
+    [{ source: "githost", owner: "acme", repo: "shop", branch: "--upload-pack=x" }, "branch"],
+    [{ source: "local" }, "path"],
+    [{ source: "local", path: "srv" }, "localPath"],
+    [{ source: "local", path: "/nowhere" }, "localPath"],
+    [{ source: "ftp" }, "source"],
+  ])("refuses %j by naming %s", async (body, field) => {
+    const { prepare } = await scene();
+    const answer = await prepare(body);
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, field]);
+  });
+
+  test("tells what is wrong with a repository or branch that is not there, and leaves nothing", async () => {
+    const { app, prepare } = await scene();
+    expect((await prepare({ source: "githost", owner: "acme", repo: "none" })).body.code).toBe("git_not_found");
+    const branch = await prepare({ source: "githost", owner: "acme", repo: "shop", branch: "gone" });
+    expect([branch.status, branch.body.code]).toEqual([400, "git_branch_not_found"]);
+    expect(await Array.fromAsync(app.world.releaseFolders.list())).toEqual([]);
+  });
+});
+
+describe("in cloud mode", () => {
+  test("a folder of the host is refused with 403, in prepare and in a deployment", async () => {
+    const { app, prepare } = await scene({ mode: "cloud" });
+    const refused = await prepare({ source: "local", path: "/srv/shop" });
+    expect([refused.status, refused.body.code]).toEqual([403, "local_source_forbidden"]);
+    const settings = { name: "Shop", settings: {} };
+    const project = await app.useCases.createProject(await owner(app), settings);
+    await app.world.projects.change(project.organizationId, project.id, {
+      at: app.world.clock.now(),
+      change: () => ({ settings: { localPath: "/srv/shop" } }),
+    });
+    const deploy = await app.call("POST", "/api/deployments", { token: app.owner, body: { projectId: project.id } });
+    expect([deploy.status, deploy.body.code]).toEqual([403, "local_source_forbidden"]);
+  });
+
+  test("a repository is prepared, and an upload of mode cloud deployed", async () => {
+    const { prepare } = await scene({ mode: "cloud" });
+    expect((await prepare({ source: "githost", owner: "acme", repo: "shop" })).status).toBe(200);
+  });
+});
+
+function owner({ useCases, owner: value }: Awaited<ReturnType<typeof memoryApp>>) {
+  return useCases.identifyCaller({ kind: "token", value, organizationId: null });
+}

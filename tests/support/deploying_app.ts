@@ -1,0 +1,85 @@
+import { runDeployment } from "../../application/deployments/engine/run_deployment.ts";
+import { startWorker } from "../../application/deployments/engine/worker.ts";
+import type { AppSettings } from "../../compose.ts";
+import { isSettled } from "../../domain/deployment/transitions.ts";
+import { type Call, memoryApp } from "./app.ts";
+import { APP, commit, REPOSITORY } from "./engine_scene.ts";
+import { file, tarGz } from "./tar_archive.ts";
+
+/** The application in memory with a worker that carries deployments out in milliseconds. */
+export type DeployingApp = Awaited<ReturnType<typeof deployingApp>>;
+
+export async function deployingApp(settings: Partial<AppSettings> = {}) {
+  const app = await memoryApp(settings);
+  const { world, call, owner } = app;
+  world.sources.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
+  const run = runDeployment(world, {
+    baseDomain: "localhost",
+    buildTimeoutMs: 5_000,
+    rollbackWindow: 3,
+    edgeUrl: (hostname) => `http://${hostname}:4480`,
+    probationMs: 3,
+    healthMs: 60,
+  });
+  const worker = startWorker(world, { run, maxBuilds: 2 });
+
+  async function project(body: object = { gitUrl: REPOSITORY }): Promise<string> {
+    const name = `Shop ${crypto.randomUUID().slice(0, 8)}`;
+    return (await call("POST", "/api/projects", { token: owner, body: { name, ...body } })).body.data.id;
+  }
+
+  function post(path: string, body: object = {}, token = owner) {
+    world.clock.advance(1_000);
+    return call("POST", `/api/deployments${path}`, { token, body });
+  }
+
+  function get(path: string, token = owner) {
+    return call("GET", `/api/deployments${path}`, { token });
+  }
+
+  /** Starts a deployment; resolves to its id. */
+  async function deploy(projectId: string, body: object = {}): Promise<string> {
+    const answer = await post("", { projectId, ...body });
+    if (answer.status !== 202) throw new Error(answer.text);
+    return answer.body.data.deployment_id;
+  }
+
+  async function settled(id: string) {
+    for (const giveUpAt = Date.now() + 8_000; Date.now() < giveUpAt; await Bun.sleep(1)) {
+      const deployment = await world.deployments.get(id);
+      if (deployment && isSettled(deployment)) return deployment;
+    }
+    throw new Error("It never ended");
+  }
+
+  return {
+    ...app,
+    project,
+    post,
+    get,
+    deploy,
+    settled,
+    /** Deploys and waits for the end; resolves to the id. */
+    async deployed(projectId: string, body: object = {}): Promise<string> {
+      return (await settled(await deploy(projectId, body))).id;
+    },
+    /** Uploads a folder; resolves to its session. */
+    async upload(files: Readonly<Record<string, string>> = APP, token = owner): Promise<string> {
+      const { sessionId } = (await call("POST", "/api/projects/folder/session", { token, body: {} })).body;
+      const raw = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
+      await call("POST", `/api/projects/folder/upload/${sessionId}`, { token, raw });
+      world.sources.known.upload[sessionId] = files;
+      return sessionId;
+    },
+    /** A request as it is answered, unread. */
+    ask(path: string, { token = owner, headers = {} }: Call = {}, signal?: AbortSignal): Promise<Response> {
+      const all = { authorization: `Bearer ${token}`, host: "slipway.test", ...headers };
+      const url = `http://slipway.test/api/deployments${path}`;
+      return app.handle(new Request(url, { headers: all, ...(signal && { signal }) }), "127.0.0.1");
+    },
+    async [Symbol.asyncDispose]() {
+      await worker.stop();
+      for (const { instanceId } of await world.runtime.list()) await world.runtime.remove(instanceId);
+    },
+  };
+}
