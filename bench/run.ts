@@ -1,4 +1,5 @@
 import { boot } from "./boot.ts";
+import { edge } from "./edge.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { apiGet, apiList } from "./api.ts";
 import { logIngest } from "./log_ingest.ts";
@@ -17,6 +18,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "idle-memory": idleMemory,
   "log-ingest": logIngest,
   "stream-fanout": streamFanout,
+  edge,
 };
 
 const wanted = process.argv.slice(2);

@@ -5,7 +5,7 @@ import type { Address, UpstreamConnection } from "./upstream_connection.ts";
 const IDLE_MS = 4_000;
 /** For a request that could not be sent again: servers that close within a second are rare. */
 const SURE_MS = 1_000;
-const MAX_IDLE = 256;
+const MAX_IDLE = 2_048;
 
 /** Open connections to apps, kept for the next request. */
 export class UpstreamPool {
