@@ -11,11 +11,10 @@ export function listDeployments({ deployments }: { readonly deployments: Deploym
       return deployments.list(by.organizationId, { projectIds: visible ? [projectId] : [] }, page);
     }
     if (ids === "all") return deployments.list(by.organizationId, {}, page);
-    const projectIds = by.grants.filter(({ resource }) => resource === "project").map(({ id }) => id);
-    return deployments.list(
-      by.organizationId,
-      { projectIds: projectIds.filter((id) => allows(by, "deployment:list", { id: "", projectId: id })), ids },
-      page,
+    const granted = [...by.grants, ...(by.narrowing?.grants ?? [])].filter(({ resource }) => resource === "project");
+    const projectIds = [...new Set(granted.map(({ id }) => id))].filter((id) =>
+      allows(by, "deployment:list", { id: "", projectId: id }),
     );
+    return deployments.list(by.organizationId, { projectIds, ids }, page);
   };
 }

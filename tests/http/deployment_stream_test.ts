@@ -112,13 +112,14 @@ describe("GET /api/deployments/:id/stream", () => {
     await using app = await deployingApp();
     const id = await building(app);
     const follow = app.world.deploymentEvents.follow.bind(app.world.deploymentEvents);
-    let following = 0;
+    const following = new Set<symbol>();
     app.world.deploymentEvents.follow = async function* (...given) {
-      following++;
+      const self = Symbol("follower");
+      following.add(self);
       try {
         yield* follow(...given);
       } finally {
-        following--;
+        following.delete(self);
       }
     };
     const left = new AbortController();
@@ -129,11 +130,11 @@ describe("GET /api/deployments/:id/stream", () => {
       void reader.read().catch(() => {});
       readers.push(reader);
     }
-    while (following < 2) await Bun.sleep(1);
+    while (following.size < 2) await Bun.sleep(1);
     await readers[0]!.cancel();
     left.abort();
-    while (following > 0) await Bun.sleep(1);
-    expect(following).toBe(0);
+    while (following.size > 0) await Bun.sleep(1);
+    expect(following.size).toBe(0);
     await app.post(`/${id}/cancel`);
   });
 
