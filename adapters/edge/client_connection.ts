@@ -11,19 +11,31 @@ import { Outlet } from "./outlet.ts";
 import { reasonPhrase } from "./reason_phrase.ts";
 import { type RequestHead, requestHead } from "./request_head.ts";
 
+/** How long a client and its app may take, in milliseconds. */
+export interface EdgeLimits {
+  /** For the head of a request, from its first byte. */
+  readonly headMs: number;
+  /** Between two requests. */
+  readonly idleMs: number;
+  /** From the last byte of a request to the first of its answer. */
+  readonly answerMs: number;
+  /** For what is left of a body that nobody wants, and for the last bytes before a connection ends. */
+  readonly lingerMs: number;
+}
+
+/** What of a socket a client's connection uses. */
+export type ClientSocket = Pick<Socket<unknown>, "write" | "pause" | "resume" | "end" | "shutdown" | "terminate">;
+
 /** What a client's connection needs from its server. */
 export interface ClientHost {
   readonly deadlines: Deadlines;
+  readonly limits: EdgeLimits;
   /** Whether connections are to end after the answer under way. */
   readonly stopping: boolean;
   /** Begins to answer; a body of the request follows through the exchange. */
   dispatch(client: ClientConnection, head: RequestHead): void;
 }
 
-const HEAD_MS = 30_000;
-const IDLE_MS = 75_000;
-const ANSWER_MS = 300_000;
-const LINGER_MS = 10_000;
 /** Bytes of following requests that are kept while one is answered. */
 const AHEAD_BYTES = 65_536;
 const NOTHING = Buffer.alloc(0);
@@ -34,7 +46,7 @@ export class ClientConnection implements Timed {
   readonly peer: Peer;
   deadline: number;
   readonly #host: ClientHost;
-  readonly #socket: Socket<ClientConnection>;
+  readonly #socket: ClientSocket;
   readonly #outlet: Outlet;
   #head: RequestHead | undefined;
   #exchange: Exchange | undefined;
@@ -45,12 +57,12 @@ export class ClientConnection implements Timed {
   #answering = false;
   #ending: "no" | "after_flush" | "lingering" = "no";
 
-  constructor(host: ClientHost, socket: Socket<ClientConnection>, peer: Peer) {
+  constructor(host: ClientHost, socket: ClientSocket, peer: Peer) {
     this.#host = host;
     this.#socket = socket;
     this.#outlet = new Outlet(socket);
     this.peer = peer;
-    this.deadline = host.deadlines.now + HEAD_MS;
+    this.deadline = host.deadlines.now + host.limits.headMs;
     host.deadlines.add(this);
   }
 
@@ -141,7 +153,7 @@ export class ClientConnection implements Timed {
     this.#exchange = undefined;
     if (!keepAlive) this.#end();
     else {
-      this.deadline = this.#host.deadlines.now + (this.#body.done ? IDLE_MS : LINGER_MS);
+      this.#within(this.#body.done ? "idleMs" : "lingerMs");
       this.proceed();
       this.#next();
     }
@@ -180,11 +192,17 @@ export class ClientConnection implements Timed {
     if (this.idle) this.#end();
   }
 
+  #within(limit: keyof EdgeLimits): void {
+    this.deadline = this.#host.deadlines.now + this.#host.limits[limit];
+  }
+
   #takeBody(bytes: Buffer): Buffer {
     if (this.#body.done) return bytes;
     const count = this.#body.read(bytes, 0);
-    if (this.#exchange) this.#exchange.requestBytes(count === bytes.length ? bytes : bytes.subarray(0, count));
-    else if (this.#body.done && this.#ending === "no") this.deadline = this.#host.deadlines.now + IDLE_MS;
+    if (this.#exchange) {
+      if (!this.#answering) this.#within("answerMs");
+      this.#exchange.requestBytes(count === bytes.length ? bytes : bytes.subarray(0, count));
+    } else if (this.#body.done && this.#ending === "no") this.#within("idleMs");
     return count === bytes.length ? NOTHING : bytes.subarray(count);
   }
 
@@ -220,7 +238,7 @@ export class ClientConnection implements Timed {
     const text = headText(this.#ahead);
     if (text === undefined) {
       if (this.#ahead.length > HEAD_BYTES) throw new BadMessage(431, "its head is too large");
-      if (this.#head) this.deadline = this.#host.deadlines.now + HEAD_MS;
+      if (this.#head) this.#within("headMs");
       this.#head = undefined;
       return false;
     }
@@ -231,7 +249,7 @@ export class ClientConnection implements Timed {
     this.#head = head;
     this.#body = bodyReader(head.framing);
     this.#answering = false;
-    this.deadline = this.#host.deadlines.now + ANSWER_MS;
+    this.#within("answerMs");
     const count = this.#body.done ? 0 : this.#body.read(rest, 0);
     this.#ahead = count === rest.length ? NOTHING : rest.subarray(count);
     this.#host.dispatch(this, head);
@@ -258,7 +276,7 @@ export class ClientConnection implements Timed {
   #end(): void {
     if (this.#ending !== "no") return;
     this.#ending = "after_flush";
-    this.deadline = this.#host.deadlines.now + LINGER_MS;
+    this.#within("lingerMs");
     this.#socket.resume();
     if (this.#outlet.empty) this.#close();
   }

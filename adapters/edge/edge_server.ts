@@ -3,7 +3,7 @@ import { RouteTable } from "../../domain/deployment/route_table.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Edge, EdgeRoute } from "../../ports/edge.ts";
 import type { Log } from "../../ports/log.ts";
-import { ClientConnection, type ClientHost } from "./client_connection.ts";
+import { ClientConnection, type ClientHost, type EdgeLimits } from "./client_connection.ts";
 import { Deadlines } from "./deadlines.ts";
 import { NO_RELEASE, NO_SUCH_APP, STARTING } from "./error_page.ts";
 import { FileExchange } from "./file_exchange.ts";
@@ -19,7 +19,10 @@ export interface EdgeOptions {
   /** Addresses and networks whose `X-Forwarded-*` and `Forwarded` are believed. */
   readonly trustedProxies?: readonly string[];
   readonly log?: Log;
+  readonly limits?: Partial<EdgeLimits>;
 }
+
+const LIMITS: EdgeLimits = { headMs: 30_000, idleMs: 75_000, answerMs: 300_000, lingerMs: 10_000 };
 
 const NOTE_EVERY_MS = 10_000;
 const KEEP_ALIVE_PROBE_MS = 60_000;
@@ -27,6 +30,7 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 /** Serves deployed applications over HTTP/1.1: apps through a proxy, sites from their folders. */
 export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable {
   readonly deadlines = new Deadlines();
+  readonly limits: EdgeLimits;
   readonly #options: EdgeOptions;
   readonly #table = new RouteTable<EdgeRoute>();
   readonly running = new RunningRequests();
@@ -40,6 +44,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
 
   constructor(options: EdgeOptions = {}) {
     this.#options = options;
+    this.limits = { ...LIMITS, ...options.limits };
   }
 
   get stopping(): boolean {
@@ -145,7 +150,10 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
         socket.data.closed();
         if (this.#clients.size === 0) this.#empty?.();
       },
-      error() {},
+      error: (socket, error) => {
+        this.#options.log?.write("error", "A request was broken off by a fault of the edge", { error: error.stack });
+        socket.terminate();
+      },
     };
   }
 

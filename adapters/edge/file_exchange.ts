@@ -32,6 +32,7 @@ const PIECE_BYTES = 131_072;
 export class FileExchange implements Exchange {
   readonly #request: FileRequest;
   #gone = false;
+  #begun = false;
   #ready: (() => void) | undefined;
 
   constructor(request: FileRequest) {
@@ -49,7 +50,8 @@ export class FileExchange implements Exchange {
       if (file) await this.#send(file);
       else client.answer(NOT_FOUND);
     } catch {
-      if (!this.#gone) client.answer(BROKEN_FILE);
+      if (this.#begun) client.abort();
+      else if (!this.#gone) client.answer(BROKEN_FILE);
     } finally {
       running.end(route.deploymentId);
     }
@@ -80,15 +82,14 @@ export class FileExchange implements Exchange {
         : `Cache-Control: public, max-age=0, must-revalidate\r\nETag: ${file.tag}\r\nLast-Modified: ${file.changed.toUTCString()}\r\nAccept-Ranges: bytes\r\n`) +
       (field === undefined ? "\r\n" : `Connection: ${field}\r\n\r\n`);
     client.answering();
-    const whole = head.method === "HEAD" || status === 304 || (await this.#sendPieces(file, text, { start, length }));
-    if (this.#gone) return;
-    if (whole === true && (head.method === "HEAD" || status === 304)) client.send(Buffer.from(text));
-    if (whole) client.finish({ keepAlive });
-    else client.abort();
+    this.#begun = true;
+    if (head.method === "HEAD" || status === 304) client.send(Buffer.from(text));
+    else await this.#sendPieces(file, text, { start, length });
+    if (!this.#gone) client.finish({ keepAlive });
   }
 
   /** Reads a piece once the one before was taken: a slow client costs one piece of memory. */
-  async #sendPieces(file: StaticFile, head: string, part: { start: number; length: number }): Promise<boolean> {
+  async #sendPieces(file: StaticFile, head: string, part: { start: number; length: number }): Promise<void> {
     const { client } = this.#request;
     const headBytes = Buffer.from(head);
     const piece = Buffer.allocUnsafe(headBytes.length + Math.min(part.length, PIECE_BYTES));
@@ -97,13 +98,13 @@ export class FileExchange implements Exchange {
     do {
       const wanted = Math.min(piece.length - filled, part.length - sent);
       const { bytesRead } = await file.handle.read(piece, filled, wanted, part.start + sent);
-      if (this.#gone || (bytesRead === 0 && wanted > 0)) return false;
+      if (this.#gone) return;
+      if (bytesRead === 0 && wanted > 0) throw new Error("the file became shorter");
       sent += bytesRead;
       if (!client.send(piece.subarray(0, filled + bytesRead))) await this.#taken();
-      if (this.#gone) return false;
+      if (this.#gone) return;
       filled = 0;
     } while (sent < part.length);
-    return true;
   }
 
   async #taken(): Promise<void> {

@@ -5,6 +5,7 @@ const NAME = /([^:\r\n]+):/y;
 /** Names that a proxy has to look at; all others pass unread, which is most of the work saved. */
 const SPECIAL =
   /\r\n(connection|keep-alive|te|upgrade|proxy[^:\r\n]*|content-length|transfer-encoding|host|expect|forwarded|x[-_]forwarded[^:\r\n]*|x[-_]real[-_]ip):/gi;
+const MAX_SPECIAL = 100;
 const NO_NAMES: readonly string[] = [];
 
 /** A header field: its name in lower case, and its place in the head. */
@@ -38,8 +39,8 @@ export function specialFields(text: string, lineEnd: number): HeaderField[] {
   const fields: HeaderField[] = [];
   SPECIAL.lastIndex = lineEnd;
   for (let match = SPECIAL.exec(text); match; match = SPECIAL.exec(text)) {
-    fields.push(new HeaderField(text, match[1]!, match.index + 2));
-    SPECIAL.lastIndex--;
+    if (fields.push(new HeaderField(text, match[1]!, match.index + 2)) > MAX_SPECIAL)
+      throw new BadMessage(431, "there are too many header fields");
   }
   return fields;
 }

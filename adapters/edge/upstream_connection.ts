@@ -122,6 +122,9 @@ const HANDLERS: SocketHandler<UpstreamConnection> = {
   data: (socket, bytes) => socket.data.received(bytes),
   drain: (socket) => socket.data.writable(),
   close: (socket, error) => socket.data.closed(error),
-  error() {},
+  error: (socket, error) => {
+    socket.data.closed(error);
+    socket.terminate();
+  },
   connectError() {},
 };

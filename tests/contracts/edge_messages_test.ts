@@ -256,6 +256,7 @@ describe("EdgeServer refuses requests", () => {
     [400, "POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-T: 1\n\r\n"],
     [431, `GET / HTTP/1.1\r\nHost: a.test\r\nX-A: ${"a".repeat(70_000)}\r\n\r\n`],
     [431, "a".repeat(70_000)],
+    [431, `GET / HTTP/1.1\r\nHost: a.test\r\n${"Connection: a\r\n".repeat(200)}\r\n`],
     [505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ])("with %d and closes: %j", async (status, request) => {
     using app = rawApp((received) => (/\r\n\r\n/.test(received) && !/chunked/.test(received) ? OK : undefined));

@@ -373,6 +373,43 @@ describe("EdgeServer explains", () => {
   });
 });
 
+describe("EdgeServer gives up", () => {
+  test.each(["", "GET / HTTP/1.1\r\nHost: a.te"])("on a client that never ends its head: %j", async (begun) => {
+    await using hasty = runningEdge({ limits: { headMs: 1 } });
+    using client = await rawConnection(hasty.port, begun);
+    expect(await client.closed).toMatch(begun === "" ? /^$/ : /^HTTP\/1\.1 408 /);
+  });
+
+  test("on a kept connection that nobody uses", async () => {
+    await using hasty = runningEdge({ limits: { idleMs: 1 } });
+    using client = await rawConnection(hasty.port, "GET / HTTP/1.1\r\nHost: none.test\r\n\r\n");
+    expect(await client.closed).toStartWith("HTTP/1.1 404 ");
+  });
+
+  test("on a client that sends a body nobody wants without end", async () => {
+    await using hasty = runningEdge({ limits: { lingerMs: 1 } });
+    using client = await rawConnection(
+      hasty.port,
+      "POST / HTTP/1.1\r\nHost: none.test\r\nContent-Length: 1000\r\n\r\nbegun",
+    );
+    expect(await client.closed).toStartWith("HTTP/1.1 404 ");
+  });
+
+  test("on an app that does not begin to answer, and not on one that has begun", async () => {
+    await using hasty = runningEdge({ limits: { answerMs: 1 } });
+    using silent = rawApp(() => undefined);
+    await hasty.put("silent.test", at(silent.port));
+    expect(await (await hasty.ask("silent.test")).json()).toMatchObject({ code: "app_too_slow" });
+    using slow = rawApp((received) => (received === "more" ? "lo" : "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"));
+    await hasty.put("slow.test", at(slow.port));
+    using client = await rawConnection(hasty.port, "POST / HTTP/1.1\r\nHost: slow.test\r\nContent-Length: 4\r\n\r\n");
+    await client.until(/hel$/);
+    await Bun.sleep(1_200);
+    client.write("more");
+    await client.until(/hello$/);
+  });
+});
+
 describe("EdgeServer stops", () => {
   test("after running requests have ended, and takes no new ones", async () => {
     const { promise, resolve } = Promise.withResolvers<Response>();
