@@ -32,8 +32,6 @@ export interface Deployments {
   list(organizationId: string, filter: DeploymentFilter, page: Page): Promise<Listing<Deployment>>;
   /** All that are kept of a project, newest first. */
   ofProject(projectId: string): Promise<readonly Deployment[]>;
-  /** Which deployment occupies each of these projects, if any: the one in `building`, in `deploying` or awaiting a decision. */
-  occupants(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Changes a deployment as it is stored at that moment; `how` may run again when another change came first, and changes nothing by returning
    * `undefined`. Resolves to the deployment as it is then; `undefined` when there is none. What `how` throws is passed on.

@@ -1,5 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning } from "../../domain/deployment/transitions.ts";
+import { isRunning, occupies } from "../../domain/deployment/transitions.ts";
 import type { DeploymentQueue, WorkLease } from "../../ports/deployment_queue.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 
@@ -36,6 +36,13 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
         return status === "queued" && queuedAt.getTime() < at.getTime() - heldMs;
       })
       .map(({ id }) => id);
+  }
+
+  async occupants(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const busy = this.#inOrder()
+      .map(({ deployment }) => deployment)
+      .filter((deployment) => projectIds.includes(deployment.projectId) && occupies(deployment));
+    return new Map(busy.map(({ projectId, id }) => [projectId, id]));
   }
 
   async release(id: string, owner: string): Promise<void> {
@@ -80,16 +87,15 @@ function abandoned(rows: readonly DeploymentRow[], at: Date): DeploymentRow | un
 }
 
 function waiting(rows: readonly DeploymentRow[], at: Date): DeploymentRow | undefined {
-  const busy = new Set(rows.filter((row) => occupies(row, at)).map(({ deployment }) => deployment.projectId));
+  const busy = new Set(rows.filter((row) => isTaken(row, at)).map(({ deployment }) => deployment.projectId));
   return rows.find(
     ({ deployment }) => deployment.status === "queued" && !deployment.held && !busy.has(deployment.projectId),
   );
 }
 
-function occupies(row: DeploymentRow, at: Date): boolean {
-  const { status } = row.deployment;
-  if (status === "queued") return isLeased(row, at);
-  return status === "building" || status === "deploying" || status === "partial_failure";
+/** Whether a deployment keeps others of its project waiting. */
+function isTaken(row: DeploymentRow, at: Date): boolean {
+  return row.deployment.status === "queued" ? isLeased(row, at) : occupies(row.deployment);
 }
 
 /** How many build slots are in use; a held build has none. */

@@ -65,13 +65,6 @@ export class MemoryDeployments implements Deployments {
     return newestFirst(rows, EVERYTHING, BY_CREATION).items;
   }
 
-  async occupants(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const occupying = this.#all().filter(
-      ({ projectId, status }) => projectIds.includes(projectId) && OCCUPYING.includes(status),
-    );
-    return new Map(occupying.map(({ projectId, id }) => [projectId, id]));
-  }
-
   async change(
     id: string,
     how: (deployment: Deployment) => DeploymentChange | undefined,

@@ -101,15 +101,6 @@ export class PostgresDeployments implements Deployments {
     return rows.map(toDeployment);
   }
 
-  async occupants(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#database.run(
-      (sql) => sql<{ projectId: string; id: string }[]>`
-        select project_id as "projectId", id from deployments
-        where project_id = any(${[...projectIds]}) and status in ('building', 'deploying', 'partial_failure')`,
-    );
-    return new Map(rows.map(({ projectId, id }) => [projectId, id]));
-  }
-
   async change(
     id: string,
     how: (deployment: Deployment) => DeploymentChange | undefined,

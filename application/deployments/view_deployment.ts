@@ -3,6 +3,7 @@ import { occupies } from "../../domain/deployment/transitions.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Permission, Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import { findDeployment } from "./find_deployment.ts";
@@ -15,6 +16,7 @@ export interface ShownDeployment {
 }
 
 export interface ViewDeploymentPorts {
+  readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
   readonly liveReleases: LiveReleases;
 }
@@ -28,7 +30,11 @@ export function viewDeployment(ports: ViewDeploymentPorts) {
     id: string,
     permission: Permission = "deployment:read",
   ): Promise<ShownDeployment> {
-    return show(await find(by, id, permission));
+    // Asked at the same time: whether it is live is nothing that the caller sees without the right to.
+    const [found, active] = await Promise.all([find(by, id, permission), ports.liveReleases.among([id])]);
+    return found.status === "queued"
+      ? show(found)
+      : { deployment: { ...found, waitingFor: null }, active: active.has(id) };
   };
 }
 
@@ -51,7 +57,7 @@ export function viewDeployments(ports: ViewDeploymentPorts) {
   };
 }
 
-function showAll({ deployments, liveReleases }: ViewDeploymentPorts) {
+function showAll({ deploymentQueue, liveReleases }: ViewDeploymentPorts) {
   return async function (shown: readonly Deployment[]): Promise<readonly ShownDeployment[]> {
     const begun = shown.filter(({ status }) => status !== "queued");
     const known = new Map(begun.filter(occupies).map(({ projectId, id }) => [projectId, id]));
@@ -60,7 +66,7 @@ function showAll({ deployments, liveReleases }: ViewDeploymentPorts) {
     // What is not begun is not live, and what occupies a project mostly stands in the same list.
     const [active, others] = await Promise.all([
       begun.length > 0 ? liveReleases.among(begun.map(({ id }) => id)) : new Set<string>(),
-      waiting.length > 0 ? deployments.occupants([...new Set(waiting.map(({ projectId }) => projectId))]) : none,
+      waiting.length > 0 ? deploymentQueue.occupants([...new Set(waiting.map(({ projectId }) => projectId))]) : none,
     ]);
     return shown.map((deployment) => {
       const { id, projectId, status } = deployment;

@@ -210,23 +210,6 @@ export function deploymentsContract(
       expect(await world().deployments.ofProject(newId("prj"))).toEqual([]);
     });
 
-    test("occupants() tells which deployment each project is busy with", async () => {
-      const places = [await place(), await place(), await place(), await place(), await place()] as const;
-      const [building, deploying, pending] = [
-        await aDeployment(world(), { ...places[0], status: "building" }),
-        await aDeployment(world(), { ...places[1], status: "deploying" }),
-        await aDeployment(world(), { ...places[2], status: "partial_failure", decision: "pending" }),
-      ];
-      await aDeployment(world(), { ...places[0], status: "queued" });
-      await aDeployment(world(), { ...places[3], status: "queued" });
-      await aDeployment(world(), { ...places[3], status: "ready" });
-      const asked = [...places.slice(0, 4).map(({ projectId }) => projectId), newId("prj")];
-      expect(await world().deployments.occupants(asked)).toEqual(
-        new Map([building, deploying, pending].map(({ projectId, id }) => [projectId, id])),
-      );
-      expect(await world().deployments.occupants([])).toEqual(new Map());
-    });
-
     test("list() shows those of given projects and the given ones beside, of the organization alone", async () => {
       const { organizationId, projectId } = await place();
       const { id: secondId } = await aProject(world(), { organizationId });
