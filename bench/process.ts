@@ -15,7 +15,7 @@ export function start(
   const { PATH = "", HOME = "" } = process.env;
   return Bun.spawn([process.execPath, join(ROOT, script), ...args], {
     cwd: ROOT,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, EDGE_PORT: "0", ...env },
     stdin: "ignore",
     stdout: "pipe",
     stderr,

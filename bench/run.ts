@@ -2,6 +2,8 @@ import { boot } from "./boot.ts";
 import { edge } from "./edge.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { apiGet, apiList } from "./api.ts";
+import { deploymentGet, deploymentsList } from "./deployments_api.ts";
+import { deployProcess } from "./deploy_process.ts";
 import { logIngest } from "./log_ingest.ts";
 import { streamFanout } from "./stream_fanout.ts";
 
@@ -14,6 +16,9 @@ export interface Result {
 const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "api-list": apiList,
   "api-get": apiGet,
+  "deployments-list": deploymentsList,
+  "deployment-get": deploymentGet,
+  "deploy-process": deployProcess,
   boot,
   "idle-memory": idleMemory,
   "log-ingest": logIngest,
