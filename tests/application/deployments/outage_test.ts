@@ -48,19 +48,17 @@ async function expectHeldUp(call: Call, at: number): Promise<void> {
     events: [],
   }));
   const ended = await scene.settled(id);
-  expect([at, ended.status, ended.error]).toEqual([at, "ready", null]);
+  expect([call, at, ended.status, ended.error]).toEqual([call, at, "ready", null]);
   expect(scene.served(project)).toBe(id);
   expect((await scene.events(id)).filter(({ type }) => type === "end")).toHaveLength(1);
   state.armed = false;
   expect((await scene.deployed(project)).status).toBe("ready");
 }
 
-test.each(CALLS)(
-  "a database that is away for %s.%s() holds a deployment up and does not stop it",
-  async (port, method) => {
-    await Promise.all([1, 2, 6, 12].map((at) => expectHeldUp([port, method], at)));
-  },
-);
+// All at once, as each of them mostly waits.
+test("a database that is away, whatever it is asked, holds a deployment up and does not stop it", async () => {
+  await Promise.all(CALLS.flatMap((call) => [1, 2, 6, 12].map((at) => expectHeldUp(call, at))));
+});
 
 test("a bug in the middle ends it with a reason, and the next is taken", async () => {
   const outcomes = [2, 4, 6, 9, 12].map(async (at) => {
