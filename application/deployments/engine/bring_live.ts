@@ -6,7 +6,8 @@ import { folderOf, workingFolder } from "./build_release.ts";
 import { type Run, say, step, type StopReason, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo, staticFolder } from "./serve.ts";
 
-const LOOK_MS = 50;
+/** Often at first, as most programs are quick to listen. */
+const LOOK_MS = { first: 5, last: 100 } as const;
 const PROBE_MS = 2_000;
 const DRAIN_MS = 30_000;
 /** How long the edges of other processes may take to follow. */
@@ -87,7 +88,7 @@ async function answer(run: Run): Promise<void> {
   const instanceId = run.deployment.services[0]?.instanceId;
   if (!instanceId) return refuseEmptySite(run);
   const until = performance.now() + settings.healthMs;
-  for (;;) {
+  for (let waitMs: number = LOOK_MS.first; ; waitMs = Math.min(waitMs * 1.2, LOOK_MS.last)) {
     run.signal.throwIfAborted();
     const instance = await run.ports.runtime.find(instanceId);
     await refuseEnded(run, instance);
@@ -100,7 +101,7 @@ async function answer(run: Run): Promise<void> {
         `Cannot bring it live: it did not answer on ${how} within ${Math.round(settings.healthMs / 1000)} seconds`,
       );
     }
-    await pause(LOOK_MS);
+    await pause(waitMs);
   }
 }
 

@@ -62,6 +62,8 @@ export interface Run {
   signal: AbortSignal;
   /** As it was last stored. */
   deployment: Deployment;
+  /** What is known and goes along with the next change: that a step is done, say. */
+  noted?: ((deployment: Deployment) => Deployment) | undefined;
 }
 
 /** Stores a change of the run's deployment with its events, after every line noted before. */
@@ -73,11 +75,17 @@ export async function store(
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) throw new TakenAway("Another process goes on with it, or it was ended");
-      return { deployment: change(deployment), events: [...noted, ...events] };
+      return { deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
     }),
   );
   if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");
   run.deployment = changed;
+  run.noted = undefined;
+}
+
+/** A deployment with what was noted to be stored along. */
+export function withNoted({ noted }: Run, deployment: Deployment): Deployment {
+  return noted ? noted(deployment) : deployment;
 }
 
 /** Tells whether a deployment as it is stored is still this run's to change: nobody took it up since, and nobody ended it. */
@@ -117,7 +125,9 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
     await store(run, record("failed", elapsed())).catch(() => {});
     throw new StepFailed(name, error);
   }
-  await store(run, record("done", elapsed()));
+  // Stored with what comes next; only that traffic was moved has to be known at once.
+  if (name === "switch") await store(run, record("done", elapsed()));
+  else run.noted = record("done", elapsed());
 }
 
 /** An error with the step it happened in. */

@@ -21,6 +21,7 @@ import {
   Stopped,
   store,
   TakenAway,
+  withNoted,
 } from "./run.ts";
 
 const ATTEMPTS = 4;
@@ -155,7 +156,7 @@ async function end(run: Run, what: "healthy" | "failed" | "cancelled", error: De
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) return undefined;
-      const ended = happen(deployment, what, { at, error });
+      const ended = happen(withNoted(run, deployment), what, { at, error });
       const next = what === "healthy" ? ended : stopped(ended);
       return { deployment: next, events: [...noted, ...lastEvents(next)] };
     }),
