@@ -19,12 +19,13 @@ async function run(config: Config): Promise<void> {
     print: (text) => void process.stderr.write(text),
   });
   const listener = takeAddress(config);
-  await using world = await openWorld(config, log);
+  await using opened = new AsyncDisposableStack();
+  const world = opened.use(await openWorld(config, log));
   const publicUrl =
     config.publicUrl ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${listener.port}`;
   const { handle, useCases } = compose(world, { ...config, publicUrl });
   const { shownToken } = await useCases.claimInstallation(config.adminToken?.reveal());
-  await using _engine = await startEngine(world, config);
+  opened.use(await startEngine(world, config));
   const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
   listener.serve(handle);
   const appsUrl = `http://<name>.${config.baseDomain}:${world.edge.port}`;

@@ -76,7 +76,7 @@ function isLeased({ lease }: DeploymentRow, at: Date): boolean {
 }
 
 function inOrder(a: Deployment, b: Deployment): number {
-  return a.queuedAt.getTime() - b.queuedAt.getTime() || (a.id < b.id ? -1 : 1);
+  return a.queuedAt.getTime() - b.queuedAt.getTime() || a.version - b.version || (a.id < b.id ? -1 : 1);
 }
 
 function abandoned(rows: readonly DeploymentRow[], at: Date): DeploymentRow | undefined {

@@ -14,6 +14,12 @@ export interface MakeDeploymentPorts {
   readonly variables: Variables;
 }
 
+/** Variables with their values, and which of them are secret. */
+export interface RecordedEnvironment {
+  readonly values: ReadonlyMap<string, Secret>;
+  readonly secretKeys: readonly string[];
+}
+
 /** What sets one deployment apart from another of its project. */
 export interface DeploymentWish {
   readonly trigger: Trigger;
@@ -28,22 +34,31 @@ export interface DeploymentWish {
   readonly held?: boolean;
   readonly rollbackOf?: string;
   readonly redeployOf?: string;
-  /** Recorded values instead of the project's present ones. */
-  readonly values?: ReadonlyMap<string, Secret>;
+  /** What a former deployment ran with, instead of the project's present variables. */
+  readonly recorded?: RecordedEnvironment;
 }
 
 /** Queues a deployment with the environment that it will be built and run with. */
 export function makeDeployment({ clock, deploymentQueue, deployments, variables }: MakeDeploymentPorts) {
   return async function (project: Project, wish: DeploymentWish): Promise<Deployment> {
     const at = clock.now();
-    const environment = wish.values ?? (await variables.reveal(project.id));
-    const made = await deployments.create(deploymentOf(project, wish, at), {
-      environment,
-      events: [{ type: "status", status: "queued", decision: null }],
-    });
+    const { values, secretKeys } = wish.recorded ?? (await present(project.id));
+    const made = await deployments.create(
+      { ...deploymentOf(project, wish, at), secretKeys },
+      {
+        environment: values,
+        events: [{ type: "status", status: "queued", decision: null }],
+      },
+    );
     await deploymentQueue.announce();
     return made;
   };
+
+  /** The project's variables as they are now. */
+  async function present(projectId: string): Promise<RecordedEnvironment> {
+    const [values, known] = await Promise.all([variables.reveal(projectId), variables.list(projectId)]);
+    return { values, secretKeys: known.filter(({ secret }) => secret).map(({ key }) => key) };
+  }
 }
 
 function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deployment {
@@ -74,6 +89,7 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     held: wish.held ?? false,
     cancelRequested: false,
     attempts: 0,
+    secretKeys: [],
     artifactOf: null,
     artifactAvailable: false,
     rollbackOf: wish.rollbackOf ?? null,

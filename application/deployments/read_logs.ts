@@ -1,5 +1,6 @@
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
+import { secretValues } from "../../domain/deployment/secret_values.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
@@ -41,7 +42,7 @@ export function readLogs(ports: ReadLogsPorts) {
     );
     if (!running?.instanceId) return [];
     const lines = await ports.runtime.output(running.instanceId, { since, limit });
-    const mask = secretMask((await ports.deployments.environment(id)).values());
+    const mask = secretMask(secretValues(deployment, await ports.deployments.environment(id)));
     return lines.map((line) => ({
       ...line,
       message: mask(line.message),

@@ -53,7 +53,7 @@ export function rollback(ports: DeployProjectPorts) {
     }
     const { commitSha, commitMessage, branch, plan } = old;
     const source: DeploymentSource = { kind: "artifact", deploymentId: old.artifactOf ?? old.id, fallback };
-    const values = await ports.deployments.environment(old.id);
+    const recorded = { values: await ports.deployments.environment(old.id), secretKeys: old.secretKeys };
     return make(project, {
       trigger: "rollback",
       rollbackOf: old.id,
@@ -63,7 +63,7 @@ export function rollback(ports: DeployProjectPorts) {
       commitMessage,
       branch,
       plan,
-      values,
+      recorded,
       requireApproval: false,
     });
   };

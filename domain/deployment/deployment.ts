@@ -124,6 +124,8 @@ export interface Deployment {
   readonly cancelRequested: boolean;
   /** How often a process took it up; a killed one leaves it to the next. */
   readonly attempts: number;
+  /** The variables whose values must not be seen in any output. */
+  readonly secretKeys: readonly string[];
   /** Whose release folder or image it runs; itself unless it is a rollback. */
   readonly artifactOf: string | null;
   readonly artifactAvailable: boolean;

@@ -57,6 +57,7 @@ const FULL: Omit<Deployment, "id" | "organizationId" | "projectId" | "version" |
   held: true,
   cancelRequested: true,
   attempts: 7,
+  secretKeys: ["API_KEY"],
   artifactOf: "dep_1",
   artifactAvailable: true,
   rollbackOf: "dep_3",

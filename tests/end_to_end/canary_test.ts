@@ -109,7 +109,7 @@ test("no secret is printed, logged or in the process list, in any form, with eve
   expect([...watched.seen].some((line) => line.includes("postgres"))).toBe(true);
   expectHidden(await readFile(join(slipway.folder, "postgres.log"), "utf8"), all);
   expect((await readdir(slipway.folder)).toSorted()).toEqual(
-    ["postgres", "postgres.json", "postgres.lock", "postgres.log", "secret.key"].toSorted(),
+    ["instances", "postgres", "postgres.json", "postgres.lock", "postgres.log", "secret.key"].toSorted(),
   );
 });
 

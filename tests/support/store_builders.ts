@@ -205,6 +205,7 @@ export function deploymentOf(
     held: false,
     cancelRequested: false,
     attempts: 0,
+    secretKeys: [],
     artifactOf: null,
     artifactAvailable: false,
     rollbackOf: null,

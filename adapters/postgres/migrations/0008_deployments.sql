@@ -68,7 +68,7 @@ begin
   loop
     select id into picked from deployments
     where status in ('building', 'deploying') and not held and (lease_until is null or lease_until <= moment)
-    order by queued_at, id limit 1;
+    order by queued_at, version, id limit 1;
 
     if picked is null and max_builds > (
       select count(*) from deployments
@@ -81,7 +81,7 @@ begin
           where other.project_id = waiting.project_id and (other.status in ('building', 'deploying', 'partial_failure')
             or (other.status = 'queued' and other.lease_until > moment))
         )
-      order by queued_at, id limit 1;
+      order by queued_at, version, id limit 1;
     end if;
 
     exit when picked is null;

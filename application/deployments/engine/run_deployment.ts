@@ -1,6 +1,7 @@
 import type { Deployment, DeploymentError } from "../../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../../domain/deployment/secret_mask.ts";
+import { secretValues } from "../../../domain/deployment/secret_values.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { cleanReleases } from "../clean_releases.ts";
@@ -35,7 +36,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     const run: Run = { ports, settings, project, environment: new Map(), writer, signal, deployment: taken };
     try {
       run.environment = await ports.deployments.environment(taken.id);
-      run.writer = new EventWriter(ports, taken.id, secretMask(run.environment.values()));
+      run.writer = new EventWriter(ports, taken.id, secretMask(secretValues(taken, run.environment)));
       await carryOut(run);
     } catch (error) {
       await settle(run, error);

@@ -1,0 +1,10 @@
+import type { Secret } from "../secret.ts";
+import type { Deployment } from "./deployment.ts";
+
+/** The values of a deployment's environment that must not be seen in any output. */
+export function secretValues(
+  { secretKeys }: Pick<Deployment, "secretKeys">,
+  environment: ReadonlyMap<string, Secret>,
+): readonly Secret[] {
+  return secretKeys.map((key) => environment.get(key)).filter((value) => value !== undefined);
+}
