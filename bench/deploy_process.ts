@@ -5,38 +5,80 @@ import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";
 
 const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
-const ROUNDS = 7;
-const SOURCE = join(ROOT, "examples/bun-server");
-/** What a deployment of the example runs; there is nothing to install or to build. */
-const COMMAND = "bun run start";
+const ROUNDS = 5;
+const MODULES = 4_000;
 const AT_ONCE = 10;
 
-/** From the request to the first 200 through the edge, against the same commands by hand, in turns; also of ten at once. */
+/** What is deployed, and how. */
+interface App {
+  readonly localPath: string;
+  readonly buildCommand?: string;
+  readonly startCommand: string;
+}
+
+/**
+ * From the request to the first 200 through the edge, against the same commands by hand, in turns: an app of many modules that is built, also ten at
+ * once, and the smallest there is, which starts in a moment, so that only the difference tells.
+ */
 export async function deployProcess(): Promise<Result> {
   await using folder = await tempFolder();
   const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
   const slipway = start("main.ts", [], { ...settings, SLIPWAY_RUNTIME: "process" }, "ignore");
   try {
     const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
-    const ours = (name: string) => deploy({ api, edge }, name);
-    const bare = (name: string) => byHand(join(folder.path, name));
-    await ours("warm");
-    await bare("warm");
-    const rounds: { slipway: number; bare: number }[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      rounds.push({ slipway: await ours(`round-${round}`), bare: await bare(`round-${round}`) });
-    }
-    const many = { slipway: await atOnce(ours), bare: await atOnce(bare) };
-    const per = (pick: (round: (typeof rounds)[number]) => number) => Math.round(median(rounds.map(pick)));
+    const pair = (app: App, what: string) => ({
+      slipway: (name: string) => deploy({ api, edge }, { ...app, name: `${what}-${name}` }),
+      bare: (name: string) => byHand(app, join(folder.path, `${what}-${name}`)),
+    });
+    const small = await inTurns(
+      pair({ localPath: join(ROOT, "examples/bun-server"), startCommand: "bun run start" }, "small"),
+    );
+    const built = pair(await appOfModules(join(folder.path, "modules")), "built");
+    const large = await inTurns(built);
+    const many = { slipway: await atOnce(built.slipway), bare: await atOnce(built.bare) };
     return {
-      ratio: median(rounds.map((round) => round.slipway / round.bare)),
+      ratio: large.ratio,
       details:
-        `slipway ${per((round) => round.slipway)} ms, by hand ${per((round) => round.bare)} ms, at most 1.3; ` +
-        `ten at once: ${(many.slipway / many.bare).toFixed(2)}, slipway ${Math.round(many.slipway)} ms, by hand ${Math.round(many.bare)} ms`,
+        `slipway ${large.slipway} ms, by hand ${large.bare} ms, ${MODULES} modules built, at most 1.3; ` +
+        `ten at once: ${(many.slipway / many.bare).toFixed(2)}, slipway ${Math.round(many.slipway)} ms, by hand ${Math.round(many.bare)} ms; ` +
+        `nothing to build: slipway ${small.slipway} ms, by hand ${small.bare} ms`,
     };
   } finally {
     await stop(slipway);
   }
+}
+
+async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (name: string) => Promise<number>>) {
+  await slipway("warm");
+  await bare("warm");
+  const rounds: { slipway: number; bare: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.push({ slipway: await slipway(`${round}`), bare: await bare(`${round}`) });
+  }
+  return {
+    ratio: median(rounds.map((round) => round.slipway / round.bare)),
+    slipway: Math.round(median(rounds.map((round) => round.slipway))),
+    bare: Math.round(median(rounds.map((round) => round.bare))),
+  };
+}
+
+/** Writes an app whose build has something to do. */
+async function appOfModules(localPath: string): Promise<App> {
+  const parts = Array.from({ length: MODULES }, (_, index) => index);
+  const body = Array.from({ length: 60 }, (_, line) => `  total += Math.imul(seed ^ ${line}, ${line * 7 + 1}) % 1009;`);
+  for (const index of parts) {
+    const text = `export function part${index}(seed: number): number {\n  let total = 0;\n${body.join("\n")}\n  return total;\n}\n`;
+    await Bun.write(join(localPath, `parts/part_${index}.ts`), text);
+  }
+  const imports = parts.map((index) => `import { part${index} } from "./parts/part_${index}.ts";\n`).join("");
+  const sum = parts.map((index) => `part${index}(${index})`).join(",");
+  const serve = "Bun.serve({ port: Number(process.env.PORT), fetch: () => new Response(String(sum)) });\n";
+  await Bun.write(join(localPath, "app.ts"), `${imports}const sum = Math.max(${sum});\n${serve}`);
+  return {
+    localPath,
+    buildCommand: "bun build app.ts --minify --sourcemap=linked --target=bun --outdir=out",
+    startCommand: "bun out/app.js",
+  };
 }
 
 /** How many milliseconds it takes until each of several has answered. */
@@ -46,14 +88,17 @@ async function atOnce(work: (name: string) => Promise<number>): Promise<number> 
 }
 
 /** Makes a project, and measures from the request for its deployment on. */
-async function deploy({ api, edge }: { readonly api: string; readonly edge: string }, name: string): Promise<number> {
+async function deploy(
+  { api, edge }: { readonly api: string; readonly edge: string },
+  project: App & { readonly name: string },
+): Promise<number> {
   const post = async <T>(path: string, body: object): Promise<T> => {
     const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
     const answer = await fetch(`${api}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(await answer.text());
     return (await answer.json()) as T;
   };
-  const { data } = await post<{ data: { id: string; hostname: string } }>("/api/projects", { name, localPath: SOURCE });
+  const { data } = await post<{ data: { id: string; hostname: string } }>("/api/projects", project);
   const started = performance.now();
   const made = await post<{ data: { deployment_id: string } }>("/api/deployments", { projectId: data.id });
   await answers(Number(edge), data.hostname);
@@ -73,18 +118,21 @@ async function settled(api: string, id: string): Promise<void> {
   }
 }
 
-/** The bare commands: the folder copied, the command started, asked until it answers. */
-async function byHand(folder: string): Promise<number> {
+/** The bare commands: the folder copied, built, the command started, asked until it answers. */
+async function byHand({ localPath, buildCommand, startCommand }: App, folder: string): Promise<number> {
   const port = freePort();
   const started = performance.now();
-  await cp(SOURCE, folder, { recursive: true });
+  await cp(localPath, folder, { recursive: true });
   const { PATH = "", HOME = "" } = process.env;
-  const program = Bun.spawn(["/bin/sh", "-c", COMMAND], {
-    cwd: folder,
-    env: { PATH, HOME, PORT: String(port), NODE_ENV: "production" },
-    stdio: ["ignore", "ignore", "ignore"],
-    detached: true,
-  });
+  const run = (command: string) =>
+    Bun.spawn(["/bin/sh", "-c", command], {
+      cwd: folder,
+      env: { PATH, HOME, PORT: String(port), NODE_ENV: "production" },
+      stdio: ["ignore", "ignore", "ignore"],
+      detached: true,
+    });
+  if (buildCommand) await run(buildCommand).exited;
+  const program = run(startCommand);
   await answers(port, `127.0.0.1:${port}`);
   const ms = performance.now() - started;
   process.kill(-program.pid, "SIGKILL");
