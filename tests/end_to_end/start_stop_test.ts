@@ -141,7 +141,7 @@ describe("with no setting at all", () => {
     const ours = listening.filter(({ address, socket }) => own.has(socket) || address.endsWith(`:${hex(database)}`));
     const loopback = "0100007F";
     expect(ours.map(({ address }) => address).toSorted()).toEqual(
-      [`${loopback}:${hex(database)}`, `${loopback}:${hex(slipway.port)}`].toSorted(),
+      [database, slipway.port, slipway.edgePort].map((port) => `${loopback}:${hex(port)}`).toSorted(),
     );
   });
 });
