@@ -104,6 +104,7 @@ async function deploy(
   await answers(Number(edge), data.hostname);
   const ms = performance.now() - started;
   await settled(api, made.data.deployment_id);
+  await removed(api, made.data.deployment_id);
   return ms;
 }
 
@@ -116,6 +117,11 @@ async function settled(api: string, id: string): Promise<void> {
     if (data.status === "failed") throw new Error(JSON.stringify(data));
     await Bun.sleep(100);
   }
+}
+
+/** Ends the app, which would outlive its server. */
+async function removed(api: string, id: string): Promise<void> {
+  await fetch(`${api}/api/deployments/${id}`, { method: "DELETE", headers: { authorization: `Bearer ${TOKEN}` } });
 }
 
 /** The bare commands: the folder copied, built, the command started, asked until it answers. */
