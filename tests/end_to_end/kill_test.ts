@@ -117,7 +117,7 @@ describe("killed with SIGKILL", () => {
       (names) => !names.includes(given.id),
     );
     expect(uploads).toEqual([sentAgain.id]);
-    expect((await readdir(slipway.folder)).toSorted()).toEqual(["secret.key", "uploads"]);
+    expect((await readdir(slipway.folder)).toSorted()).toEqual(["instances", "secret.key", "uploads"]);
   });
 
   test("in the middle of a request with an Idempotency-Key, the key works again once its lease ran out", async () => {
