@@ -11,7 +11,7 @@ import { MemorySources } from "../../adapters/memory/sources.ts";
 import { Secret } from "../../domain/secret.ts";
 import { GitServer } from "../support/git_server.ts";
 import { file, streamOf, tarGz } from "../support/tar_archive.ts";
-import { COMMITS, FEATURE, LOCAL_FILES, PASSWORD, sourcesContract, UPLOADED_FILES } from "./sources.ts";
+import { COMMITS, FEATURE, LOCAL_FILES, PASSWORD, sourcesContract, UPLOADED_FILES } from "../contracts/sources.ts";
 
 // Git starts many processes; the machine may be busy with other suites.
 setDefaultTimeout(30_000);

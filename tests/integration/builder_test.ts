@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { MemoryBuilder } from "../../adapters/memory/builder.ts";
 import { ProcessBuilder } from "../../adapters/process/builder.ts";
 import { dataFolder, workingSandboxes } from "../support/process_world.ts";
-import { builderContract } from "./builder.ts";
+import { builderContract } from "../contracts/builder.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);

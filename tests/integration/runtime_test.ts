@@ -1,7 +1,7 @@
 import { setDefaultTimeout } from "bun:test";
 import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
 import { processWorld, workingSandboxes } from "../support/process_world.ts";
-import { runtimeContract } from "./runtime.ts";
+import { runtimeContract } from "../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);

@@ -10,7 +10,7 @@ import type { Instance } from "../../ports/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { processWorld, type ProcessWorld, workingSandboxes } from "../support/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
-import { answerOf, runRequest, whenStatus } from "./runtime.ts";
+import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);

@@ -8,7 +8,7 @@ import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
 import { dataFolder, workingSandboxes } from "../support/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
-import { buildRequest } from "./builder.ts";
+import { buildRequest } from "../contracts/builder.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);
