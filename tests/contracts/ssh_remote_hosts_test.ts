@@ -150,7 +150,7 @@ describe("SshRemoteHosts.connect()", () => {
 
   test("does not load ssh2 before it is called", async () => {
     const script = `
-      const { SshRemoteHosts } = await import("../contracts/adapters/ssh/remote_hosts.ts");
+      const { SshRemoteHosts } = await import("./adapters/ssh/remote_hosts.ts");
       const loaded = () => Object.keys(require.cache).some((path) => path.includes("node_modules/ssh2/"));
       const hosts = new SshRemoteHosts({ resolveAddress: async () => "127.0.0.1" });
       const before = loaded();
