@@ -1,8 +1,8 @@
 import type { Deployment, DeploymentSource, Trigger } from "../../domain/deployment/deployment.ts";
 import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
-import { isBranchName, type Project, sourceOf } from "../../domain/project.ts";
-import type { PublicEndpoint } from "../../domain/service_definition.ts";
+import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/project.ts";
+import type { PublicEndpoint, ServiceDefinition } from "../../domain/service_definition.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
@@ -23,6 +23,9 @@ export interface DeployWish {
   readonly branch?: string;
   readonly environment?: "production" | "preview";
   readonly requireApproval?: boolean;
+  readonly deployTarget?: ProjectLocation;
+  readonly serverId?: string;
+  readonly services?: readonly ServiceDefinition[];
   readonly publicEndpoints?: readonly PublicEndpoint[];
   readonly start?: boolean;
 }
@@ -38,6 +41,7 @@ export function deployProject(ports: DeployProjectPorts) {
     demand(by, "deployment:write", { id: "", projectId: project.id });
     if (wish.branch !== undefined && !isBranchName(wish.branch))
       throw invalidField("branch", "this is not a valid branch name");
+    refuseUnsupported(wish);
     const from =
       wish.uploadSessionId === undefined
         ? linked(ports, project, wish.branch)
@@ -71,6 +75,23 @@ export function deployProject(ports: DeployProjectPorts) {
     if (!(await ports.uploadSessions.use(id)))
       throw invalid("upload_not_ready", "Cannot deploy: this upload was deployed already. Open a new session");
     return { source: { kind: "upload", uploadId: id }, trigger: "upload" };
+  }
+}
+
+/** Refuses what cannot be carried out, before anything is used up for it. */
+function refuseUnsupported({ deployTarget = "local", serverId, services = [] }: DeployWish): void {
+  const target = deployTarget === "local" && serverId !== undefined ? "server" : deployTarget;
+  if (target !== "local") {
+    throw invalid(
+      "target_unsupported",
+      `Cannot deploy to "${target}": this version runs deployments on its own machine`,
+    );
+  }
+  if (services.length > 0) {
+    throw invalid(
+      "services_unsupported",
+      'Cannot deploy several services yet: leave "services" out, and the project is deployed as one',
+    );
   }
 }
 

@@ -3,7 +3,7 @@ import type { deployProject } from "../../application/deployments/deploy_project
 import type { prepareSource, PrepareWish } from "../../application/deployments/prepare_source.ts";
 import type { removeDeployment } from "../../application/deployments/remove_deployment.ts";
 import type { showDeployment, viewDeployment, viewDeployments } from "../../application/deployments/view_deployment.ts";
-import { Failure, invalidField } from "../../domain/failure.ts";
+import { invalidField } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { DetectionView } from "../folders/schemas.ts";
 import { operation } from "../operation.ts";
@@ -109,14 +109,7 @@ function making(access: Access, useCases: DeploymentUseCases) {
     .post(
       "/build/access",
       async ({ principal, body }) => {
-        const { buildStrategy: _, deployTarget, ...wish } = body;
-        if (deployTarget === "cloud" || deployTarget === "server") {
-          throw new Failure(
-            "invalid",
-            "target_unsupported",
-            `Cannot deploy to "${deployTarget}": this version runs deployments on its own machine`,
-          );
-        }
+        const { buildStrategy: _, ...wish } = body;
         const { id, projectId } = await useCases.deployProject(principal, wish);
         return { success: true, deployment_id: id, project_id: projectId };
       },

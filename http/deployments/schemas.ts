@@ -2,7 +2,7 @@ import { t } from "elysia";
 import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from "../../domain/deployment/deployment.ts";
 import type { LoggedLine } from "../../application/deployments/read_logs.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
-import { EndpointSchema } from "../projects/service_schemas.ts";
+import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";
 import { count, integer, nullable, object, oneOf, PageFields, text, Time } from "../schema.ts";
 
 const Id = text(100, { examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
@@ -23,7 +23,9 @@ export const BuildAccessBody = object({
   branch: t.Optional(text(244, { examples: ["main"] })),
   buildStrategy: t.Optional(oneOf(["server", "local"] as const, { examples: ["server"] })),
   deployTarget: t.Optional(oneOf(["local", "server", "cloud"] as const, { examples: ["local"] })),
+  serverId: t.Optional(text(100, { examples: ["srv_01m7edka8326kz9mv55sbbg868"] })),
   publicEndpoints: t.Optional(t.Array(EndpointSchema, { maxItems: 100, examples: [[]] })),
+  services: t.Optional(t.Array(ServiceSchema, { maxItems: 100, examples: [[]] })),
   environment: t.Optional(Environment),
   requireApproval: t.Optional(t.Boolean({ examples: [false] })),
   start: t.Optional(t.Boolean({ examples: [true] })),

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test";
+import { member } from "../support/app.ts";
+import { deployingApp } from "../support/deploying_app.ts";
+
+describe("POST /api/deployments/build/access", () => {
+  test("deploys an uploaded folder, once", async () => {
+    await using app = await deployingApp();
+    const projectId = await app.project({});
+    const uploadSessionId = await app.upload();
+    const answer = await app.post("/build/access", { projectId, uploadSessionId, buildStrategy: "server" });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ success: true, deployment_id: expect.any(String), project_id: projectId });
+    expect(await app.settled(answer.body.deployment_id)).toMatchObject({ status: "ready", trigger: "upload" });
+    const again = await app.post("/build/access", { projectId, uploadSessionId });
+    expect([again.status, again.body.code]).toEqual([400, "upload_not_ready"]);
+  });
+
+  test("takes one of two that name the same upload at once", async () => {
+    await using app = await deployingApp();
+    const projectId = await app.project({});
+    const uploadSessionId = await app.upload();
+    const answers = await Promise.all([1, 2, 3].map(() => app.post("/build/access", { projectId, uploadSessionId })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
+  });
+
+  test("does not know an upload of somebody else, and refuses one that is not there yet or expired", async () => {
+    await using app = await deployingApp();
+    const projectId = await app.project({});
+    const { token } = await member(app, "developer");
+    const foreign = await app.upload(undefined, token);
+    expect((await app.post("/build/access", { projectId, uploadSessionId: foreign })).status).toBe(404);
+    const { sessionId } = (await app.call("POST", "/api/projects/folder/session", { token: app.owner, body: {} })).body;
+    const early = await app.post("/build/access", { projectId, uploadSessionId: sessionId });
+    expect([early.status, early.body.code]).toEqual([400, "upload_not_ready"]);
+    const uploadSessionId = await app.upload();
+    app.world.clock.advance(3_600_001);
+    const late = await app.post("/build/access", { projectId, uploadSessionId });
+    expect([late.status, late.body.code]).toEqual([400, "upload_expired"]);
+  });
+
+  test("takes a preview, an approval gate and public endpoints", async () => {
+    await using app = await deployingApp();
+    const projectId = await app.project();
+    const wish = { projectId, environment: "preview", requireApproval: true, start: true };
+    const { deployment_id: id } = (await app.post("/build/access", wish)).body;
+    let prompt: { promptId: string; actions: { id: string }[] } | null = null;
+    while (!prompt) prompt = (await app.get(`/${id}/build`)).body.data.prompt;
+    expect(prompt.actions.map((action) => action.id)).toEqual(["approve", "reject"]);
+    const { promptId } = prompt;
+    const wrong = await app.post(`/${id}/build/respond`, { promptId, action: "maybe" });
+    expect([wrong.status, wrong.body.details[0].path]).toEqual([400, "action"]);
+    const right = await app.post(`/${id}/build/respond`, { promptId, action: "approve" });
+    expect([right.status, right.body]).toEqual([200, { success: true, status: "building" }]);
+    expect(await app.settled(id)).toMatchObject({ status: "ready", environment: "preview" });
+    expect((await app.get(`/${id}`)).body.data.active).toBe(false);
+    expect((await app.post(`/${id}/build/respond`, { promptId, action: "approve" })).body.code).toBe("no_open_prompt");
+  });
+
+  test.each([
+    [{ deployTarget: "server" }, "target_unsupported"],
+    [{ deployTarget: "cloud" }, "target_unsupported"],
+    [{ deployTarget: "server", serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
+    [{ serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
+    [
+      {
+        services: [
+          { name: "web", build: "." },
+          { name: "db", image: "postgres:18", ports: [5432] },
+        ],
+      },
+      "services_unsupported",
+    ],
+  ])("says of %j that it cannot be carried out yet, and uses nothing up", async (wish, code) => {
+    await using app = await deployingApp();
+    const [projectId, uploadSessionId] = [await app.project({}), await app.upload()];
+    const refused = await app.post("/build/access", { projectId, uploadSessionId, ...wish });
+    expect([refused.status, refused.body.code]).toEqual([400, code]);
+    const accepted = await app.post("/build/access", { projectId, uploadSessionId, services: [] });
+    expect(accepted.status).toBe(200);
+  });
+
+  test.each([
+    [{ serverId: "" }, "serverId"],
+    [{ services: "web" }, "services"],
+    [{ services: [{ image: "postgres:18" }] }, "services.0.name"],
+    [{ services: [{ name: "web", ports: [70_000] }] }, "services.0.ports.0"],
+    [{ services: [{ name: "web", banana: 1 }] }, "services.0.banana"],
+  ])("refuses %j by naming %s", async (wish, field) => {
+    await using app = await deployingApp();
+    const answer = await app.post("/build/access", { projectId: await app.project(), ...wish });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, field]);
+  });
+});
