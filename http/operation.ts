@@ -10,6 +10,8 @@ export interface Operation {
   readonly status?: 200 | 201 | 202;
   /** The answer's schema, or the media type of one that is not JSON. */
   readonly answer: TSchema | { readonly media: string };
+  /** When it answers 204, without a body, instead. */
+  readonly nothing?: string;
   /** Statuses beyond those that every route of its kind can give. */
   readonly problems?: readonly number[];
   /** Dotted paths of what an answer shows once and a replay blanks. */

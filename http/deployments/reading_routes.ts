@@ -64,6 +64,7 @@ export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOpt
           name: "deployment.stream",
           summary: "Follow a deployment live as server-sent events; since or Last-Event-ID resume",
           answer: { media: "text/event-stream" },
+          nothing: "It ended, and there is no event after the one named",
           problems: [404],
         }),
       },

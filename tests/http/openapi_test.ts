@@ -92,8 +92,9 @@ describe("GET /api/openapi.json", () => {
   test("declares a good answer and every error of each route, with the one error body", () => {
     for (const route of app.routes) {
       const { responses } = operationOf(route);
-      const [good, ...rest] = Object.keys(responses).filter((status) => status < "300");
-      expect([good, rest]).toEqual([String(route.operation.status ?? 200), []]);
+      const good = Object.keys(responses).filter((status) => status < "300");
+      const empty = route.operation.nothing === undefined ? [] : ["204"];
+      expect(good).toEqual([String(route.operation.status ?? 200), ...empty]);
       const errors = Object.keys(responses).filter((status) => status >= "400");
       if (route.permission) expect(errors).toEqual(expect.arrayContaining(["401", "403", "404", "503"]));
       if (route.method !== "GET") expect(errors).toEqual(expect.arrayContaining(["400", "413", "415", "503"]));
@@ -104,6 +105,12 @@ describe("GET /api/openapi.json", () => {
         expect(responses[status].content["application/json"].schema.$ref).toBe("#/components/schemas/Problem");
       }
     }
+  });
+
+  test("declares that the feed of a deployment may have nothing more to tell", () => {
+    const { responses } = document.paths["/api/deployments/{id}/stream"].get;
+    expect(responses["200"].content).toHaveProperty(["text/event-stream"]);
+    expect(responses["204"]).toEqual({ description: expect.any(String), headers: responses["200"].headers });
   });
 
   test("every reference leads somewhere, and every named schema is used", () => {
