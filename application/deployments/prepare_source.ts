@@ -28,7 +28,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
   const checkPath = checkLocalPath(ports);
   return async function (by: Principal, wish: PrepareWish, signal: AbortSignal): Promise<Detection> {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
-    if (wish.source === "local") await checkPath(by, wish.path);
+    if (wish.source === "local") await checkPath(by, wish.path, "path");
     const source = sourceOf(ports, wish);
     // A folder of its own that is gone again, whatever happens.
     const id = `prepare-${crypto.randomUUID()}`;

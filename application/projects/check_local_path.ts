@@ -16,9 +16,9 @@ export interface CheckLocalPathPorts {
   readonly localSources: LocalSourceRules;
 }
 
-/** Refuses a folder of the host that a caller may not deploy from; the path is judged with every link resolved. */
+/** Refuses a folder of the host that a caller may not deploy from, by the field that named it; the path is judged with every link resolved. */
 export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPorts) {
-  return async function (by: Principal, path: string): Promise<void> {
+  return async function (by: Principal, path: string, field = "localPath"): Promise<void> {
     if (localSources.mode === "cloud") {
       throw new Failure(
         "forbidden",
@@ -26,7 +26,7 @@ export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPort
         "Cannot deploy from the host's own folders in cloud mode: upload the folder or link a repository",
       );
     }
-    if (!path.startsWith("/") || path.includes("\0")) throw invalidField("localPath", "give an absolute path");
+    if (!path.startsWith("/") || path.includes("\0")) throw invalidField(field, "give an absolute path");
     const real = await hostFolders.resolve(path);
     const roots = (await Promise.all(localSources.roots.map((root) => hostFolders.resolve(root)))).filter(
       (root) => root !== undefined,
@@ -39,10 +39,9 @@ export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPort
         "Cannot deploy from this folder: an admin may, or it must lie in one of LOCAL_SOURCE_ROOTS",
       );
     }
-    if (!real) throw invalidField("localPath", "there is no readable folder of this name");
+    if (!real) throw invalidField(field, "there is no readable folder of this name");
     const data = (await hostFolders.resolve(localSources.dataFolder)) ?? localSources.dataFolder;
-    if (contains(data, real) || contains(real, data))
-      throw invalidField("localPath", "this folder holds Slipway's own data");
+    if (contains(data, real) || contains(real, data)) throw invalidField(field, "this folder holds Slipway's own data");
   };
 }
 

@@ -43,8 +43,8 @@ describe("POST /api/deployments/prepare", () => {
     [{ source: "githost", owner: "acme", repo: "../shop" }, "repo"],
     [{ source: "githost", owner: "acme", repo: "shop", branch: "--upload-pack=x" }, "branch"],
     [{ source: "local" }, "path"],
-    [{ source: "local", path: "srv" }, "localPath"],
-    [{ source: "local", path: "/nowhere" }, "localPath"],
+    [{ source: "local", path: "srv" }, "path"],
+    [{ source: "local", path: "/nowhere" }, "path"],
     [{ source: "ftp" }, "source"],
   ])("refuses %j by naming %s", async (body, field) => {
     const { prepare } = await scene();
