@@ -14,6 +14,7 @@ import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
 import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
 import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
 import { UploadSources } from "./adapters/local/upload_sources.ts";
+import { LibraryManifestParser } from "./adapters/manifests/manifest_parser.ts";
 import { migrate } from "./adapters/postgres/migrate.ts";
 import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
 import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
@@ -48,6 +49,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     containerEngine: new DockerContainerEngine(config.dockerHost),
     hostFolders: new LocalHostFolders(),
     log,
+    manifestParser: new LibraryManifestParser(),
     nameRecords,
     passwords: new ArgonPasswords(),
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),

@@ -20,6 +20,7 @@ import type { Identities } from "./identities.ts";
 import type { Installation } from "./installation.ts";
 import type { Invitations } from "./invitations.ts";
 import type { Log } from "./log.ts";
+import type { ManifestParser } from "./manifest_parser.ts";
 import type { Members } from "./members.ts";
 import type { NameRecords } from "./name_records.ts";
 import type { Organizations } from "./organizations.ts";
@@ -59,6 +60,7 @@ export interface World {
   readonly installation: Installation;
   readonly invitations: Invitations;
   readonly log: Log;
+  readonly manifestParser: ManifestParser;
   readonly members: Members;
   readonly nameRecords: NameRecords;
   readonly organizations: Organizations;

@@ -16,6 +16,7 @@ import { MemoryIdentities } from "./identities.ts";
 import { MemoryInstallation } from "./installation.ts";
 import { MemoryInvitations } from "./invitations.ts";
 import { MemoryLiveReleases } from "./live_releases.ts";
+import { MemoryManifestParser } from "./manifest_parser.ts";
 import { MemoryMembers } from "./members.ts";
 import { MemoryTables } from "./memory_tables.ts";
 import { MemoryNameRecords } from "./name_records.ts";
@@ -64,6 +65,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     identities: new MemoryIdentities(tables),
     installation: new MemoryInstallation(tables),
     invitations: new MemoryInvitations(tables),
+    manifestParser: new MemoryManifestParser(),
     members: new MemoryMembers(tables),
     nameRecords: new MemoryNameRecords(),
     organizations: new MemoryOrganizations(tables),

@@ -1,20 +1,19 @@
-import { detect } from "../../domain/detection/detect.ts";
 import type { Detection } from "../../domain/detection/detection.ts";
-import { isManifest } from "../../domain/detection/manifests.ts";
 import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
 import { invalidField } from "../../domain/failure.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
 import { isBranchName, isGitName } from "../../domain/project.ts";
+import type { ManifestParser } from "../../ports/manifest_parser.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Sources } from "../../ports/sources.ts";
+import { detectFiles } from "../uploads/detect_files.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
 const LIMIT_MS = 60_000;
-const MANIFEST_BYTES = 1_048_576;
-const MANIFESTS = 500;
 
 export interface PrepareSourcePorts extends CheckLocalPathPorts {
   readonly githostUrl: string;
+  readonly manifestParser: ManifestParser;
   readonly releaseFolders: ReleaseFolders;
   readonly sources: Sources;
 }
@@ -39,7 +38,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
         signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
         log: () => {},
       });
-      return await detectIn(ports.releaseFolders, id);
+      return await detectIn(ports, id);
     } finally {
       await ports.releaseFolders.remove(id);
     }
@@ -64,15 +63,14 @@ function sourceOf(
 }
 
 /** Recognises what a release folder holds below `root`. */
-export async function detectIn(releaseFolders: ReleaseFolders, id: string, root = ""): Promise<Detection> {
-  const paths: string[] = [];
-  const texts = new Map<string, string>();
-  for await (const { path, type } of releaseFolders.entries(id)) {
-    if (type === "file" && path.startsWith(root)) paths.push(path.slice(root.length));
-  }
-  for (const path of paths.filter(isManifest).slice(0, MANIFESTS)) {
-    const bytes = await releaseFolders.read(id, root + path, { maxBytes: MANIFEST_BYTES });
-    if (bytes) texts.set(path, new TextDecoder().decode(bytes));
-  }
-  return detect({ paths, text: (path) => texts.get(path) });
+export function detectIn(
+  { manifestParser, releaseFolders }: Pick<PrepareSourcePorts, "manifestParser" | "releaseFolders">,
+  id: string,
+  root = "",
+): Promise<Detection> {
+  const tree = {
+    entries: () => releaseFolders.entries(id),
+    read: (path: string, options: { readonly maxBytes: number }) => releaseFolders.read(id, path, options),
+  };
+  return detectFiles(manifestParser, tree, root);
 }

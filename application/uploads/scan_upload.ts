@@ -1,17 +1,16 @@
-import { detect, type Detection } from "../../domain/detection/detect.ts";
-import { isManifest } from "../../domain/detection/manifests.ts";
+import type { Detection } from "../../domain/detection/detection.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ManifestParser } from "../../ports/manifest_parser.ts";
 import type { UploadFiles } from "../../ports/upload_files.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import { detectFiles } from "./detect_files.ts";
 import { findUploadSession } from "./find_upload_session.ts";
-
-const MANIFEST_BYTES = 1_048_576;
-const MANIFESTS = 500;
 
 export interface ScanUploadPorts {
   readonly clock: Clock;
+  readonly manifestParser: ManifestParser;
   readonly uploadFiles: UploadFiles;
   readonly uploadSessions: UploadSessions;
 }
@@ -22,15 +21,10 @@ export function scanUpload(ports: ScanUploadPorts) {
   return async function (by: Principal, id: string): Promise<Detection> {
     const { state } = await find(by, id);
     if (state !== "ready") throw invalid("upload_not_ready", "Cannot scan: upload the folder to this session first");
-    const paths: string[] = [];
-    const texts = new Map<string, string>();
-    for await (const { path, type } of ports.uploadFiles.list(id)) {
-      if (type === "file") paths.push(path);
-    }
-    for (const path of paths.filter(isManifest).slice(0, MANIFESTS)) {
-      const bytes = await ports.uploadFiles.read(id, path, { maxBytes: MANIFEST_BYTES });
-      if (bytes) texts.set(path, new TextDecoder().decode(bytes));
-    }
-    return detect({ paths, text: (path) => texts.get(path) });
+    const { manifestParser, uploadFiles } = ports;
+    return detectFiles(manifestParser, {
+      entries: () => uploadFiles.list(id),
+      read: (path, options) => uploadFiles.read(id, path, options),
+    });
   };
 }

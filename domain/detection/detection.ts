@@ -1,8 +1,14 @@
+import type { ImageRecipe } from "./image_recipe.ts";
+
 /** What a project was found to be and how it would be built; `null` is what could not be told. */
 export interface Detection {
   readonly language: string | null;
+  /** The version that the project asks for, as its image is tagged: `22`, `3.12`; else the one used by default. */
+  readonly languageVersion: string | null;
   readonly framework: string | null;
   readonly packageManager: string | null;
+  /** Only when the project says which. */
+  readonly packageManagerVersion: string | null;
   readonly installCommand: string | null;
   readonly buildCommand: string | null;
   readonly startCommand: string | null;
@@ -14,6 +20,8 @@ export interface Detection {
   readonly projectType: "app" | "static" | "docker" | "services";
   readonly dockerfile: string | null;
   readonly composeFile: string | null;
+  /** How it would be put into an image, where its ecosystem knows. */
+  readonly image: ImageRecipe | null;
   readonly services: readonly DetectedService[];
   readonly env: readonly DetectedVariable[];
   /** Sentences for a person. */
@@ -36,8 +44,10 @@ export interface DetectedVariable {
 /** A project of which nothing could be told. */
 export const NOTHING_DETECTED: Detection = {
   language: null,
+  languageVersion: null,
   framework: null,
   packageManager: null,
+  packageManagerVersion: null,
   installCommand: null,
   buildCommand: null,
   startCommand: null,
@@ -47,6 +57,7 @@ export const NOTHING_DETECTED: Detection = {
   projectType: "app",
   dockerfile: null,
   composeFile: null,
+  image: null,
   services: [],
   env: [],
   warnings: [],

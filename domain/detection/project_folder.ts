@@ -31,6 +31,11 @@ export class ProjectFolder {
     return this.has(path) ? this.#tree.text(this.#whole(path)) : undefined;
   }
 
+  /** A manifest as data, when it exists and could be parsed. */
+  data(path: string): unknown {
+    return this.has(path) ? this.#tree.data(this.#whole(path)) : undefined;
+  }
+
   /** The first of these files that exists here or in a folder above, by its bare name. */
   firstAbove(names: readonly string[]): string | undefined {
     const parts = this.path === "" ? [] : this.path.split("/");

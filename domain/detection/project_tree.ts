@@ -4,4 +4,6 @@ export interface ProjectTree {
   readonly paths: readonly string[];
   /** The text of a file for which `isManifest` is true; `undefined` when it is absent or could not be read. */
   text(path: string): string | undefined;
+  /** The same file as data, when its format is JSON, TOML, YAML or XML and it could be parsed. */
+  data(path: string): unknown;
 }

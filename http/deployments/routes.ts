@@ -5,6 +5,7 @@ import type { removeDeployment } from "../../application/deployments/remove_depl
 import type { showDeployment, viewDeployment, viewDeployments } from "../../application/deployments/view_deployment.ts";
 import { invalidField } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
+import { detectionView } from "../folders/detection_view.ts";
 import { DetectionView } from "../folders/schemas.ts";
 import { operation } from "../operation.ts";
 import { done, IdPath, listed, many, Nothing, one } from "../schema.ts";
@@ -130,7 +131,7 @@ function preparing(access: Access, useCases: DeploymentUseCases) {
   return new Elysia({ name: "http/deployments/preparing" }).use(access).post(
     "/prepare",
     async ({ principal, body, request }) => ({
-      data: await useCases.prepareSource(principal, wishOf(body), request.signal),
+      data: detectionView(await useCases.prepareSource(principal, wishOf(body), request.signal)),
     }),
     {
       permission: "deployment:write",

@@ -6,6 +6,7 @@ import { invalid } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { done, integer, Nothing, object, one, oneOf, text, Time } from "../schema.ts";
+import { detectionView } from "./detection_view.ts";
 import { DetectionView } from "./schemas.ts";
 
 export interface FolderUseCases {
@@ -89,7 +90,9 @@ function receivedFolders(access: Access, useCases: FolderUseCases) {
     .use(access)
     .post(
       "/scan/:sessionId",
-      async ({ principal, params }) => ({ data: await useCases.scanUpload(principal, params.sessionId) }),
+      async ({ principal, params }) => ({
+        data: detectionView(await useCases.scanUpload(principal, params.sessionId)),
+      }),
       {
         permission: "deployment:write",
         params: SessionPath,

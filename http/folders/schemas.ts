@@ -7,8 +7,10 @@ const Found = (example: string) => nullable(t.String({ examples: [example] }));
 export const DetectionView = object(
   {
     language: Found("javascript"),
+    languageVersion: Found("22"),
     framework: Found("bun"),
     packageManager: Found("bun"),
+    packageManagerVersion: Found("1.3.0"),
     installCommand: Found("bun install --frozen-lockfile"),
     buildCommand: Found("bun run build"),
     startCommand: Found("bun run start"),
@@ -18,6 +20,7 @@ export const DetectionView = object(
     projectType: oneOf(["app", "static", "docker", "services"] as const),
     dockerfile: Found("Dockerfile"),
     composeFile: Found("compose.yaml"),
+    baseImage: Found("node:22-bookworm-slim"),
     services: t.Array(object({ name: t.String(), rootDirectory: nullable(t.String()) })),
     env: t.Array(object({ key: t.String(), required: t.Boolean() })),
     warnings: t.Array(t.String()),

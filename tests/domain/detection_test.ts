@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as fc from "fast-check";
+import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
 import { detect, type Detection } from "../../domain/detection/detect.ts";
 import { NOTHING_DETECTED } from "../../domain/detection/detection.ts";
 import { isManifest } from "../../domain/detection/manifests.ts";
@@ -7,12 +8,15 @@ import { isManifest } from "../../domain/detection/manifests.ts";
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);
 
+const parser = new LibraryManifestParser();
+
 type Files = Readonly<Record<string, string>>;
 
 /** What `detect` says of these files, with the text of manifests only. */
 function detected(files: Files): Detection {
   const paths = Object.keys(files).toSorted();
-  return detect({ paths, text: (path) => (isManifest(path) && Object.hasOwn(files, path) ? files[path] : undefined) });
+  const text = (path: string) => (isManifest(path) && Object.hasOwn(files, path) ? files[path] : undefined);
+  return detect({ paths, text, data: (path) => parser.parse(path, text(path) ?? "") });
 }
 
 /** The facts that differ from a project of which nothing is known, warnings aside. */
@@ -599,7 +603,7 @@ describe("detect()", () => {
   }
 
   test("says nothing about a package.json that could not be loaded but that", () => {
-    const found = detect({ paths: ["package.json"], text: () => undefined });
+    const found = detect({ paths: ["package.json"], text: () => undefined, data: () => undefined });
     expect(found.warnings).toEqual([expect.stringContaining("too large or gone")]);
   });
 

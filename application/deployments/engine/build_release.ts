@@ -91,7 +91,7 @@ async function recognise(run: Run): Promise<void> {
 async function detected(run: Run): Promise<Detection> {
   const { id, plan } = run.deployment;
   const root = plan.rootDirectory ? `${plan.rootDirectory.replace(/^\.\//, "").replace(/\/$/, "")}/` : "";
-  return detectIn(run.ports.releaseFolders, id, root);
+  return detectIn(run.ports, id, root);
 }
 
 /** What a person set counts; the rest is as it was found. */

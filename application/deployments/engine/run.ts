@@ -12,6 +12,7 @@ import type { Domains } from "../../../ports/domains.ts";
 import type { Edge } from "../../../ports/edge.ts";
 import type { HealthProbe } from "../../../ports/health_probe.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
+import type { ManifestParser } from "../../../ports/manifest_parser.ts";
 import type { Projects } from "../../../ports/projects.ts";
 import type { ReleaseFolders } from "../../../ports/release_folders.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
@@ -29,6 +30,7 @@ export interface EnginePorts {
   readonly edge: Edge;
   readonly healthProbe: HealthProbe;
   readonly liveReleases: LiveReleases;
+  readonly manifestParser: ManifestParser;
   readonly projects: Projects;
   readonly releaseFolders: ReleaseFolders;
   readonly runtime: Runtime;

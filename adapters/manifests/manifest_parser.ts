@@ -1,0 +1,51 @@
+import { XMLParser } from "fast-xml-parser";
+import { parse as parseToml } from "smol-toml";
+import { parse as parseYaml } from "yaml";
+import { commentedJsonObject } from "../../domain/detection/json_text.ts";
+import type { ManifestParser } from "../../ports/manifest_parser.ts";
+
+const XML = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: "@",
+  processEntities: false,
+  parseTagValue: false,
+});
+/** Manifests people write are far smaller; lock files are not asked for. */
+const MAX_LENGTH = 1_048_576;
+
+type Parse = (text: string) => unknown;
+
+const BY_ENDING: Readonly<Record<string, Parse>> = {
+  json: commentedJsonObject,
+  jsonc: commentedJsonObject,
+  toml: parseToml,
+  yaml: readYaml,
+  yml: readYaml,
+  xml: (text) => XML.parse(text),
+  csproj: (text) => XML.parse(text),
+  fsproj: (text) => XML.parse(text),
+  vbproj: (text) => XML.parse(text),
+  props: (text) => XML.parse(text),
+};
+
+/** Names of TOML files that do not end with it. */
+const TOML_NAMES = new Set(["Pipfile", "rust-toolchain"]);
+
+/** Parses with a library for each format. */
+export class LibraryManifestParser implements ManifestParser {
+  parse(path: string, text: string): unknown {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    const parse = TOML_NAMES.has(name) ? parseToml : BY_ENDING[name.slice(name.lastIndexOf(".") + 1)];
+    if (parse === undefined || text.length > MAX_LENGTH) return undefined;
+    try {
+      return parse(text.replace(/^\uFEFF/, ""));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function readYaml(text: string): unknown {
+  // Only the first document: those after it are other files to whoever wrote them. Aliases are bounded by the library.
+  return parseYaml(text.split(/^---[ \t]*$/m).find((part) => part.trim() !== "") ?? "", { logLevel: "error" });
+}
