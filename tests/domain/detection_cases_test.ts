@@ -1,0 +1,51 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
+import { detectFiles } from "../../application/uploads/detect_files.ts";
+import type { Detection } from "../../domain/detection/detection.ts";
+import { writtenProject } from "../support/written_project.ts";
+
+const FOLDER = join(import.meta.dirname, "detection_cases");
+const UPDATES = process.env["UPDATE_DETECTION"] === "1";
+
+/** What the files of a case are found to be, as a folder scan would say it. */
+function found(files: ReadonlyMap<string, Uint8Array>): Promise<Detection> {
+  return detectFiles(new LibraryManifestParser(), {
+    async *entries() {
+      const paths = [...files.keys()].toSorted();
+      for (const path of paths) yield { path, type: "file" as const, size: files.get(path)!.length };
+    },
+    read: async (path, { maxBytes }) => {
+      const bytes = files.get(path);
+      return bytes && bytes.length <= maxBytes ? bytes : undefined;
+    },
+  });
+}
+
+/** Without what says nothing. */
+function told(detection: object): object {
+  const says = Object.entries(detection).filter(
+    ([key, value]) => value !== null && !isEmpty(value) && !(key === "projectType" && value === "app"),
+  );
+  return Object.fromEntries(says.map(([key, value]) => [key, key === "image" ? told(value as object) : value]));
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+describe("detect() recognises", () => {
+  const cases = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+  test("at least 1 project", () => expect(cases.length).toBeGreaterThanOrEqual(1));
+
+  for (const { name } of cases.toSorted((a, b) => a.name.localeCompare(b.name))) {
+    test(name, async () => {
+      const says = told(await found(writtenProject(await Bun.file(join(FOLDER, name, "project.txt")).text())));
+      const file = Bun.file(join(FOLDER, name, "expected.json"));
+      if (UPDATES) await Bun.write(file, `${JSON.stringify(says, null, 2)}\n`);
+      expect(says).toEqual(await file.json());
+    });
+  }
+});
