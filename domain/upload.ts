@@ -1,3 +1,5 @@
+import { type Failure, invalid } from "./failure.ts";
+
 /**
  * Where a folder upload stands: `open` waits for the archive, `receiving` takes it, `ready` can be deployed, `used` belongs to
  * a deployment.
@@ -17,6 +19,11 @@ export interface UploadSession {
   readonly files: number | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+}
+
+/** What a caller is told whose upload was deployed by somebody else at the same time. */
+export function uploadUsed(): Failure {
+  return invalid("upload_not_ready", "Cannot deploy: this upload was deployed already. Open a new session");
 }
 
 /** How long a session waits for its archive. */

@@ -19,7 +19,10 @@ export interface DeploymentChange {
 
 /** Where deployments are kept, with the environment each was made with, sealed. */
 export interface Deployments {
-  /** Stores a new deployment with its environment and first events; gives it the next `version` of its project and returns it. */
+  /**
+   * Stores a new deployment with its environment and first events; gives it the next `version` of its project and returns it. A `ready` upload that it
+   * is made of is `used` from then on: by exactly one of several deployments, and by none that is not stored. The others are refused with `upload_not_ready`.
+   */
   create(
     deployment: Deployment,
     stored: { readonly environment: ReadonlyMap<string, Secret>; readonly events: readonly NewEvent[] },

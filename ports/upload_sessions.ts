@@ -19,8 +19,6 @@ export interface UploadSessions {
   complete(id: string, lease: string, received: ReceivedUpload, at: Date): Promise<boolean>;
   /** Moves a session that is received under this lease back to `open`. */
   giveUp(id: string, lease: string): Promise<void>;
-  /** Moves a `ready` session to `used`, for exactly one of several callers; `false` for the others. */
-  use(id: string): Promise<boolean>;
   /**
    * Removes sessions that expired before a time and are neither used nor being received. Returns the ids whose files may
    * go: theirs, and those of `stored` that no session has, in any organization and state.

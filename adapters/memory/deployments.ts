@@ -4,6 +4,7 @@ import { withPlainText } from "../../domain/deployment/plain_text.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
+import { uploadUsed } from "../../domain/upload.ts";
 import type { DeploymentChange, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
@@ -32,6 +33,7 @@ export class MemoryDeployments implements Deployments {
     const version = (lastVersions.get(projectId) ?? 0) + 1;
     const created = withPlainText({ ...deployment, version });
     this.#refuseSecond(created);
+    this.#useUpload(created);
     lastVersions.set(projectId, version);
     const row: DeploymentRow = { deployment: created, lease: null, environment: new Map(environment), events: [] };
     deployments.set(id, row);
@@ -98,6 +100,13 @@ export class MemoryDeployments implements Deployments {
 
   #all() {
     return this.#tables.deployments.values().map(({ deployment }) => deployment);
+  }
+
+  #useUpload({ source, organizationId }: Deployment): void {
+    if (source.kind !== "upload") return;
+    const row = this.#tables.uploads.get(source.uploadId);
+    if (row?.session.state !== "ready" || row.session.organizationId !== organizationId) throw uploadUsed();
+    this.#tables.uploads.set(source.uploadId, { ...row, session: { ...row.session, state: "used" } });
   }
 
   #refuseSecond({ id, projectId, status }: Deployment): void {

@@ -64,13 +64,6 @@ export class MemoryUploadSessions implements UploadSessions {
     if (session) this.#tables.uploads.set(id, { session: { ...session, state: "open" }, lease: null });
   }
 
-  async use(id: string): Promise<boolean> {
-    const row = this.#tables.uploads.get(id);
-    if (row?.session.state !== "ready") return false;
-    this.#tables.uploads.set(id, { ...row, session: { ...row.session, state: "used" } });
-    return true;
-  }
-
   async sweep(before: Date, stored: readonly string[]): Promise<readonly string[]> {
     const expired = [...this.#tables.uploads.values()]
       .filter(({ session }) => session.expiresAt < before && session.state !== "used")

@@ -3,6 +3,7 @@ import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import { Secret } from "../../domain/secret.ts";
+import { uploadUsed } from "../../domain/upload.ts";
 import type { DeploymentChange, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
 import type { Vault } from "../../ports/vault.ts";
 import type { Database, Sql } from "./database.ts";
@@ -34,11 +35,18 @@ export class PostgresDeployments implements Deployments {
     const { id, organizationId, projectId, status, held, cancelRequested, attempts } = deployment;
     const sealed = environment.size === 0 ? null : await this.#seal(id, environment);
     const chunks = eventChunks(events);
+    const uploadId = deployment.source.kind === "upload" ? deployment.source.uploadId : null;
     const [row] = await this.#database.run<readonly DeploymentRow[]>(
       (sql) => sql<DeploymentRow[]>`
-        with project as (
-          update projects set last_version = last_version + 1
-          where id = ${projectId} and organization_id = ${organizationId}
+        with found as (
+          select id from projects where id = ${projectId} and organization_id = ${organizationId} for no key update
+        ), used as (
+          update upload_sessions set state = 'used' from found
+          where upload_sessions.id = ${uploadId}::text and organization_id = ${organizationId} and state = 'ready'
+          returning upload_sessions.id
+        ), project as (
+          update projects set last_version = last_version + 1 from found left join used on true
+          where projects.id = found.id and (${uploadId}::text is null or used.id is not null)
           returning last_version
         ), created as (
           insert into deployments (id, organization_id, project_id, version, status, held, cancel_requested,
@@ -57,8 +65,8 @@ export class PostgresDeployments implements Deployments {
         select ${deploymentColumns(sql)}, ${told(sql, chunks.count, true)} from created`,
       { deployments_one_at_a_time: projectBusy },
     );
-    if (!row) throw notFound("project");
-    return toDeployment(row);
+    if (row) return toDeployment(row);
+    throw uploadId !== null && (await this.#hasProject(deployment)) ? uploadUsed() : notFound("project");
   }
 
   async find(organizationId: string, id: string): Promise<Deployment | undefined> {
@@ -143,6 +151,13 @@ export class PostgresDeployments implements Deployments {
           from removed where projects.id = removed.project_id and projects.active_deployment_id = removed.id
         )
         select pg_notify(${WORK_CHANNEL}, '')::text from removed`,
+    );
+    return rows.length > 0;
+  }
+
+  async #hasProject({ projectId, organizationId }: Deployment): Promise<boolean> {
+    const rows = await this.#database.run(
+      (sql) => sql`select 1 from projects where id = ${projectId} and organization_id = ${organizationId}`,
     );
     return rows.length > 0;
   }

@@ -107,13 +107,6 @@ export class PostgresUploadSessions implements UploadSessions {
     );
   }
 
-  async use(id: string): Promise<boolean> {
-    const { count } = await this.#database.run(
-      (sql) => sql`update upload_sessions set state = 'used' where id = ${id} and state = 'ready'`,
-    );
-    return count > 0;
-  }
-
   async sweep(before: Date, stored: readonly string[]): Promise<readonly string[]> {
     const rows = await this.#database.run(
       (sql) => sql<{ id: string }[]>`

@@ -72,8 +72,6 @@ export function deployProject(ports: DeployProjectPorts) {
         "upload_not_ready",
         "Cannot deploy: upload the folder to this session first, or open a new one if it was deployed already",
       );
-    if (!(await ports.uploadSessions.use(id)))
-      throw invalid("upload_not_ready", "Cannot deploy: this upload was deployed already. Open a new session");
     return { source: { kind: "upload", uploadId: id }, trigger: "upload" };
   }
 }

@@ -4,6 +4,7 @@ import { cloudLinksContract } from "./cloud_links.ts";
 import { deploymentEventsContract } from "./deployment_events.ts";
 import { deploymentQueueContract } from "./deployment_queue.ts";
 import { deploymentsContract } from "./deployments.ts";
+import { deploymentsOfUploadsContract } from "./deployments_of_uploads.ts";
 import { domainsContract } from "./domains.ts";
 import { idempotentAnswersContract } from "./idempotent_answers.ts";
 import { identitiesContract } from "./identities.ts";
@@ -41,6 +42,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   uploadSessionsContract(name, open);
   cloudLinksContract(name, open);
   deploymentsContract(name, open);
+  deploymentsOfUploadsContract(name, open);
   deploymentEventsContract(name, open);
   deploymentQueueContract(name, open);
   serviceHealthContract(name, open);

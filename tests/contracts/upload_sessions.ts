@@ -15,7 +15,8 @@ function term(minute: number) {
   return { at: minutes(minute), leaseMs: 5 * 60_000 };
 }
 
-function sessionOf(
+/** A session that nobody stored yet. */
+export function sessionOf(
   overrides: Partial<UploadSession> & Pick<UploadSession, "organizationId" | "userId">,
 ): UploadSession {
   return {
@@ -248,23 +249,6 @@ export function uploadSessionsContract(
       const swept = await uploadSessions.sweep(longAgo, [...kept, expired, orphan, odd]);
       expect(swept.toSorted()).toEqual([expired, orphan, odd].toSorted());
       expect((await uploadSessions.sweep(longAgo, [...kept, orphan])).toSorted()).toEqual([orphan]);
-    });
-
-    test("use() moves a ready session to used, once", async () => {
-      const session = await aSession({ state: "ready", ...RECEIVED });
-      const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.use(session.id)));
-      expect(outcomes.filter(Boolean)).toHaveLength(1);
-      expect(await stored(session)).toEqual({ ...session, state: "used" });
-      expect(await world().uploadSessions.use(session.id)).toBe(false);
-    });
-
-    test("use() leaves alone what is not ready", async () => {
-      for (const state of ["open", "receiving", "used"] as const) {
-        const session = await aSession({ state });
-        expect(await world().uploadSessions.use(session.id)).toBe(false);
-        expect(await stored(session)).toEqual(session);
-      }
-      expect(await world().uploadSessions.use(newId("upl"))).toBe(false);
     });
   });
 }

@@ -27,7 +27,10 @@ test("a person has at most 20 sessions that wait or are ready", async () => {
   );
   const developer = await member(app, "developer");
   await fill(1, developer.token);
-  expect(await app.world.uploadSessions.use(sessionId)).toBe(true);
+  const project = await app.call("POST", "/api/projects", { token: app.owner, body: { name: "Shop" } });
+  const wish = { projectId: project.body.data.id, uploadSessionId: sessionId };
+  const deployed = await app.call("POST", "/api/deployments/build/access", { token: app.owner, body: wish });
+  expect(deployed.status).toBe(200);
   await fill(1);
   app.world.clock.advance(HOUR);
   await fill(20);

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "bun:test";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { newId } from "../../domain/id.ts";
+import type { UploadSession, UploadState } from "../../domain/upload.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { anOrganization, aProject, deploymentOf, founderOf } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+import { sessionOf } from "./upload_sessions.ts";
+
+const NONE = { environment: new Map(), events: [] };
+const PLENTY = { perUser: 10_000, perOrganization: 10_000 };
+
+/** What every `Deployments` adapter promises of deployments that are made of an upload. */
+export function deploymentsOfUploadsContract(
+  name: string,
+  open: () => Promise<
+    WorldOf<"deployments" | "installation" | "organizations" | "projects" | "uploadSessions" | "elsewhere">
+  >,
+) {
+  describe(`Deployments contract, of uploads: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function place() {
+      const { id: organizationId } = await anOrganization(world());
+      const { id: projectId } = await aProject(world(), { organizationId });
+      return { organizationId, projectId };
+    }
+
+    async function anUpload(organizationId: string, state: UploadState = "ready"): Promise<UploadSession> {
+      const session = sessionOf({ organizationId, userId: (await founderOf(world())).id, state });
+      await world().uploadSessions.create(session, PLENTY);
+      return session;
+    }
+
+    /** Tries to store a deployment, in one process or the other; resolves to it or to the code of the refusal. */
+    function make(at: { organizationId: string; projectId: string }, uploadId: string, index = 0) {
+      const made = deploymentOf({ ...at, source: { kind: "upload", uploadId } });
+      const { deployments } = index % 2 ? world().elsewhere : world();
+      return deployments.create(made, NONE).catch((error: { code: string }) => error.code);
+    }
+
+    async function stateOf({ organizationId, id }: UploadSession): Promise<UploadState | undefined> {
+      return (await world().uploadSessions.find(organizationId, id))?.state;
+    }
+
+    test("create() uses its upload, which is whole otherwise", async () => {
+      const at = await place();
+      const upload = await anUpload(at.organizationId);
+      expect(await make(at, upload.id)).toMatchObject({ version: 1, source: { kind: "upload", uploadId: upload.id } });
+      expect(await world().uploadSessions.find(at.organizationId, upload.id)).toEqual({ ...upload, state: "used" });
+    });
+
+    test("create() by several at once, in two processes, gives an upload to one of them", async () => {
+      const at = await place();
+      const upload = await anUpload(at.organizationId);
+      const made = await Promise.all(Array.from({ length: 8 }, (_, index) => make(at, upload.id, index)));
+      const refused = made.filter((outcome) => outcome === "upload_not_ready");
+      expect(refused).toHaveLength(7);
+      const stored = await world().deployments.ofProject(at.projectId);
+      expect(made.filter((outcome) => typeof outcome !== "string")).toEqual([...stored]);
+      expect(stored[0]?.version).toBe(1);
+    });
+
+    test("create() of many uploads at once, in two processes, uses each and gives every version once", async () => {
+      const at = await place();
+      const uploads = await Promise.all(Array.from({ length: 12 }, () => anUpload(at.organizationId)));
+      const made = await Promise.all(uploads.map(({ id }, index) => make(at, id, index)));
+      const versions = made.map((deployment) => (deployment as Deployment).version).toSorted((a, b) => a - b);
+      expect(versions).toEqual(uploads.map((_, index) => index + 1));
+      expect(new Set(await Promise.all(uploads.map(stateOf)))).toEqual(new Set(["used"]));
+    });
+
+    test.each(["open", "receiving", "used"] as const)(
+      "create() refuses an upload that is %s, and leaves it",
+      async (state) => {
+        const at = await place();
+        const upload = await anUpload(at.organizationId, state);
+        expect(await make(at, upload.id)).toBe("upload_not_ready");
+        expect(await stateOf(upload)).toBe(state);
+        expect(await world().deployments.ofProject(at.projectId)).toEqual([]);
+      },
+    );
+
+    test("create() refuses an unknown upload and another organization's, and counts no version for it", async () => {
+      const [at, elsewhere] = [await place(), await place()];
+      const foreign = await anUpload(elsewhere.organizationId);
+      expect(await make(at, newId("upl"))).toBe("upload_not_ready");
+      expect(await make(at, foreign.id)).toBe("upload_not_ready");
+      expect(await stateOf(foreign)).toBe("ready");
+      expect(await make(at, (await anUpload(at.organizationId)).id)).toMatchObject({ version: 1 });
+    });
+
+    test("create() that is refused for its project leaves the upload ready", async () => {
+      const at = await place();
+      const upload = await anUpload(at.organizationId);
+      expect(await make({ ...at, projectId: newId("prj") }, upload.id)).toBe("project_not_found");
+      const busy = deploymentOf({ ...at, status: "building" });
+      await world().deployments.create(busy, NONE);
+      const second = deploymentOf({ ...at, status: "building", source: { kind: "upload", uploadId: upload.id } });
+      const refused = await world()
+        .deployments.create(second, NONE)
+        .catch((error: { code: string }) => error.code);
+      expect(refused).toBe("project_busy");
+      expect(await stateOf(upload)).toBe("ready");
+    });
+  });
+}
