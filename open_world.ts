@@ -7,7 +7,8 @@ import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_pos
 import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
 import { EdgeServer } from "./adapters/edge/edge_server.ts";
 import { GitSources } from "./adapters/git/git_sources.ts";
-import { AllSources } from "./adapters/local/all_sources.ts";
+import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
+import { AllSources } from "./adapters/joined/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
 import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
@@ -40,7 +41,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
   const running = openRuntime(config, { log, vault, nameRecords });
-  opened.use(running.runtime);
+  opened.use(running.processes);
   const lifetime = opened.move();
   return {
     ...stores,
@@ -66,12 +67,14 @@ function openRuntime(
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
   const resolveAddress = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
+  const processes = new ProcessRuntime({ folder: inData("instances"), vault, log });
   return {
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache") }),
     edge: new EdgeServer({ trustedProxies, log }),
     healthProbe: new NetworkHealthProbe(),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
-    runtime: new ProcessRuntime({ folder: inData("instances"), vault, log }),
+    processes,
+    runtime: new AllRuntimes({ folder: processes }),
     sources: new AllSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),

@@ -17,9 +17,9 @@ export type Engine = AsyncDisposable;
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
 export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, config: Config): Promise<Engine> {
   const { baseDomain, buildConcurrency, buildTimeoutSeconds, rollbackWindow } = config;
-  const { edge, liveReleases, log, runtime } = world;
+  const { edge, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
-  await runtime.supervise();
+  await processes.supervise();
   edge.load(await restoreReleases(world, { baseDomain })());
   const follow = followLiveReleases(world, { baseDomain });
   const removeLeftovers = sweepReleases(world);

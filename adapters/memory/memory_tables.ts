@@ -93,6 +93,7 @@ export class MemoryTables {
   readonly workHandlers = new Set<() => void>();
   /** The token that the first owner got from the installation. */
   founderTokenId: string | undefined;
+  installationId: string | undefined;
 
   /** Numbers and stores events of a deployment, and tells those who follow it. */
   addEvents(row: DeploymentRow, events: readonly NewEvent[]): void {

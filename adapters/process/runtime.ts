@@ -39,7 +39,7 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
 };
 
 /** Runs programs as processes of this machine, each in a session and, where possible, a sandbox of its own. */
-export class ProcessRuntime implements Runtime {
+export class ProcessRuntime implements Runtime<"folder"> {
   readonly #folder: string;
   readonly #keeper: Keeper;
   readonly #log: Log | undefined;
@@ -83,7 +83,7 @@ export class ProcessRuntime implements Runtime {
     await this.#supervisor.stop();
   }
 
-  async start(request: RunRequest): Promise<Instance> {
+  async start(request: RunRequest<"folder">): Promise<Instance> {
     const folder = this.#instance(request.instanceId);
     if (!folder) throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
     await this.#keeper.confinement();
@@ -171,8 +171,8 @@ export class ProcessRuntime implements Runtime {
     return isInstanceId(instanceId) ? new InstanceFolder(join(this.#folder, instanceId)) : undefined;
   }
 
-  async #create(folder: InstanceFolder, request: RunRequest): Promise<void> {
-    const { instanceId, deploymentId, projectId, service, workingFolder, command } = request;
+  async #create(folder: InstanceFolder, request: RunRequest<"folder">): Promise<void> {
+    const { instanceId, deploymentId, projectId, service, runs } = request;
     const values = Array.from(request.environment, ([name, value]) => [name, value.reveal()]);
     const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
@@ -187,9 +187,9 @@ export class ProcessRuntime implements Runtime {
       deploymentId,
       projectId,
       service,
-      folder: request.folder,
-      workingFolder,
-      command,
+      folder: runs.folder,
+      workingFolder: runs.workingFolder,
+      command: runs.command,
       environment: sealed,
       memoryBytes: request.memoryBytes ?? null,
       oneShot: request.oneShot ?? false,

@@ -54,9 +54,12 @@ async function ensureRunning(
     deploymentId: deployment.id,
     projectId: project.id,
     service: "app",
-    folder: folder.path,
-    workingFolder: workingFolder(folder.path, deployment),
-    command: deployment.plan.startCommand ?? "",
+    runs: {
+      kind: "folder",
+      folder: folder.path,
+      workingFolder: workingFolder(folder.path, deployment),
+      command: deployment.plan.startCommand ?? "",
+    },
     environment: await deployments.environment(deployment.id),
   });
   await untilUp(runtime, instanceId);

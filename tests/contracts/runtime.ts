@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Instance, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Instance, Runnable, RunnableKind, RunRequest, Runtime } from "../../ports/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** The programs that the contract needs, as commands of the runtime under test. */
@@ -21,9 +21,10 @@ export interface ContractPrograms {
 }
 
 /** A runtime with a release to run. */
-export interface RuntimeForContract extends AsyncDisposable {
-  readonly runtime: Runtime;
-  readonly folder: string;
+export interface RuntimeForContract<Kind extends RunnableKind = RunnableKind> extends AsyncDisposable {
+  readonly runtime: Runtime<Kind>;
+  /** What runs a command of the release. */
+  readonly runs: (command: string) => Extract<Runnable, { kind: Kind }>;
   readonly programs: ContractPrograms;
 }
 
@@ -31,19 +32,17 @@ const GRACE = { graceMs: 2_000 };
 let count = 0;
 
 /** A request for the contract's release; each has an id of its own. */
-export function runRequest(
-  { folder }: Pick<RuntimeForContract, "folder">,
+export function runRequest<Kind extends RunnableKind>(
+  { runs }: Pick<RuntimeForContract<Kind>, "runs">,
   command: string,
-  given: Partial<RunRequest> = {},
-): RunRequest {
+  given: Partial<RunRequest<Kind>> = {},
+): RunRequest<Kind> {
   return {
     instanceId: `instance-${++count}`,
     deploymentId: "dep_1",
     projectId: "prj_1",
     service: "app",
-    folder,
-    workingFolder: folder,
-    command,
+    runs: runs(command),
     environment: new Map([["GREETING", new Secret("hello")]]),
     ...given,
   };
@@ -59,7 +58,7 @@ export async function answerOf({ host, port }: Pick<Instance, "host" | "port">):
 }
 
 /** Resolves to the instance once it stands so, or to how it stood after some seconds. */
-export function whenStatus(runtime: Runtime, instanceId: string, status: Instance["status"]) {
+export function whenStatus(runtime: Pick<Runtime, "find">, instanceId: string, status: Instance["status"]) {
   return eventually(
     () => runtime.find(instanceId),
     (instance) => instance?.status === status,
@@ -67,7 +66,10 @@ export function whenStatus(runtime: Runtime, instanceId: string, status: Instanc
 }
 
 /** What every `Runtime` adapter promises. */
-export function runtimeContract(name: string, open: () => Promise<RuntimeForContract>) {
+export function runtimeContract<Kind extends RunnableKind>(
+  name: string,
+  open: () => Promise<RuntimeForContract<Kind>>,
+) {
   describe(`Runtime contract: ${name}`, () => {
     test("start() runs a program that answers at its address, and find() and list() know it", async () => {
       await using world = await open();

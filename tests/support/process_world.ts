@@ -22,8 +22,10 @@ setInterval(() => held.push(new Uint8Array(8_000_000).fill(1)), 20);
 `;
 
 /** A data folder with one release and a runtime on it. */
-export interface ProcessWorld extends RuntimeForContract {
+export interface ProcessWorld extends RuntimeForContract<"folder"> {
   readonly runtime: ProcessRuntime;
+  /** The release folder. */
+  readonly folder: string;
   /** The data folder. */
   readonly data: string;
   /** Another runtime on the same folder, as another server would have. */
@@ -63,6 +65,7 @@ export async function processWorld(kind: SandboxKind): Promise<ProcessWorld> {
   return {
     runtime,
     folder,
+    runs: (command) => ({ kind: "folder", folder, workingFolder: folder, command }),
     data,
     another,
     programs: {

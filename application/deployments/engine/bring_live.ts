@@ -75,9 +75,12 @@ async function start(run: Run): Promise<void> {
     deploymentId: deployment.id,
     projectId: deployment.projectId,
     service: "app",
-    folder,
-    workingFolder: workingFolder(folder, deployment),
-    command: deployment.plan.startCommand ?? "",
+    runs: {
+      kind: "folder",
+      folder,
+      workingFolder: workingFolder(folder, deployment),
+      command: deployment.plan.startCommand ?? "",
+    },
     environment,
   });
 }

@@ -1,0 +1,71 @@
+import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+
+/** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
+export class AllRuntimes implements Runtime {
+  readonly #folders: Runtime<"folder">;
+  readonly #images: Runtime<"image"> | undefined;
+
+  constructor({ folder, image }: { readonly folder: Runtime<"folder">; readonly image?: Runtime<"image"> }) {
+    this.#folders = folder;
+    this.#images = image;
+  }
+
+  async start(request: RunRequest): Promise<Instance> {
+    const { runs } = request;
+    return runs.kind === "image"
+      ? this.#engine().start({ ...request, runs })
+      : this.#folders.start({ ...request, runs });
+  }
+
+  async find(instanceId: string): Promise<Instance | undefined> {
+    return this.#of(instanceId).find(instanceId);
+  }
+
+  /** While no engine answers, what runs there cannot be told, nor can anything be done about it: those of folders are all there is. */
+  async list(): Promise<readonly Instance[]> {
+    const [folders, images] = await Promise.all([
+      this.#folders.list(),
+      this.#images?.list().catch(noneWhileAway) ?? [],
+    ]);
+    return [...folders, ...images];
+  }
+
+  async remove(instanceId: string, options: { readonly graceMs: number }): Promise<void> {
+    return this.#of(instanceId).remove(instanceId, options);
+  }
+
+  async restart(instanceId: string, options: { readonly graceMs: number }): Promise<Instance> {
+    return this.#of(instanceId).restart(instanceId, options);
+  }
+
+  async usage(instanceId: string): Promise<InstanceUsage | undefined> {
+    return this.#of(instanceId).usage(instanceId);
+  }
+
+  async output(
+    instanceId: string,
+    options: { readonly since: number; readonly limit: number },
+  ): Promise<readonly OutputLine[]> {
+    return this.#of(instanceId).output(instanceId, options);
+  }
+
+  #engine(): Runtime<"image"> {
+    if (this.#images) return this.#images;
+    throw new Failure(
+      "unavailable",
+      "engine_away",
+      "Cannot run images: this installation uses no Docker (SLIPWAY_RUNTIME)",
+    );
+  }
+
+  #of(instanceId: string): Omit<Runtime, "start"> {
+    return runnableKindOf(instanceId) === "image" ? this.#engine() : this.#folders;
+  }
+}
+
+function noneWhileAway(error: unknown): readonly Instance[] {
+  if (error instanceof Failure && error.code === "engine_away") return [];
+  throw error;
+}
