@@ -45,10 +45,16 @@ function detectionOf({ broken: _broken, ...found }: Finding): Detection {
 
 /** The folders in which a project may lie when the whole is none. */
 function placesIn(whole: ProjectFolder): ProjectFolder[] {
-  const paths = usableIn(whole).flatMap((name) =>
+  const found = usableIn(whole).flatMap((name) =>
     GROUPS.has(name) ? usableIn(whole.at(name)).map((inner) => `${name}/${inner}`) : [name],
   );
+  const declared = ECOSYSTEMS.flatMap((ecosystem) => ecosystem.members?.(whole) ?? []).filter(isUsable);
+  const paths = [...new Set([...found, ...declared])].toSorted();
   return paths.slice(0, MAX_PLACES).map((path) => whole.at(path));
+}
+
+function isUsable(path: string): boolean {
+  return path.split("/").every((name) => PLAIN_NAME.test(name) && !isPassedOver(name));
 }
 
 function usableIn(folder: ProjectFolder): string[] {

@@ -13,6 +13,8 @@ export interface Ecosystem {
   readonly manifests: readonly (string | RegExp)[];
   /** What the folder is, or `undefined` when it is none of this ecosystem's. Never throws, whatever the files hold. */
   detect(folder: ProjectFolder): Finding | undefined;
+  /** Folders in which the manifests here say that parts of a larger whole lie, as workspaces do; relative. Never throws. */
+  members?(folder: ProjectFolder): readonly string[];
 }
 
 /** Adds to what an ecosystem found, whichever it was. */

@@ -21,7 +21,7 @@ export interface ImageRecipe {
   readonly caches: readonly string[];
   /** Variables of both stages. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What of the built project goes into the final image, relative to the working folder, where it keeps its place; `.` is all of it. Absolute paths are taken as they are. */
+  /** What goes into the final image, relative to the context like the manifests, where it keeps its place; `.` is all of it. Absolute paths are taken as they are. */
   readonly keep: readonly string[];
   /** Whether the whole repository is needed although the project lies in a folder of it, as in workspaces; else that folder is the context. */
   readonly wholeRepository: boolean;

@@ -47,6 +47,13 @@ export class ProjectFolder {
     return undefined;
   }
 
+  /** This folder and those above it, the nearest first. */
+  upward(): ProjectFolder[] {
+    const parts = this.path === "" ? [] : this.path.split("/");
+    const above = parts.map((_, index) => parts.slice(0, parts.length - index - 1).join("/"));
+    return [this, ...above.map((path) => new ProjectFolder(this.#tree, path, this.#known))];
+  }
+
   /** Every file below, relative to this folder, sorted. */
   files(): string[] {
     const prefix = this.#whole("");

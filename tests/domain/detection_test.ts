@@ -19,9 +19,15 @@ function detected(files: Files): Detection {
   return detect({ paths, text, data: (path) => parser.parse(path, text(path) ?? "") });
 }
 
-/** The facts that differ from a project of which nothing is known, warnings aside. */
+/** The facts that differ from a project of which nothing is known; warnings have tests of their own, versions and images a folder of cases. */
 function facts(files: Files): Partial<Detection> {
-  const { warnings: _, ...found } = detected(files);
+  const {
+    warnings: _,
+    image: _image,
+    languageVersion: _version,
+    packageManagerVersion: _manager,
+    ...found
+  } = detected(files);
   const told = Object.entries(found).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(NOTHING_DETECTED[key as keyof Detection]),
   );
