@@ -9,6 +9,7 @@ export class ProjectFolder {
   readonly path: string;
   readonly #tree: ProjectTree;
   readonly #known: ReadonlySet<string>;
+  #files: readonly string[] | undefined;
 
   constructor(tree: ProjectTree, path = "", known: ReadonlySet<string> = new Set(tree.paths)) {
     this.path = path;
@@ -24,6 +25,12 @@ export class ProjectFolder {
   /** The first of these files that exists. */
   first(paths: readonly string[]): string | undefined {
     return paths.find((path) => this.has(path));
+  }
+
+  /** Tells whether there is a folder of this path with a file in it. */
+  hasFolder(path: string): boolean {
+    const prefix = this.#whole(`${path}/`);
+    return this.#tree.paths[this.#position(prefix)]?.startsWith(prefix) ?? false;
   }
 
   /** The text of a manifest, when it exists and could be read. */
@@ -47,28 +54,40 @@ export class ProjectFolder {
     return undefined;
   }
 
-  /** This folder and those above it, the nearest first. */
-  upward(): ProjectFolder[] {
-    const parts = this.path === "" ? [] : this.path.split("/");
-    const above = parts.map((_, index) => parts.slice(0, parts.length - index - 1).join("/"));
-    return [this, ...above.map((path) => new ProjectFolder(this.#tree, path, this.#known))];
+  /** Every file below, relative to this folder, sorted. In large projects these are many: `names` and `folders` are quick. */
+  files(): readonly string[] {
+    const prefix = this.#whole("");
+    this.#files ??=
+      prefix === ""
+        ? this.#tree.paths
+        : this.#tree.paths
+            .slice(this.#position(prefix), this.#position(after(prefix)))
+            .map((path) => path.slice(prefix.length));
+    return this.#files;
   }
 
-  /** Every file below, relative to this folder, sorted. */
-  files(): string[] {
-    const prefix = this.#whole("");
-    return this.#tree.paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+  /** The names of the files directly in this folder, sorted. */
+  names(): string[] {
+    return this.#children().flatMap(({ name, isFolder }) => (isFolder ? [] : [name]));
   }
 
   /** The names of the folders directly in this one, sorted. */
   folders(): string[] {
-    const names = this.files().flatMap((path) => (path.includes("/") ? [path.slice(0, path.indexOf("/"))] : []));
-    return [...new Set(names)];
+    return this.#children()
+      .flatMap(({ name, isFolder }) => (isFolder ? [name] : []))
+      .toSorted();
   }
 
   /** A folder in this one. */
   at(path: string): ProjectFolder {
     return new ProjectFolder(this.#tree, this.#whole(path), this.#known);
+  }
+
+  /** This folder and those it lies in, the innermost first. */
+  outward(): ProjectFolder[] {
+    const parts = this.path === "" ? [] : this.path.split("/");
+    const paths = [...parts.keys()].map((index) => parts.slice(0, index + 1).join("/")).toReversed();
+    return [...paths, ""].map((path) => new ProjectFolder(this.#tree, path, this.#known));
   }
 
   /** A file named by the project, brought into plain form, when it exists and is safe to stand in a command. */
@@ -81,4 +100,37 @@ export class ProjectFolder {
   #whole(path: string): string {
     return this.path === "" ? path : `${this.path}/${path}`;
   }
+
+  /** What lies directly in this folder; what lies deeper is leapt over, since the paths are sorted. */
+  #children(): { readonly name: string; readonly isFolder: boolean }[] {
+    const { paths } = this.#tree;
+    const prefix = this.#whole("");
+    const end = prefix === "" ? paths.length : this.#position(after(prefix));
+    const found: { name: string; isFolder: boolean }[] = [];
+    for (let at = this.#position(prefix); at < end;) {
+      const rest = paths[at]!.slice(prefix.length);
+      const slash = rest.indexOf("/");
+      const name = slash === -1 ? rest : rest.slice(0, slash);
+      found.push({ name, isFolder: slash !== -1 });
+      at = slash === -1 ? at + 1 : this.#position(after(`${prefix}${name}/`), at + 1);
+    }
+    return found;
+  }
+
+  /** Where a path lies or would lie among all of them. */
+  #position(path: string, from = 0): number {
+    const { paths } = this.#tree;
+    let [low, high] = [from, paths.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (paths[middle]! < path) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The first text after all that begin with this folder, which ends with `/`. */
+function after(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
 }
