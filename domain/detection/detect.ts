@@ -15,19 +15,26 @@ const MAX_PLACES = 50;
 const UNKNOWN =
   "Cannot tell what this project is: add a Dockerfile, a package.json or an index.html, or set the commands yourself";
 
-/** Tells what a project is and how it would be built, from its files alone: the same answer for the same files, never a throw. */
-export function detect(tree: ProjectTree): Detection {
-  const whole = new ProjectFolder(tree);
+/**
+ * Tells what a project is and how it would be built, from its files alone: the same answer for the same files, never a throw. It lies in the folder
+ * `root`, to which the answer's paths are relative; what is around it tells of the workspace it belongs to.
+ */
+export function detect(tree: ProjectTree, root = ""): Detection {
+  const whole = new ProjectFolder(tree, root);
   const finding = inspect(whole);
   const found = finding && detectionOf(finding);
   if (found !== undefined && (finding?.broken || isRunnable(found))) return found;
   const parts = placesIn(whole).flatMap((folder) => {
-    const part = { ...detectionOf(inspect(folder) ?? {}), rootDirectory: folder.path };
+    const part = { ...detectionOf(inspect(folder) ?? {}), rootDirectory: below(root, folder.path) };
     return isRunnable(part) ? [part] : [];
   });
   if (parts.length === 1) return parts[0]!;
   if (parts.length > 1) return together(parts);
   return found ?? { ...NOTHING_DETECTED, warnings: [UNKNOWN] };
+}
+
+function below(root: string, path: string): string {
+  return root === "" ? path : path.slice(root.length + 1);
 }
 
 function inspect(folder: ProjectFolder): Finding | undefined {
