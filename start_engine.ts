@@ -1,7 +1,8 @@
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
 import { startWorker } from "./application/deployments/engine/worker.ts";
 import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
-import { restoreReleases, sweepReleases } from "./application/deployments/restore_releases.ts";
+import { restoreReleases } from "./application/deployments/restore_releases.ts";
+import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import type { Config } from "./config.ts";
 import type { openWorld } from "./open_world.ts";
 
@@ -22,7 +23,7 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   await processes.supervise();
   edge.load(await restoreReleases(world, { baseDomain })());
   const follow = followLiveReleases(world, { baseDomain });
-  const removeLeftovers = sweepReleases(world);
+  const removeLeftovers = sweepReleases(world, rollbackWindow);
   const sweep = async () => {
     await removeLeftovers();
     await world.builder.trimCaches(CACHE_BYTES);

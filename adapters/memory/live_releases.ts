@@ -1,3 +1,5 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { MemoryTables } from "./memory_tables.ts";
@@ -6,7 +8,6 @@ import type { MemoryTables } from "./memory_tables.ts";
 export class MemoryLiveReleases implements LiveReleases {
   readonly #tables: MemoryTables;
   readonly #deployments: Deployments;
-  readonly #handlers = new Set<(projectId: string | null) => void>();
 
   constructor(tables: MemoryTables, deployments: Deployments) {
     this.#tables = tables;
@@ -14,20 +15,14 @@ export class MemoryLiveReleases implements LiveReleases {
   }
 
   async list(): Promise<readonly LiveRelease[]> {
-    const live = await Promise.all(this.#tables.projects.keys().map((id) => this.find(id)));
-    const previews = this.#tables.deployments.values().flatMap(({ deployment }) => {
-      const project = this.#tables.projects.get(deployment.projectId);
-      const serves = project && deployment.environment === "preview" && deployment.status === "ready";
-      return serves ? [structuredClone({ project, deployment })] : [];
-    });
-    return [...live.filter((release) => release !== undefined), ...previews];
+    const keys = [...this.#tables.projects.keys(), ...this.#tables.deployments.keys()];
+    const live = await Promise.all(keys.map((key) => this.find(key)));
+    return live.filter((release) => release !== undefined);
   }
 
-  async find(projectId: string): Promise<LiveRelease | undefined> {
-    const project = structuredClone(this.#tables.projects.get(projectId));
-    const deployment = project?.activeDeploymentId
-      ? await this.#deployments.get(project.activeDeploymentId)
-      : undefined;
+  async find(key: string): Promise<LiveRelease | undefined> {
+    const deployment = await this.#live(key);
+    const project = structuredClone(this.#tables.projects.get(deployment?.projectId ?? ""));
     return project && deployment && { project, deployment };
   }
 
@@ -36,12 +31,19 @@ export class MemoryLiveReleases implements LiveReleases {
     return new Set(active.filter((id) => id !== null && deploymentIds.includes(id))) as ReadonlySet<string>;
   }
 
-  async announce(projectId: string): Promise<void> {
-    for (const handler of this.#handlers) handler(projectId);
+  async announce(key: string): Promise<void> {
+    for (const handler of this.#tables.liveHandlers) handler(key);
   }
 
-  onChange(handler: (projectId: string | null) => void): () => void {
-    this.#handlers.add(handler);
-    return () => this.#handlers.delete(handler);
+  onChange(handler: (key: string | null) => void): () => void {
+    this.#tables.liveHandlers.add(handler);
+    return () => this.#tables.liveHandlers.delete(handler);
+  }
+
+  async #live(key: string): Promise<Deployment | undefined> {
+    const active = this.#tables.projects.get(key)?.activeDeploymentId;
+    if (active) return this.#deployments.get(active);
+    const preview = await this.#deployments.get(key);
+    return preview && servesAsPreview(preview) ? preview : undefined;
   }
 }

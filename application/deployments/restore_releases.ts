@@ -1,19 +1,13 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning } from "../../domain/deployment/transitions.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
-import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-import { needsArtifact } from "./clean_releases.ts";
 import { workingFolder } from "./engine/build_release.ts";
 import { routesTo, type ServePorts } from "./engine/serve.ts";
 
-const GRACE_MS = 10_000;
 const UP_MS = 10_000;
 const LOOK_MS = 50;
-const DRAIN_MS = 40_000;
 
 export interface RestoreReleasesPorts extends ServePorts {
   readonly deployments: Deployments;
@@ -71,66 +65,5 @@ async function untilUp(runtime: Runtime, instanceId: string): Promise<void> {
     const instance = await runtime.find(instanceId);
     if (!instance || instance.status === "running" || instance.status === "exited") return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-}
-
-export interface SweepReleasesPorts {
-  readonly deployments: Deployments;
-  readonly liveReleases: LiveReleases;
-  readonly releaseFolders: ReleaseFolders;
-  readonly runtime: Runtime;
-}
-
-/** Removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
-export function sweepReleases({ deployments, liveReleases, releaseFolders, runtime }: SweepReleasesPorts) {
-  const idleSince = new Map<string, number>();
-  let under: Promise<void> | undefined;
-  return function (): Promise<void> {
-    under ??= sweep().finally(() => (under = undefined));
-    return under;
-  };
-
-  async function sweep(): Promise<void> {
-    const instances = await runtime.list();
-    for (const { instanceId, deploymentId } of instances) {
-      if (await mayGo(instanceId, deploymentId)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
-    }
-    const there = new Set(instances.map(({ instanceId }) => instanceId));
-    for (const instanceId of idleSince.keys()) if (!there.has(instanceId)) idleSince.delete(instanceId);
-    for await (const id of releaseFolders.list()) {
-      const deployment = await deployments.get(id);
-      const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
-      const used = kept || (await shares(id));
-      if (!used && !id.startsWith("prepare-")) await releaseFolders.remove(id);
-    }
-  }
-
-  /** What a deleted deployment left goes at once; a former release may still finish what it answers, in any process. */
-  async function mayGo(instanceId: string, deploymentId: string): Promise<boolean> {
-    const deployment = await deployments.get(deploymentId);
-    if (!deployment) return true;
-    if (await isNeeded(deployment)) {
-      idleSince.delete(instanceId);
-      return false;
-    }
-    const since = idleSince.get(instanceId) ?? performance.now();
-    idleSince.set(instanceId, since);
-    return performance.now() - since > DRAIN_MS;
-  }
-
-  async function isNeeded(deployment: Deployment): Promise<boolean> {
-    if (isRunning(deployment) || deployment.decision === "pending") return true;
-    if (deployment.environment === "preview") return deployment.status === "ready";
-    return (await liveReleases.among([deployment.id])).has(deployment.id);
-  }
-
-  /** Whether another deployment has the release folder of a deleted one, or will start from it. */
-  async function shares(artifactOf: string): Promise<boolean> {
-    const projects = new Set((await liveReleases.list()).map(({ project }) => project.id));
-    for (const projectId of projects) {
-      const all = await deployments.ofProject(projectId);
-      if (all.some((deployment) => needsArtifact(deployment, artifactOf))) return true;
-    }
-    return false;
   }
 }
