@@ -90,6 +90,11 @@ export class ProjectFolder {
     return [...paths, ""].map((path) => new ProjectFolder(this.#tree, path, this.#known));
   }
 
+  /** The same as `outward`. */
+  upward(): ProjectFolder[] {
+    return this.outward();
+  }
+
   /** A file named by the project, brought into plain form, when it exists and is safe to stand in a command. */
   commandPath(named: unknown): string | undefined {
     if (typeof named !== "string") return undefined;
