@@ -19,6 +19,14 @@ function folderOf(files: Readonly<Record<string, string>>, path = ""): ProjectFo
   );
 }
 
+const tools = (text: string) => folderOf({ "mise.toml": text });
+const choose = (...wishes: readonly (readonly [string, string | undefined])[]) =>
+  chosenVersion(
+    "Python",
+    wishes.map(([from, wanted]) => ({ from, wanted })),
+    PYTHON,
+  );
+
 describe("versionFor()", () => {
   const CASES = [
     ["22", NODE, "22"],
@@ -72,7 +80,7 @@ describe("versionFor()", () => {
     [composerRange("^8.2@dev"), PHP, "8.4"],
   ] as const;
   for (const [wanted, known, expected] of CASES) {
-    test(`takes ${expected} for "${wanted}"`, () => expect(versionFor(wanted, known)).toBe(expected));
+    test(`takes ${expected} for ${JSON.stringify(wanted)}`, () => expect(versionFor(wanted, known)).toBe(expected));
   }
 
   for (const wanted of ["lts/iron", "latest", "pypy3.10", ">=99", "<1", "99999", ">=3 <2", "${X}", "22; rm -rf /"]) {
@@ -98,8 +106,6 @@ describe("isWanted()", () => {
 });
 
 describe("toolVersion()", () => {
-  const tools = (text: string) => folderOf({ "mise.toml": text });
-
   test("reads every form that mise takes", () => {
     expect(toolVersion(tools('[tools]\npython = "3.11"\n'), ["python"])).toBe("3.11");
     expect(toolVersion(tools("[tools]\nnode = 22\n"), ["node", "nodejs"])).toBe("22");
@@ -136,13 +142,6 @@ describe("versionFile()", () => {
 });
 
 describe("chosenVersion()", () => {
-  const choose = (...wishes: readonly (readonly [string, string | undefined])[]) =>
-    chosenVersion(
-      "Python",
-      wishes.map(([from, wanted]) => ({ from, wanted })),
-      PYTHON,
-    );
-
   test("takes the first wish, the preset when there is none", () => {
     expect(choose(["a", undefined], ["b", "3.11.4"], ["c", ">=3.10"])).toEqual({ version: "3.11.4", warnings: [] });
     expect(choose(["a", undefined])).toEqual({ version: "3.13", warnings: [] });
