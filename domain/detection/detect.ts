@@ -12,6 +12,8 @@ export type { ProjectTree } from "./project_tree.ts";
 const GROUPS = new Set(["apps", "packages", "services"]);
 const PLAIN_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.-]*$/;
 const MAX_PLACES = 50;
+/** Languages of which a file often lies beside the program of another one. */
+const SCRIPTS = new Set(["javascript", "typescript", "python"]);
 const UNKNOWN =
   "Cannot tell what this project is: add a Dockerfile, a package.json or an index.html, or set the commands yourself";
 
@@ -40,10 +42,18 @@ function below(root: string, path: string): string {
 function inspect(folder: ProjectFolder): Finding | undefined {
   const findings = ECOSYSTEMS.flatMap((ecosystem) => ecosystem.detect(folder) ?? []);
   // A package.json that only holds tools does not hide the program of another language beside it.
-  const telling = findings.find((finding) => finding.broken || isRunnable(detectionOf(finding)));
-  let found = telling ?? findings[0];
+  const telling = findings.filter((finding) => finding.broken || isRunnable(detectionOf(finding)));
+  let found = telling.toSorted((a, b) => rank(a) - rank(b))[0] ?? findings[0];
   for (const refinement of REFINEMENTS) found = refinement.refine(folder, found);
   return found;
+}
+
+/** Where several ecosystems see something, the server counts and not the tools that make its pages; the lowest rank first, else the order of the list. */
+function rank({ broken, framework, language, projectType }: Finding): number {
+  if (language === "shell") return 4;
+  if (projectType === "static") return framework ? 2 : 3;
+  if (framework && !broken) return 0;
+  return SCRIPTS.has(language ?? "") && !broken ? 2 : 1;
 }
 
 function detectionOf({ broken: _broken, ...found }: Finding): Detection {
