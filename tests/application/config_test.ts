@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { BadSetting, readConfig } from "../../config.ts";
 
+function baseImages(value: string) {
+  return readConfig({ BASE_IMAGES: value }, "/srv").baseImages;
+}
+
 describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   const read = (value: string) => {
     const { publicUrl, cloudApiUrl } = readConfig({ [name]: value }, "/srv");
@@ -42,4 +46,32 @@ describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
       expect(error.message).not.toMatch(/swordfish|ada|\n/);
     }
   });
+});
+
+describe("BASE_IMAGES", () => {
+  test("is empty when unset", () => {
+    expect(readConfig({}, "/srv").baseImages).toEqual([]);
+    expect(baseImages(" , ")).toEqual([]);
+  });
+
+  test.each([
+    "node=mirror.example.com/node,oven/=mirror.example.com/oven/,*=mirror.example.com/hub/",
+    "node=mirror.example.com/node\n  oven/=mirror.example.com/oven/ ,\t*=mirror.example.com/hub/,",
+  ])("takes %j", (value) => {
+    expect(baseImages(value)).toEqual([
+      { from: "docker.io/library/node", to: "mirror.example.com/node" },
+      { from: "docker.io/oven/", to: "mirror.example.com/oven/" },
+      { from: "docker.io/", to: "mirror.example.com/hub/" },
+    ]);
+  });
+
+  test.each(["swordfish", "node=a,swordfish=", "node=a oven/=swordfish", "node = swordfish"])(
+    "refuses %s in one line that names the setting and repeats nothing",
+    (value) => {
+      expect(() => baseImages(value)).toThrow(BadSetting);
+      expect(() => baseImages(value)).toThrow(
+        /^BASE_IMAGES must be pairs such as (?!.*swordfish).*number [12] is none$/,
+      );
+    },
+  );
 });
