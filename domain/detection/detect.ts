@@ -56,7 +56,7 @@ function rank({ broken, framework, language, projectType }: Finding): number {
   return SCRIPTS.has(language ?? "") && !broken ? 2 : 1;
 }
 
-function detectionOf({ broken: _broken, ...found }: Finding): Detection {
+function detectionOf({ broken: _broken, programs: _programs, ...found }: Finding): Detection {
   return { ...NOTHING_DETECTED, ...found };
 }
 

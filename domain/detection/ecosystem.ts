@@ -5,6 +5,8 @@ import type { ProjectFolder } from "./project_folder.ts";
 export interface Finding extends Partial<Omit<Detection, "rootDirectory">> {
   /** Whether the file that would tell more cannot be read: then nobody else guesses what the folder is. */
   readonly broken?: boolean;
+  /** Where programs of installed packages lie, which the commands of a Procfile call by name; relative. */
+  readonly programs?: string;
 }
 
 /** Recognises the projects of one language or tool. */

@@ -9,11 +9,11 @@ import { gradle } from "./gradle.ts";
 import { maven } from "./maven.ts";
 import { node } from "./node.ts";
 import { procfile } from "./procfile.ts";
-import { python } from "./python.ts";
+import { django, python } from "./python.ts";
 import { staticSite } from "./static_site.ts";
 
 /** Every ecosystem; the first one that recognises a folder describes it. */
-export const ECOSYSTEMS: readonly Ecosystem[] = [deno, node, bun, python, go, maven, gradle, staticSite];
+export const ECOSYSTEMS: readonly Ecosystem[] = [deno, django, node, bun, python, go, maven, gradle, staticSite];
 
 /** What is added afterwards, in this order. */
 export const REFINEMENTS: readonly Refinement[] = [procfile, docker, compose, envExample];
