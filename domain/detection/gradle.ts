@@ -1,7 +1,16 @@
 import { type Ecosystem, type Finding, warned } from "./ecosystem.ts";
 import { BUILD_FILES, gradleProjects, type GradleProject, rootName, SETTINGS_FILES } from "./gradle_build.ts";
 import { JAVA_VERSION_FILES, type JavaDemand, javaVersion } from "./java_version.ts";
-import { type JvmFramework, jvmFramework, type JvmProgram, jvmRecipe, jvmStart, PLAIN_CLASS } from "./jvm.ts";
+import {
+  type JvmFramework,
+  jvmFramework,
+  type JvmProgram,
+  jvmRecipe,
+  jvmStart,
+  outerBuild,
+  PLAIN_CLASS,
+  seenFromInside,
+} from "./jvm.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { matched, property } from "./source_text.ts";
 
@@ -31,23 +40,27 @@ export const gradle: Ecosystem = {
   ],
   detect(folder) {
     if (folder.first([...BUILD_FILES, ...SETTINGS_FILES]) === undefined) return undefined;
-    return describe(folder, gradleProjects(folder));
+    const outer = outerBuild(folder, (above) => above.first(SETTINGS_FILES) !== undefined);
+    const projects = gradleProjects(outer?.folder ?? folder);
+    const inner = outer && projects.find(({ path }) => path === outer.path);
+    if (outer === undefined || inner === undefined) return describe(folder, gradleProjects(folder));
+    return seenFromInside(describe(outer.folder, projects, inner), outer);
   },
 };
 
-function describe(folder: ProjectFolder, projects: readonly GradleProject[]): Finding {
-  const { chosen, warnings } = projectOf(projects);
+/** What a build makes, or the one of its projects that is asked for. */
+function describe(folder: ProjectFolder, projects: readonly GradleProject[], only?: GradleProject): Finding {
+  const { chosen, warnings } = projectOf(only === undefined ? projects : [only]);
   const wrapper = wrapperOf(folder);
   const version = javaVersion(folder, { ...wantedJava(projects, chosen), ...wrapper.limit });
   const place = chosen === undefined || chosen.path === "" ? folder : folder.at(chosen.path);
   const framework = jvmFramework(chosen === undefined ? "" : [chosen.text, ...chosen.plugins].join("\n"));
   const found: Finding = {
-    language: languageOf(place, chosen ?? projects[0]),
+    language: languageOf(place, projects),
     languageVersion: version.version,
     framework: framework?.name ?? null,
     packageManager: "gradle",
     packageManagerVersion: wrapper.version ?? null,
-    port: framework?.port ?? 8080,
     warnings: [...wrapper.warnings, ...version.warnings, ...warnings],
   };
   if (projects.some(({ plugins }) => plugins.includes("com.android.application"))) return warned(found, ANDROID);
@@ -58,6 +71,7 @@ function describe(folder: ProjectFolder, projects: readonly GradleProject[]): Fi
     ...found,
     buildCommand: `${wrapper.command} --no-daemon ${task}`,
     startCommand: jvmStart(made.program, framework),
+    port: framework?.port ?? 8080,
     image: jvmRecipe(wrapper.image(version.version), version.version, {
       environment: { GRADLE_USER_HOME: "/var/cache/gradle" },
       caches: ["/var/cache/gradle"],
@@ -198,9 +212,10 @@ function reaches(version: string, from: number): boolean {
   return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
 }
 
-function languageOf(folder: ProjectFolder, project: GradleProject | undefined): string {
+function languageOf(folder: ProjectFolder, projects: readonly GradleProject[]): string {
   if (folder.hasFolder("src/main/java")) return "java";
   if (folder.hasFolder("src/main/kotlin")) return "kotlin";
   if (folder.hasFolder("src/main/groovy")) return "groovy";
-  return project?.plugins.some((id) => id.startsWith("org.jetbrains.kotlin.")) ? "kotlin" : "java";
+  const plugins = projects.flatMap((project) => project.plugins);
+  return plugins.some((id) => id.startsWith("org.jetbrains.kotlin.")) ? "kotlin" : "java";
 }

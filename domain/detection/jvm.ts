@@ -1,4 +1,6 @@
+import type { Finding } from "./ecosystem.ts";
 import { type ImageRecipe, recipe } from "./image_recipe.ts";
+import type { ProjectFolder } from "./project_folder.ts";
 
 /** A framework of the Java world and how it is told its port. */
 export interface JvmFramework {
@@ -60,4 +62,39 @@ function words(...parts: readonly (string | undefined)[]): string {
 /** An image in which a build tool makes the program, and a smaller one with Java alone in which it runs. */
 export function jvmRecipe(buildImage: string, version: string, more: Partial<ImageRecipe>): ImageRecipe {
   return recipe(buildImage, { runImage: `eclipse-temurin:${version}-jre`, ...more });
+}
+
+/** A build of several projects in whose folders the one that is looked at lies. */
+export interface OuterBuild {
+  /** The folder of the whole build. */
+  readonly folder: ProjectFolder;
+  /** The path of the inner folder in it. */
+  readonly path: string;
+}
+
+/** Turns what was found for one project of a larger build into what is run in that project's own folder. */
+export function seenFromInside(found: Finding, { folder, path }: OuterBuild): Finding {
+  const begins = new RegExp(`(^|[ ":])${path.replaceAll(".", "\\.")}/`, "g");
+  const inRepository = (kept: string) => (folder.path === "" ? kept : `${folder.path}/${kept}`);
+  const up = path.split("/").fill("..").join("/");
+  const from = (command: string | null | undefined) => (command ? `cd ${up} && ${command}` : null);
+  return {
+    ...found,
+    installCommand: from(found.installCommand),
+    buildCommand: from(found.buildCommand),
+    startCommand: found.startCommand?.replaceAll(begins, "$1") ?? null,
+    image: found.image
+      ? { ...found.image, manifests: [], keep: found.image.keep.map(inRepository), wholeRepository: true }
+      : null,
+  };
+}
+
+/** The outermost folder around this one that holds such a file, when the way to it is plain. */
+export function outerBuild(folder: ProjectFolder, isWhole: (outer: ProjectFolder) => boolean): OuterBuild | undefined {
+  const outer = folder.outward().slice(1).findLast(isWhole);
+  if (outer === undefined) return undefined;
+  const path = outer.path === "" ? folder.path : folder.path.slice(outer.path.length + 1);
+  return /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/.test(path)
+    ? { folder: outer, path }
+    : undefined;
 }

@@ -2,7 +2,16 @@ import { type Ecosystem, type Finding, warned } from "./ecosystem.ts";
 import { hasProgram, mainClassByName } from "./java_main.ts";
 import { JAVA_VERSION_FILES, javaVersion } from "./java_version.ts";
 import { memberOf } from "./json_text.ts";
-import { type JvmFramework, jvmFramework, type JvmProgram, jvmRecipe, jvmStart, PLAIN_CLASS } from "./jvm.ts";
+import {
+  type JvmFramework,
+  jvmFramework,
+  type JvmProgram,
+  jvmRecipe,
+  jvmStart,
+  outerBuild,
+  PLAIN_CLASS,
+  seenFromInside,
+} from "./jvm.ts";
 import { MavenPom, textsOf, valuesIn } from "./maven_pom.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { property } from "./source_text.ts";
@@ -28,12 +37,17 @@ export const maven: Ecosystem = {
     if (!folder.has("pom.xml")) return undefined;
     const pom = MavenPom.read(folder);
     if (pom === undefined) return { language: "java", packageManager: "maven", warnings: [UNREADABLE], broken: true };
-    return describe(folder, pom);
+    const outer = outerBuild(folder, (above) => MavenPom.read(above)?.isAggregator() ?? false);
+    const whole = outer && MavenPom.read(outer.folder);
+    const inner = whole && allModules(outer.folder, whole, whole).find(({ path }) => path === outer.path);
+    if (outer === undefined || whole === undefined || inner === undefined) return describe(folder, pom);
+    return seenFromInside(describe(outer.folder, whole, inner), outer);
   },
 };
 
-function describe(folder: ProjectFolder, root: MavenPom): Finding {
-  const { chosen, warnings } = moduleOf(folder, root);
+/** What the build of a pom is, or of the one among its modules that is asked for. */
+function describe(folder: ProjectFolder, root: MavenPom, only?: MavenPom): Finding {
+  const { chosen, warnings } = only === undefined ? moduleOf(folder, root) : { chosen: only, warnings: [] };
   const pom = chosen ?? root;
   const framework = jvmFramework(pom.dependencies().join("\n"));
   const place = pom.path === "" ? folder : folder.at(pom.path);
@@ -48,17 +62,17 @@ function describe(folder: ProjectFolder, root: MavenPom): Finding {
     packageManager: "maven",
     packageManagerVersion: wrapper ? (wrappedVersion(folder) ?? null) : null,
     installCommand: single ? `${tool} dependency:go-offline` : null,
-    port: framework?.port ?? 8080,
     warnings: [...version.warnings, ...warnings],
   };
   const made = chosen === undefined ? NOT_STARTED : programOf(place, pom, framework);
   if ("warning" in made) return warned(found, made.warning);
   const program = below(pom.path, made);
-  const only = pom.path === "" ? "" : ` -pl ${pom.path} -am`;
+  const part = pom.path === "" ? "" : ` -pl ${pom.path} -am`;
   return {
     ...found,
-    buildCommand: `${tool} -DskipTests${only} package${"classPath" in made ? COPY_DEPENDENCIES : ""}`,
+    buildCommand: `${tool} -DskipTests${part} package${"classPath" in made ? COPY_DEPENDENCIES : ""}`,
     startCommand: jvmStart(program, framework),
+    port: framework?.port ?? 8080,
     image: jvmRecipe(`maven:3-eclipse-temurin-${version.version}`, version.version, {
       manifests: single ? INSTALL_FILES.filter((path) => folder.has(path)) : [],
       caches: ["/root/.m2"],
