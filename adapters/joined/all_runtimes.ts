@@ -1,5 +1,5 @@
 import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
-import { Failure } from "../../domain/failure.ts";
+import { Failure, isEngineAway } from "../../domain/failure.ts";
 import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
 
 /** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
@@ -66,6 +66,6 @@ export class AllRuntimes implements Runtime {
 }
 
 function noneWhileAway(error: unknown): readonly Instance[] {
-  if (error instanceof Failure && error.code === "engine_away") return [];
+  if (isEngineAway(error)) return [];
   throw error;
 }

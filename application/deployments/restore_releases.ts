@@ -1,9 +1,10 @@
+import { isEngineAway } from "../../domain/failure.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-import { workingFolder } from "./engine/build_release.ts";
+import { runnableOf } from "./engine/release_folder.ts";
 import { routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
@@ -15,23 +16,56 @@ export interface RestoreReleasesPorts extends ServePorts {
   readonly log: Log;
 }
 
-/** Makes sure that everything live runs, and gives the routes to it; one that cannot run keeps nobody else from it. */
+/** What came back, and the deployments that cannot before an engine answers. */
+export interface RestoredReleases {
+  readonly routes: readonly EdgeRoute[];
+  readonly waiting: ReadonlySet<string>;
+}
+
+/** Makes sure that everything live, or these deployments of it, runs, and gives the routes to it; one that cannot run keeps nobody else from it. */
 export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
-  return async function (): Promise<readonly EdgeRoute[]> {
+  return async function (only?: ReadonlySet<string>): Promise<RestoredReleases> {
     const routes: EdgeRoute[] = [];
-    const restored = (await ports.liveReleases.list()).map(async (release) => {
+    const waiting = new Set<string>();
+    const releases = (await ports.liveReleases.list()).filter(({ deployment }) => only?.has(deployment.id) ?? true);
+    const restored = releases.map(async (release) => {
       try {
         await ensureRunning(ports, release);
         routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
       } catch (error) {
+        if (isEngineAway(error)) waiting.add(release.deployment.id);
         const why = error instanceof Error ? error.message : String(error);
         const where = { projectId: release.project.id, error: why };
-        ports.log.write("error", "A live release could not be started again", where);
+        if (!only) ports.log.write("error", "A live release could not be started again", where);
       }
     });
     await Promise.all(restored);
-    return routes;
+    return { routes, waiting };
   };
+}
+
+/** Tries again until all that waits has come back, and hands over its routes. */
+export async function restoreLater(
+  restore: ReturnType<typeof restoreReleases>,
+  waiting: ReadonlySet<string>,
+  { everyMs, signal, back }: RestoreLaterOptions,
+): Promise<void> {
+  let left = waiting;
+  while (left.size > 0) {
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    if (signal.aborted) return;
+    const restored = await restore(left).catch(() => undefined);
+    if (restored) {
+      for (const [key, routes] of Map.groupBy(restored.routes, ({ projectId }) => projectId)) await back(key, routes);
+      left = restored.waiting;
+    }
+  }
+}
+
+export interface RestoreLaterOptions {
+  readonly everyMs: number;
+  readonly signal: AbortSignal;
+  readonly back: (routeKey: string, routes: readonly EdgeRoute[]) => Promise<void>;
 }
 
 async function ensureRunning(
@@ -41,19 +75,12 @@ async function ensureRunning(
   const instanceId = deployment.services[0]?.instanceId;
   if (!instanceId) return;
   if (await runtime.find(instanceId)) return untilUp(runtime, instanceId);
-  const folder = await releaseFolders.find(deployment.artifactOf ?? deployment.id);
-  if (!folder?.finished) throw new Error("its release folder is gone");
   await runtime.start({
     instanceId,
     deploymentId: deployment.id,
     projectId: project.id,
     service: "app",
-    runs: {
-      kind: "folder",
-      folder: folder.path,
-      workingFolder: workingFolder(folder.path, deployment),
-      command: deployment.plan.startCommand ?? "",
-    },
+    runs: await runnableOf({ releaseFolders }, deployment),
     environment: await deployments.environment(deployment.id),
   });
   await untilUp(runtime, instanceId);

@@ -1,8 +1,9 @@
 import type { DeployedService, Deployment, ServiceStatus } from "../../../domain/deployment/deployment.ts";
+import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance } from "../../../ports/runtime.ts";
-import { folderOf, workingFolder } from "./build_release.ts";
+import { runnableOf } from "./release_folder.ts";
 import { type Run, say, step, type StopReason, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo, staticFolder } from "./serve.ts";
 
@@ -67,20 +68,15 @@ async function start(run: Run): Promise<void> {
   if (deployment.plan.projectType === "static") {
     return storeService(run, { status: "starting", instanceId: null, error: null }, urls);
   }
-  const folder = await folderOf(run);
-  const instanceId = `${deployment.id}-app-${deployment.attempts}`;
+  const runs = await runnableOf(run.ports, deployment);
+  const instanceId = instanceIdOf(deployment, "app", runs.kind);
   await storeService(run, { status: "starting", instanceId, error: null }, urls);
   await run.ports.runtime.start({
     instanceId,
     deploymentId: deployment.id,
     projectId: deployment.projectId,
     service: "app",
-    runs: {
-      kind: "folder",
-      folder,
-      workingFolder: workingFolder(folder, deployment),
-      command: deployment.plan.startCommand ?? "",
-    },
+    runs,
     environment,
   });
 }
@@ -189,8 +185,11 @@ async function isPreview(run: Run, deploymentId: string): Promise<boolean> {
   return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
 }
 
-async function healthy(run: Run, { host, port }: Instance): Promise<boolean> {
-  return run.ports.healthProbe.answers({ host, port, path: run.deployment.plan.healthPath }, { timeoutMs: PROBE_MS });
+/** A health path counts first, then what the image checks itself, then whether its port answers. */
+async function healthy(run: Run, { health, host, port, relayed }: Instance): Promise<boolean> {
+  const path = run.deployment.plan.healthPath;
+  if (path === null && health !== null) return health === "healthy";
+  return run.ports.healthProbe.answers({ host, port, path, relayed }, { timeoutMs: PROBE_MS });
 }
 
 async function refuseEnded(run: Run, instance: Instance | undefined): Promise<void> {

@@ -4,6 +4,7 @@ import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
+import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { Waits } from "./ask_approval.ts";
@@ -81,6 +82,7 @@ async function tidyUp(run: Run): Promise<void> {
     clean: async () => {
       await dropUpload(run.ports, deployment);
       await cleanReleases(run.ports, run.settings.rollbackWindow)(served);
+      if (deployment.plan.runtime === "docker") await cleanImages(run.ports)();
     },
   };
   for (const name of ["retire", "clean"] as const) {
@@ -140,6 +142,7 @@ async function undo(run: Run): Promise<void> {
   const works = [
     () => goBack(run),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
+    () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
     () => dropUpload(ports, deployment),
   ];
   for (const work of works) {
