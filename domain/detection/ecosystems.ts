@@ -2,6 +2,7 @@ import { bun } from "./bun.ts";
 import { compose } from "./compose.ts";
 import { deno } from "./deno.ts";
 import { docker } from "./docker.ts";
+import { dotnet } from "./dotnet.ts";
 import type { Ecosystem, Refinement } from "./ecosystem.ts";
 import { envExample } from "./env_example.ts";
 import { go } from "./go.ts";
@@ -13,7 +14,18 @@ import { django, python } from "./python.ts";
 import { staticSite } from "./static_site.ts";
 
 /** Every ecosystem; the first one that recognises a folder describes it. */
-export const ECOSYSTEMS: readonly Ecosystem[] = [deno, django, node, bun, python, go, maven, gradle, staticSite];
+export const ECOSYSTEMS: readonly Ecosystem[] = [
+  deno,
+  django,
+  node,
+  bun,
+  python,
+  go,
+  maven,
+  gradle,
+  dotnet,
+  staticSite,
+];
 
 /** What is added afterwards, in this order. */
 export const REFINEMENTS: readonly Refinement[] = [procfile, docker, compose, envExample];

@@ -12,9 +12,10 @@ import {
   PLAIN_CLASS,
   seenFromInside,
 } from "./jvm.ts";
-import { MavenPom, textsOf, valuesIn } from "./maven_pom.ts";
+import { MavenPom } from "./maven_pom.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { property } from "./source_text.ts";
+import { textsOf, valuesIn } from "./xml_elements.ts";
 
 const WRAPPER = ".mvn/wrapper/maven-wrapper.properties";
 const INSTALL_FILES = [
