@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { servesAsPreview } from "../../domain/deployment/transitions.ts";
+import { occupies, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Finds what is live in memory. */
@@ -29,6 +29,18 @@ export class MemoryLiveReleases implements LiveReleases {
   async among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>> {
     const active = this.#tables.projects.values().map(({ activeDeploymentId }) => activeDeploymentId);
     return new Set(active.filter((id) => id !== null && deploymentIds.includes(id))) as ReadonlySet<string>;
+  }
+
+  async standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+    const all = [...this.#tables.deployments.values()].map(({ deployment }) => deployment);
+    const active = await this.among(deploymentIds);
+    const asked = all.filter(({ id }) => deploymentIds.includes(id));
+    return new Map(
+      asked.map(({ id, projectId, status }) => {
+        const busy = all.find((other) => other.projectId === projectId && occupies(other));
+        return [id, { active: active.has(id), waitingFor: status === "queued" ? (busy?.id ?? null) : null }];
+      }),
+    );
   }
 
   async announce(key: string): Promise<void> {

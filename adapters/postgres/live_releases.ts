@@ -1,5 +1,5 @@
 import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { Database, Sql } from "./database.ts";
 import type { PostgresSignals } from "./signals.ts";
@@ -46,6 +46,25 @@ export class PostgresLiveReleases implements LiveReleases {
         select active_deployment_id as id from projects where active_deployment_id = any (${deploymentIds}::text[])`,
     );
     return new Set(rows.map(({ id }) => id));
+  }
+
+  async standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+    const [only, ...others] = deploymentIds;
+    if (only === undefined) return new Map();
+    const rows = await this.#database.run(
+      (sql) => sql<(Standing & { id: string })[]>`
+        select asked.id, coalesce(projects.active_deployment_id = asked.id, false) as active,
+          case when asked.status = 'queued' then (
+            select busy.id from deployments as busy
+            where busy.project_id = asked.project_id and busy.status in ('building', 'deploying', 'partial_failure')
+          ) end as "waitingFor"
+        from deployments as asked join projects on projects.id = asked.project_id
+        where ${
+          // A list of one would be planned anew each time, which takes longer than the rest.
+          others.length === 0 ? sql`asked.id = ${only}` : sql`asked.id = any (${[...deploymentIds]}::text[])`
+        }`,
+    );
+    return new Map(rows.map(({ id, active, waitingFor }) => [id, { active, waitingFor }]));
   }
 
   async announce(key: string): Promise<void> {
