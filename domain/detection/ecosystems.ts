@@ -11,6 +11,7 @@ import { maven } from "./maven.ts";
 import { node } from "./node.ts";
 import { procfile } from "./procfile.ts";
 import { django, python } from "./python.ts";
+import { rust } from "./rust.ts";
 import { staticSite } from "./static_site.ts";
 
 /** Every ecosystem; the first one that recognises a folder describes it. */
@@ -21,6 +22,7 @@ export const ECOSYSTEMS: readonly Ecosystem[] = [
   bun,
   python,
   go,
+  rust,
   maven,
   gradle,
   dotnet,
