@@ -13,7 +13,7 @@ export interface EngineRequest {
   readonly body?: ReadableStream<Uint8Array> | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** How long until it begins to answer; a minute unless told, `null` for as long as it takes. */
+  /** How long until it begins to answer; as the engine has it unless told, `null` for as long as it takes. */
   readonly timeoutMs?: number | null;
 }
 
@@ -32,15 +32,18 @@ export class EngineRefusal extends Error {
 export class EngineApi {
   readonly #origin: URL;
   readonly #unix: string | undefined;
+  /** How long it may take to begin to answer, or to go on. */
+  readonly answerMs: number;
 
-  constructor(dockerHost: string) {
+  constructor(dockerHost: string, { answerMs = ANSWER_MS }: { readonly answerMs?: number } = {}) {
+    this.answerMs = answerMs;
     this.#unix = dockerHost.startsWith("unix://") ? dockerHost.slice("unix://".length) : undefined;
     this.#origin = new URL(this.#unix ? "http://docker" : dockerHost.replace(/^tcp:\/\//, "http://"));
   }
 
   /** Asks, and resolves to an answer of success; rejects with an `EngineRefusal`, with an `engine_away` failure, or with the reason of the signal. */
   async request(method: string, path: string, asked: EngineRequest = {}): Promise<Response> {
-    const { query = {}, json, body, headers = {}, signal, timeoutMs = ANSWER_MS } = asked;
+    const { query = {}, json, body, headers = {}, signal, timeoutMs = this.answerMs } = asked;
     const url = new URL(`/${VERSION}${path}`, this.#origin);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, `${value}`);
     const slow = new AbortController();
@@ -50,6 +53,8 @@ export class EngineApi {
       headers: { ...(json !== undefined && { "content-type": "application/json" }), ...headers },
       body: json === undefined ? body : JSON.stringify(json),
       redirect: "manual",
+      // A connection kept for later may be one that an engine which was restarted meanwhile has forgotten.
+      keepalive: false,
       signal: signal ? AbortSignal.any([signal, slow.signal]) : slow.signal,
       ...(this.#unix !== undefined && { unix: this.#unix }),
     } as RequestInit)
@@ -59,15 +64,26 @@ export class EngineApi {
       })
       .finally(() => clearTimeout(timer));
     if (answer.status < 400) return answer;
-    throw new EngineRefusal(answer.status, messageOf(await answer.text().catch(() => "")));
+    throw new EngineRefusal(answer.status, messageOf(await this.inTime(answer.text()).catch(() => "")));
   }
 
   /** The JSON of an answer. */
   async json<T>(method: string, path: string, asked: EngineRequest = {}): Promise<T> {
     const answer = await this.request(method, path, asked);
-    return (await answer.json().catch((cause: unknown) => {
-      throw away("its answer broke off", cause);
-    })) as T;
+    return (await this.inTime(answer.json())) as T;
+  }
+
+  /** What an answer goes on with; rejects with an `engine_away` failure when it breaks off or does not come. */
+  async inTime<T>(rest: Promise<T>): Promise<T> {
+    const { promise: slow, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(away("it does not answer")), this.answerMs);
+    try {
+      return await Promise.race([rest, slow]);
+    } catch (cause) {
+      throw cause instanceof Failure ? cause : away("its answer broke off", cause);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** The JSON of an answer, or `undefined` when the engine does not know what was asked for. */
