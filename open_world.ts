@@ -12,6 +12,7 @@ import { AllSources } from "./adapters/joined/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
 import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
+import { systemUser } from "./adapters/local/system_user.ts";
 import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
 import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
 import { UploadSources } from "./adapters/local/upload_sources.ts";
@@ -67,9 +68,10 @@ function openRuntime(
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
   const resolveAddress = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
-  const processes = new ProcessRuntime({ folder: inData("instances"), vault, log });
+  const user = systemUser("slipway-app");
+  const processes = new ProcessRuntime({ folder: inData("instances"), user, vault, log });
   return {
-    builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache") }),
+    builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge: new EdgeServer({ trustedProxies, log }),
     healthProbe: new NetworkHealthProbe(),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
@@ -97,7 +99,8 @@ async function databaseUrl(
   const running = standing === "guest" ? await runningEmbeddedPostgres(config.dataFolder) : undefined;
   if (running) return running;
   const onExit = (reason: string) => log.write("warn", "The embedded database ended and is started again", { reason });
-  return opened.use(await startEmbeddedPostgres({ folder: config.dataFolder, onExit })).url;
+  return opened.use(await startEmbeddedPostgres({ folder: config.dataFolder, user: systemUser("slipway"), onExit }))
+    .url;
 }
 
 function keysOf({ dataFolder, secretKey, previousSecretKeys }: Config) {

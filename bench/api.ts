@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
+import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
 import { httpLoad } from "./http_load.ts";
 import { printed, start, stop } from "./process.ts";
 import type { Result } from "./run.ts";
@@ -28,7 +28,7 @@ interface Comparison {
 /** Throughput of Slipway against a bare server with the same SQL and JSON on the same database, in turns. */
 async function compare({ ours, bare, requests }: Comparison): Promise<Result> {
   await using folder = await tempFolder();
-  await using database = await startEmbeddedPostgres({ folder: folder.path });
+  await using database = await embeddedPostgres({ folder: folder.path });
   const env = {
     PORT: "0",
     DATABASE_URL: database.url,

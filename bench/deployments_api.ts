@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { CryptoVault } from "../adapters/crypto/vault.ts";
-import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
+import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
 import { postgresWorld } from "../adapters/postgres/postgres_world.ts";
 import { aDeployment } from "../tests/support/store_builders.ts";
 import { httpLoad } from "./http_load.ts";
@@ -33,7 +33,7 @@ interface Comparison {
 /** Throughput of Slipway against a bare server with the same SQL and JSON on the same database, in turns. */
 async function compare(comparison: Comparison): Promise<Result> {
   await using folder = await tempFolder();
-  await using database = await startEmbeddedPostgres({ folder: folder.path });
+  await using database = await embeddedPostgres({ folder: folder.path });
   const env = {
     PORT: "0",
     DATABASE_URL: database.url,

@@ -5,8 +5,9 @@ import { conflict, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { FindSystemUser } from "../../ports/system_user.ts";
 import type { Vault } from "../../ports/vault.ts";
-import { chooseSandbox, type Confinement } from "./choose_sandbox.ts";
+import { sandboxChooser } from "./choose_sandbox.ts";
 import { waitForFile } from "./file_lock.ts";
 import { freePort } from "./free_port.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
@@ -22,6 +23,8 @@ import { UsageMeter } from "./usage_meter.ts";
 export interface ProcessRuntimeOptions {
   /** The folder `instances` of the data folder; the data folder is hidden from programs. */
   readonly folder: string;
+  /** Whom programs run as under root. */
+  readonly user: FindSystemUser;
   /** Seals environments, which are kept so that a program can be started again. */
   readonly vault: Vault;
   readonly log?: Log;
@@ -45,21 +48,12 @@ export class ProcessRuntime implements Runtime<"folder"> {
   readonly #log: Log | undefined;
   readonly #supervisor: Supervisor;
   readonly #meter = new UsageMeter();
-  #confinement: Promise<Confinement> | undefined;
 
-  constructor({ folder, vault, log, sandboxes }: ProcessRuntimeOptions) {
+  constructor({ folder, user, vault, log, sandboxes }: ProcessRuntimeOptions) {
     this.#folder = folder;
-    const choice = { folder, ...(sandboxes && { kinds: sandboxes }) };
     this.#keeper = {
       vault,
-      confinement: () => {
-        // A failed choice is made anew: somebody may have installed what was missing.
-        this.#confinement ??= chooseSandbox(choice).catch((error: unknown) => {
-          this.#confinement = undefined;
-          throw error;
-        });
-        return this.#confinement;
-      },
+      confinement: sandboxChooser({ folder, user, ...(sandboxes && { kinds: sandboxes }) }),
       onExit: () => void this.#supervisor.look(),
     };
     this.#log = log;

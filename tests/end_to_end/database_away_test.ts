@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
-import { startEmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
+import { embeddedPostgres } from "../support/embedded_postgres.ts";
 import { fingerprint } from "../../domain/token.ts";
 import { type Answer, member } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -19,7 +19,7 @@ const HUNG_MS = 30_000;
 async function stoppablePostgres() {
   await using opened = new AsyncDisposableStack();
   const { data: folder } = opened.use(await temporaryPlace());
-  let running = opened.use(await startEmbeddedPostgres({ folder }));
+  let running = opened.use(await embeddedPostgres({ folder }));
   const gate = opened.use(await tcpGate(() => Number(new URL(running.url).port)));
   const lifetime = opened.move();
   return {
@@ -27,7 +27,7 @@ async function stoppablePostgres() {
     url: Object.assign(new URL(running.url), { port: String(gate.port) }).href,
     stop: () => running[Symbol.asyncDispose](),
     async startAgain() {
-      running = lifetime.use(await startEmbeddedPostgres({ folder }));
+      running = lifetime.use(await embeddedPostgres({ folder }));
     },
     /** Runs a statement behind the server's back, past the gate. */
     async run(text: string) {

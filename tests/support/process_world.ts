@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keyringOf } from "../../adapters/crypto/keyring.ts";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
+import { systemUser } from "../../adapters/local/system_user.ts";
+import { ProcessBuilder } from "../../adapters/process/builder.ts";
 import { chooseSandbox } from "../../adapters/process/choose_sandbox.ts";
 import { ProcessRuntime } from "../../adapters/process/runtime.ts";
 import { SANDBOX_KINDS, type SandboxKind } from "../../adapters/process/sandbox.ts";
@@ -10,6 +12,8 @@ import type { RuntimeForContract } from "../contracts/runtime.ts";
 
 // The same for every process of a test.
 const keyring = await keyringOf([{ text: new Uint8Array(32).fill(7).toBase64(), origin: "the test" }]);
+
+const user = systemUser("slipway-app");
 
 const WEB = `
 console.log("started");
@@ -44,7 +48,7 @@ export async function workingSandboxes(): Promise<readonly SandboxKind[]> {
   const found = await Promise.all(
     SANDBOX_KINDS.map(async (kind) => {
       const folder = await dataFolder(kind);
-      const chosen = await chooseSandbox({ folder, kinds: [kind] }).catch(() => undefined);
+      const chosen = await chooseSandbox({ folder, kinds: [kind], user }).catch(() => undefined);
       await rm(folder, { recursive: true });
       return chosen && kind;
     }),
@@ -89,6 +93,17 @@ export function runtimeOn(data: string, kind: SandboxKind): ProcessRuntime {
   return new ProcessRuntime({
     folder: join(data, "instances"),
     vault: new CryptoVault(keyring),
+    user,
+    sandboxes: [kind],
+  });
+}
+
+/** A builder on a data folder. */
+export function builderOn(data: string, kind: SandboxKind): ProcessBuilder {
+  return new ProcessBuilder({
+    folder: join(data, "builds"),
+    cacheFolder: join(data, "cache"),
+    user,
     sandboxes: [kind],
   });
 }
