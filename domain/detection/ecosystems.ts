@@ -9,8 +9,10 @@ import { go } from "./go.ts";
 import { gradle } from "./gradle.ts";
 import { maven } from "./maven.ts";
 import { node } from "./node.ts";
+import { php } from "./php.ts";
 import { procfile } from "./procfile.ts";
 import { django, python } from "./python.ts";
+import { ruby } from "./ruby.ts";
 import { rust } from "./rust.ts";
 import { staticSite } from "./static_site.ts";
 
@@ -18,6 +20,8 @@ import { staticSite } from "./static_site.ts";
 export const ECOSYSTEMS: readonly Ecosystem[] = [
   deno,
   django,
+  php,
+  ruby,
   node,
   bun,
   python,

@@ -1,4 +1,5 @@
 import { type ImageRecipe, recipe } from "./image_recipe.ts";
+import { officialImage } from "./official_image.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import type { PythonInstaller } from "./python_installer.ts";
 import type { Requirements } from "./python_requirements.ts";
@@ -26,8 +27,7 @@ const CACHES: Readonly<Record<PythonInstaller["name"], readonly string[]>> = {
   pdm: ["/root/.cache/pdm"],
   pipenv: ["/root/.cache/pipenv", "/root/.cache/pip"],
 };
-/** From this version on there are images on the Debian that others are made for. */
-const FIRST_ON_BOOKWORM = [3, 8] as const;
+const PYTHON = { name: "python", firstOnBookworm: "3.8" };
 
 /** Python as an image: built where compilers are, run in a smaller one with the same interpreter. */
 export function pythonImage(
@@ -39,8 +39,8 @@ export function pythonImage(
   const libraries = Object.entries(LIBRARIES).flatMap(([name, packages]) => (requirements.has(name) ? packages : []));
   const tool = installer.version === undefined ? installer.name : `${installer.name}==${installer.version}`;
   const command = `pip install --no-cache-dir --root-user-action=ignore ${tool}`;
-  return recipe(`python:${version}${tagOf(version, "slim")}`, {
-    buildImage: `python:${version}${tagOf(version)}`,
+  return recipe(officialImage(PYTHON, version, "slim"), {
+    buildImage: officialImage(PYTHON, version),
     runPackages: [...new Set(libraries)],
     setup: installer.name === "pip" ? [] : [{ command, stages: ["build"] }],
     manifests: inContext(folder, installer),
@@ -61,13 +61,4 @@ const ENVIRONMENTS: Readonly<Record<PythonInstaller["name"], Readonly<Record<str
 
 function inContext(folder: ProjectFolder, { manifests, wholeRepository }: PythonInstaller): readonly string[] {
   return wholeRepository ? manifests.map((path) => `${folder.path}/${path}`) : manifests;
-}
-
-/** An exact version has only the image of its day, whatever Debian that is made of. */
-function tagOf(version: string, kind?: "slim"): string {
-  const [major = 0, minor = 0, patch] = version.split(".").map(Number);
-  const [firstMajor, firstMinor] = FIRST_ON_BOOKWORM;
-  const isOld = major < firstMajor || (major === firstMajor && minor < firstMinor);
-  const suite = patch !== undefined || isOld ? "" : "-bookworm";
-  return `${kind === undefined ? "" : `-${kind}`}${suite}`;
 }
