@@ -93,6 +93,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     {
       "package.json": pkg(["nuxt"], { packageManager: "yarn@4.1.0", scripts: { build: "nuxt build" } }),
       "yarn.lock": "",
+      ".yarnrc.yml": "nodeLinker: node-modules\n",
     },
     {
       language: "javascript",
@@ -173,7 +174,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       packageManager: "npm",
       installCommand: "npm install",
       buildCommand: "npm run build",
-      startCommand: "node ./dist/server/entry.mjs",
+      startCommand: "HOST=0.0.0.0 node ./dist/server/entry.mjs",
       outputDirectory: "dist",
       port: 4321,
     },
