@@ -3,6 +3,10 @@ import { ArgonPasswords } from "./adapters/crypto/passwords.ts";
 import { CryptoVault } from "./adapters/crypto/vault.ts";
 import { DnsNameRecords } from "./adapters/dns/name_records.ts";
 import { DockerContainerEngine } from "./adapters/docker/container_engine.ts";
+import { DockerImageBuilder } from "./adapters/docker/image_builder.ts";
+import { DockerReleaseImages } from "./adapters/docker/release_images.ts";
+import { DockerRuntime } from "./adapters/docker/docker_runtime.ts";
+import { EngineApi } from "./adapters/docker/engine_api.ts";
 import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
 import { EdgeServer } from "./adapters/edge/edge_server.ts";
@@ -41,12 +45,17 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const vault = await CryptoVault.load(keysOf(config));
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
-  const running = openRuntime(config, { log, vault, nameRecords });
+  const containers = openContainers(config, await stores.installation.id(), log);
+  opened.use(containers.runtime);
+  const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime });
   opened.use(running.processes);
   const lifetime = opened.move();
   return {
     ...stores,
     ...running,
+    containers: containers.runtime,
+    imageBuilder: containers.imageBuilder,
+    releaseImages: containers.releaseImages,
     clock: { now: () => new Date() },
     containerEngine: new DockerContainerEngine(config.dockerHost),
     hostFolders: new LocalHostFolders(),
@@ -60,10 +69,20 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   };
 }
 
+/** What builds and runs images; whether an engine answers shows when one is needed. */
+function openContainers({ dockerHost }: Config, installation: string, log: Log) {
+  const engine = new EngineApi(dockerHost);
+  return {
+    imageBuilder: new DockerImageBuilder({ engine, installation }),
+    releaseImages: new DockerReleaseImages({ engine, installation }),
+    runtime: new DockerRuntime({ engine, installation, log }),
+  };
+}
+
 /** What fetches, builds, runs and serves deployments. */
 function openRuntime(
   { dataFolder, githostUrl, mode, trustedProxies }: Config,
-  { log, vault, nameRecords }: { readonly log: Log; readonly vault: CryptoVault; readonly nameRecords: NameRecords },
+  { containers, log, vault, nameRecords }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
@@ -76,7 +95,7 @@ function openRuntime(
     healthProbe: new NetworkHealthProbe(),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
-    runtime: new AllRuntimes({ folder: processes }),
+    runtime: new AllRuntimes({ folder: processes, image: containers }),
     sources: new AllSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),
@@ -89,6 +108,13 @@ function openRuntime(
     }),
     uploadFiles,
   };
+}
+
+interface RuntimeParts {
+  readonly containers: DockerRuntime;
+  readonly log: Log;
+  readonly vault: CryptoVault;
+  readonly nameRecords: NameRecords;
 }
 
 async function databaseUrl(

@@ -20,9 +20,10 @@ export type Engine = AsyncDisposable;
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
 export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, config: Config): Promise<Engine> {
   const { baseDomain, buildConcurrency, buildTimeoutSeconds, rollbackWindow } = config;
-  const { edge, liveReleases, log, processes } = world;
+  const { containers, edge, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
   await processes.supervise();
+  await containers.supervise();
   const restore = restoreReleases(world, { baseDomain });
   const { routes, waiting } = await restore();
   edge.load(routes);

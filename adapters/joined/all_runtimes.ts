@@ -1,22 +1,20 @@
 import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
-import { Failure, isEngineAway } from "../../domain/failure.ts";
+import { isEngineAway } from "../../domain/failure.ts";
 import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
 
 /** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
 export class AllRuntimes implements Runtime {
   readonly #folders: Runtime<"folder">;
-  readonly #images: Runtime<"image"> | undefined;
+  readonly #images: Runtime<"image">;
 
-  constructor({ folder, image }: { readonly folder: Runtime<"folder">; readonly image?: Runtime<"image"> }) {
+  constructor({ folder, image }: { readonly folder: Runtime<"folder">; readonly image: Runtime<"image"> }) {
     this.#folders = folder;
     this.#images = image;
   }
 
   async start(request: RunRequest): Promise<Instance> {
     const { runs } = request;
-    return runs.kind === "image"
-      ? this.#engine().start({ ...request, runs })
-      : this.#folders.start({ ...request, runs });
+    return runs.kind === "image" ? this.#images.start({ ...request, runs }) : this.#folders.start({ ...request, runs });
   }
 
   async find(instanceId: string): Promise<Instance | undefined> {
@@ -25,10 +23,7 @@ export class AllRuntimes implements Runtime {
 
   /** While no engine answers, what runs there cannot be told, nor can anything be done about it: those of folders are all there is. */
   async list(): Promise<readonly Instance[]> {
-    const [folders, images] = await Promise.all([
-      this.#folders.list(),
-      this.#images?.list().catch(noneWhileAway) ?? [],
-    ]);
+    const [folders, images] = await Promise.all([this.#folders.list(), this.#images.list().catch(noneWhileAway)]);
     return [...folders, ...images];
   }
 
@@ -51,17 +46,8 @@ export class AllRuntimes implements Runtime {
     return this.#of(instanceId).output(instanceId, options);
   }
 
-  #engine(): Runtime<"image"> {
-    if (this.#images) return this.#images;
-    throw new Failure(
-      "unavailable",
-      "engine_away",
-      "Cannot run images: this installation uses no Docker (SLIPWAY_RUNTIME)",
-    );
-  }
-
   #of(instanceId: string): Omit<Runtime, "start"> {
-    return runnableKindOf(instanceId) === "image" ? this.#engine() : this.#folders;
+    return runnableKindOf(instanceId) === "image" ? this.#images : this.#folders;
   }
 }
 
