@@ -32,7 +32,7 @@ export function javaVersion(
     { from: "system.properties", wanted: property(folder.text("system.properties") ?? "", "java.runtime.version") },
     { from: ".java-version", wanted: versionFile(folder, ".java-version") },
     { from: ".sdkmanrc", wanted: property(folder.text(".sdkmanrc") ?? "", "java") },
-    { from: "the tool versions", wanted: toolVersion(folder, ["java"]) },
+    { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["java"]) },
   ].map((wish) => ({ ...wish, wanted: lineOf(wish.wanted) }));
   const preset = Math.min(PRESET, newest ?? PRESET);
   const known = { lines: LINES.map(String), preset: String(preset) };
@@ -44,15 +44,14 @@ export function javaVersion(
   return chosenVersion("Java", enough ? [chosen] : [built, chosen], known);
 }
 
+/** Newer than any that will be; what is written there is something else. */
+const BEYOND = 40;
+
 /** The line of a version as any of these files write it: `1.8`, `17.0.9-tem`, `temurin-21`, `openjdk64-11.0.2`; the next one that there are images of. */
 function lineOf(written: string | undefined): string | undefined {
-  const found = /(?:^|[^0-9.])(?:1\.(?=[5-8](?:\D|$)))?(\d{1,2})(?![0-9])/.exec(withoutWidth(written ?? ""))?.[1];
-  if (found === undefined) return undefined;
-  const line = LINES.toReversed().find((candidate) => candidate >= Number(found));
-  return String(line ?? Number(found));
-}
-
-/** jenv writes the width of the processor into the name: `openjdk64-11.0.2`. */
-function withoutWidth(written: string): string {
-  return written.slice(0, 100).replace(/(?:jdk|oracle|zulu|corretto)64-/, "");
+  // jenv writes the width of the processor into the name.
+  const text = (written ?? "").slice(0, 100).replace(/([a-z])64-/i, "$1-");
+  const found = Number(/(?:^|[^0-9.])(?:1\.(?=[5-8](?:\D|$)))?(\d{1,2})(?![0-9])/.exec(text)?.[1] ?? BEYOND);
+  if (found >= BEYOND) return undefined;
+  return String(LINES.toReversed().find((line) => line >= found) ?? found);
 }
