@@ -316,7 +316,13 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
   [
     "a Deno program with tasks and comments",
     { "deno.jsonc": '{ // tasks\n "tasks": { "start": "deno run -A main.ts /* no comment */", }, }', "main.ts": "" },
-    { language: "typescript", packageManager: "deno", startCommand: "deno task start", port: 8000 },
+    {
+      language: "typescript",
+      packageManager: "deno",
+      installCommand: "deno cache main.ts",
+      startCommand: "DENO_SERVE_ADDRESS=tcp:0.0.0.0:$PORT deno task start",
+      port: 8000,
+    },
   ],
   [
     "a Deno program without tasks",
@@ -324,7 +330,8 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     {
       language: "typescript",
       packageManager: "deno",
-      startCommand: "deno run --allow-net --allow-env --allow-read main.ts",
+      installCommand: "deno cache main.ts",
+      startCommand: "DENO_SERVE_ADDRESS=tcp:0.0.0.0:$PORT deno run -A main.ts",
       port: 8000,
     },
   ],
