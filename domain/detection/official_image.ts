@@ -1,18 +1,25 @@
 /** How the tags of an official image are made. */
 export interface OfficialImage {
   readonly name: string;
-  /** The first line with images on the Debian that others are made for: `3.8`. */
-  readonly firstOnBookworm: string;
+  /** The first versions with images on the Debian that others are made for, one for each line until all have them. */
+  readonly firstOnBookworm: readonly string[];
 }
 
-/**
- * The tag of an official image for a version, on a Debian of our choice where there is one: an exact version has only the image of its day, an old
- * line only that of its last day.
- */
-export function officialImage({ name, firstOnBookworm }: OfficialImage, version: string, kind?: string): string {
-  const [major = 0, minor = 0, patch] = version.split(".").map(Number);
-  const [firstMajor = 0, firstMinor = 0] = firstOnBookworm.split(".").map(Number);
-  const isOld = major < firstMajor || (major === firstMajor && minor < firstMinor);
-  const suite = patch !== undefined || isOld ? [] : ["bookworm"];
-  return `${name}:${[version, ...(kind === undefined ? [] : [kind]), ...suite].join("-")}`;
+/** The name of an official image for a version or line, on a Debian of our choice where there is one, else on that of its day. */
+export function officialImage(
+  { name, firstOnBookworm }: OfficialImage,
+  version: string,
+  kind?: string | undefined,
+): string {
+  const suite = firstOnBookworm.some((first, index) => covers(first, version, index === firstOnBookworm.length - 1));
+  const words = [version, ...(kind === undefined ? [] : [kind]), ...(suite ? ["bookworm"] : [])];
+  return `${name}:${words.join("-")}`;
+}
+
+/** Whether a version is at least `first`, in the same line or, with the last of them, in any later one. */
+function covers(first: string, version: string, isLast: boolean): boolean {
+  const [major = 0, minor = 0, patch = 0] = first.split(".").map(Number);
+  const [ofMajor = 0, ofMinor = 0, ofPatch = Number.POSITIVE_INFINITY] = version.split(".").map(Number);
+  if (ofMajor === major && ofMinor === minor) return ofPatch >= patch;
+  return isLast && (ofMajor > major || (ofMajor === major && ofMinor > minor));
 }

@@ -102,7 +102,7 @@ function describe(folder: ProjectFolder, manifest: JsonObject | undefined, pages
     buildCommand: joined(...(usesComposer ? loading(manifest, framework) : []), assets?.build),
     startCommand: startCommand ?? null,
     port: 8000,
-    ...(startCommand !== undefined && { image }),
+    image,
     env: variables(framework, required),
     warnings: [
       ...warnings,

@@ -40,7 +40,7 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   mongodb: { build: ["libssl-dev"], run: ["libssl3"], pecl: true },
   redis: { pecl: true },
 };
-const PHP = { name: "php", firstOnBookworm: "8.1" };
+const PHP = { name: "php", firstOnBookworm: ["8.1.20"] };
 const COMPOSER =
   "curl -fsSL https://getcomposer.org/installer | php -- --quiet --install-dir=/usr/local/bin --filename=composer";
 

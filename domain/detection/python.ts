@@ -9,6 +9,7 @@ import { pythonImage } from "./python_image.ts";
 import { INSTALLER_MANIFESTS, type PythonInstaller, pythonInstaller } from "./python_installer.ts";
 import { PROGRAM_MANIFESTS, programOf } from "./python_program.ts";
 import { REQUIREMENT_FILES, REQUIREMENT_MANIFESTS, requirementsOf } from "./python_requirements.ts";
+import { pathPrefix } from "./python_servers.ts";
 import { TOOL_VERSION_FILES, toolVersion, versionFile } from "./tool_versions.ts";
 
 const KNOWN = {
@@ -19,6 +20,9 @@ const DECLARING = [...REQUIREMENT_FILES, "pyproject.toml", "Pipfile", "setup.py"
 const ALONE = ["main.py", "app.py", "server.py", "bot.py"];
 const NO_START =
   "Cannot tell how to start the project: there is no main.py or app.py, and no application of a known framework. Set the start command";
+const TOO_OLD =
+  "Cannot install packages for Python 2: it knows no virtual environments. Move to Python 3, or bring a Dockerfile";
+const MAX_SETTINGS = 10;
 const PLAIN_SCRIPT = /^[A-Za-z0-9][\w.-]{0,99}$/;
 
 /** Python projects that are started by Django's manage.py, whatever else lies beside it. */
@@ -50,14 +54,19 @@ function describe(folder: ProjectFolder): Finding {
   const found: Finding = {
     language: "python",
     languageVersion: version,
-    packageManager: installer.name,
+    packageManager: installer.install === undefined ? null : installer.name,
     packageManagerVersion: installer.version ?? null,
     installCommand: installer.install ?? null,
     image: pythonImage(folder, version, installer, requirements),
     ...(installer.environment !== undefined && { programs: `${installer.environment}/bin` }),
     ...started(folder, { requirements, python: interpreter }, installer),
   };
-  const said = [...warnings, ...installer.warnings, ...unreadable(folder)];
+  const said = [
+    ...warnings,
+    ...(/^[12]\b/.test(version) ? [TOO_OLD] : []),
+    ...installer.warnings,
+    ...unreadable(folder),
+  ];
   return { ...found, warnings: [...said, ...(found.warnings ?? [])] };
 }
 
@@ -68,19 +77,25 @@ function started(
 ): Finding {
   const manage = managePath(folder);
   if (manage !== undefined) return djangoProject(folder, runner, manage);
-  const framework = pythonFramework(folder, runner);
+  const framed = pythonFramework(folder, runner);
   const program = programOf(folder);
-  const env = variablesRead([
-    ...["config.py", "settings.py", "app/config.py", "src/config.py", "app/settings.py"].map((path) =>
-      folder.text(path),
-    ),
-    ...(program === undefined ? [] : [folder.text(program.path)]),
-  ]);
-  if (framework?.startCommand) return { ...framework, env };
-  if (program !== undefined) {
-    return { port: 8000, ...framework, startCommand: `${runner.python} -u ${program.arguments}`, env };
-  }
-  return { ...framework, ...(script(folder, installer) ?? { warnings: [NO_START] }), env };
+  const begins = framed?.path ?? program?.path;
+  const env = variablesRead(
+    [...settingsIn(folder), ...(begins === undefined ? [] : [begins])].map((path) => folder.text(path)),
+  );
+  if (framed?.found.startCommand) return { ...framed.found, env };
+  if (program === undefined)
+    return { ...framed?.found, ...(script(folder, installer) ?? { warnings: [NO_START] }), env };
+  const startCommand = `${pathPrefix(program)}${runner.python} -u ${program.arguments}`;
+  return { port: 8000, ...framed?.found, startCommand, env };
+}
+
+/** Files in which programs usually gather what they read from their environment. */
+function settingsIn(folder: ProjectFolder): string[] {
+  return folder
+    .files()
+    .filter((path) => /(?:^|\/)(?:config|settings)\.py$/.test(path) && folder.text(path) !== undefined)
+    .slice(0, MAX_SETTINGS);
 }
 
 /** The only program that the project, as a package, brings along. */

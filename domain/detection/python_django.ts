@@ -9,6 +9,7 @@ export const DJANGO_MANIFESTS = ["manage.py", "settings.py", "base.py", "product
 
 const MANAGE = /^(?:[A-Za-z_]\w{0,99}\/)?manage\.py$/;
 const PLAIN = /^[A-Za-z_]\w{0,99}$/;
+const DEVELOPERS = /\.(?:local|dev|develop|development)$/;
 const SETTINGS_MODULE = /DJANGO_SETTINGS_MODULE["'][ \t]{0,9},\s{0,99}["']([A-Za-z_][\w.]{0,199})["']/;
 
 /** Where manage.py lies: in this folder, or in one below it. */
@@ -24,20 +25,24 @@ export function managePath(folder: ProjectFolder): string | undefined {
 export function djangoProject(folder: ProjectFolder, runner: PythonRunner, manage: string): Finding {
   const base = manage.slice(0, -"/manage.py".length);
   const inside = base === "" ? folder : folder.at(base);
-  const named = SETTINGS_MODULE.exec(folder.text(manage) ?? "")?.[1];
+  const named = settingsNamedIn(folder.text(manage));
   const settings = settingsFiles(inside, named);
   const texts = settings.map((path) => ({
     path: base === "" ? path : `${base}/${path}`,
     text: inside.text(path) ?? "",
   }));
-  const { startCommand, warnings } = serve({ inside, runner, base, manage, named });
+  const { startCommand, warnings, module } = serve({ inside, runner, base, manage, named });
+  const served = module === undefined ? named : settingsNamedIn(inside.text(`${module.replaceAll(".", "/")}.py`));
+  const wanted = settingsForProduction(inside, served ?? named);
   // Only with a folder to collect them in.
   const collects = texts.some(({ text }) => /^[ \t]{0,20}STATIC_ROOT\s{0,9}=/m.test(text));
   return {
     framework: "django",
     port: 8000,
-    startCommand,
-    buildCommand: collects ? `${runner.python} ${manage} collectstatic --noinput` : null,
+    startCommand: `${settingsPrefix(wanted, served)}${startCommand}`,
+    buildCommand: collects
+      ? `${settingsPrefix(wanted, named)}${runner.python} ${manage} collectstatic --noinput`
+      : null,
     env: variablesRead(texts.map(({ text }) => text)),
     warnings: [...warnings, ...unsafe(texts)],
   };
@@ -52,7 +57,25 @@ interface Project {
   readonly named: string | undefined;
 }
 
-function serve({ inside, runner, base, manage, named }: Project): Served {
+function settingsNamedIn(text = ""): string | undefined {
+  return SETTINGS_MODULE.exec(text)?.[1];
+}
+
+/** The module of settings for production, where the one of developers is named. */
+function settingsForProduction(inside: ProjectFolder, named: string | undefined): string | undefined {
+  const inPackage = named?.slice(0, named.lastIndexOf(".") + 1) ?? "";
+  if (named === undefined || !DEVELOPERS.test(named)) return named;
+  const found = ["production", "prod"].find((name) => inside.has(`${inPackage.replaceAll(".", "/")}${name}.py`));
+  return found === undefined ? named : `${inPackage}${found}`;
+}
+
+/** Names the settings to a command that would take others by itself; a variable of the project's own comes first. */
+function settingsPrefix(wanted: string | undefined, taken: string | undefined): string {
+  if (wanted === undefined || wanted === taken) return "";
+  return `DJANGO_SETTINGS_MODULE="\${DJANGO_SETTINGS_MODULE:-${wanted}}" `;
+}
+
+function serve({ inside, runner, base, manage, named }: Project): Served & { readonly module?: string } {
   const { requirements, python } = runner;
   const wsgi = moduleOf(inside, "wsgi", named);
   const asgi = moduleOf(inside, "asgi", named);
@@ -60,10 +83,10 @@ function serve({ inside, runner, base, manage, named }: Project): Served {
   const isAsync = requirements.has("channels") || requirements.has("daphne") || wsgi === undefined;
   const hasAsyncServer = ["uvicorn", "hypercorn", "granian", "daphne"].some((name) => requirements.has(name));
   if (asgi !== undefined && hasAsyncServer && (isAsync || !requirements.has("gunicorn"))) {
-    return serveAsgi(runner, target(asgi));
+    return { ...serveAsgi(runner, target(asgi)), module: asgi };
   }
   const served = wsgi === undefined ? undefined : serveWsgi(runner, target(wsgi));
-  if (served !== undefined) return served;
+  if (served !== undefined && wsgi !== undefined) return { ...served, module: wsgi };
   return {
     startCommand: `${python} ${manage} runserver 0.0.0.0:$PORT --noreload`,
     warnings: [withoutServer("Django")],

@@ -62,31 +62,41 @@ const STANDING_ALONE: readonly (readonly [name: string, port: number])[] = [
 ];
 const PAGES = ["streamlit_app.py", "app.py", "main.py", "Home.py", "Hello.py", "src/app.py", "src/main.py"];
 
+/** A project of a known framework, and the file that begins it. */
+interface Framed {
+  readonly found: Finding;
+  readonly path?: string;
+}
+
 /** What a project served by a known framework is; `undefined` when it uses none or its application is not to be found. */
-export function pythonFramework(folder: ProjectFolder, runner: PythonRunner): Finding | undefined {
+export function pythonFramework(folder: ProjectFolder, runner: PythonRunner): Framed | undefined {
   return scripted(folder, runner) ?? served(folder, runner);
 }
 
-function served(folder: ProjectFolder, runner: PythonRunner): Finding | undefined {
+function served(folder: ProjectFolder, runner: PythonRunner): Framed | undefined {
   for (const { name, package: needed, makers, port, serve } of SERVED) {
     const application = runner.requirements.has(needed) ? applicationOf(folder, makers) : undefined;
-    if (application !== undefined) return { framework: name, port, ...serve(runner, application) };
+    if (application !== undefined) {
+      return { found: { framework: name, port, ...serve(runner, application) }, path: application.path };
+    }
   }
   const alone = STANDING_ALONE.find(([name]) => runner.requirements.has(name));
-  return alone && { framework: alone[0], port: alone[1] };
+  return alone && { found: { framework: alone[0], port: alone[1] } };
 }
 
 /** Programs that are handed to a tool, or read where to listen from its variables. */
-function scripted(folder: ProjectFolder, { requirements, python }: PythonRunner): Finding | undefined {
+function scripted(folder: ProjectFolder, { requirements, python }: PythonRunner): Framed | undefined {
   const page = folder.first(PAGES);
   if (requirements.has("streamlit") && page !== undefined) {
     const options = "--server.port $PORT --server.address 0.0.0.0 --server.headless true";
-    return { framework: "streamlit", port: 8501, startCommand: `${python} -m streamlit run ${page} ${options}` };
+    const startCommand = `${python} -m streamlit run ${page} ${options}`;
+    return { found: { framework: "streamlit", port: 8501, startCommand }, path: page };
   }
   const program = requirements.has("gradio") ? programOf(folder) : undefined;
   if (program === undefined || requirements.has("fastapi")) return undefined;
   const variables = "GRADIO_SERVER_NAME=0.0.0.0 GRADIO_SERVER_PORT=$PORT";
-  return { framework: "gradio", port: 7860, startCommand: `${variables} ${python} -u ${program.arguments}` };
+  const startCommand = `${variables} ${pathPrefix(program)}${python} -u ${program.arguments}`;
+  return { found: { framework: "gradio", port: 7860, startCommand }, path: program.path };
 }
 
 /** Both frameworks bring uvicorn only with this extra. */

@@ -27,7 +27,7 @@ const CACHES: Readonly<Record<PythonInstaller["name"], readonly string[]>> = {
   pdm: ["/root/.cache/pdm"],
   pipenv: ["/root/.cache/pipenv", "/root/.cache/pip"],
 };
-const PYTHON = { name: "python", firstOnBookworm: "3.8" };
+const PYTHON = { name: "python", firstOnBookworm: ["3.8.17", "3.9.17", "3.10.12", "3.11.4", "3.12.0"] };
 
 /** Python as an image: built where compilers are, run in a smaller one with the same interpreter. */
 export function pythonImage(
@@ -40,7 +40,8 @@ export function pythonImage(
   const tool = installer.version === undefined ? installer.name : `${installer.name}==${installer.version}`;
   const command = `pip install --no-cache-dir --root-user-action=ignore ${tool}`;
   return recipe(officialImage(PYTHON, version, "slim"), {
-    buildImage: officialImage(PYTHON, version),
+    // Compilers are for packages.
+    buildImage: officialImage(PYTHON, version, installer.install === undefined ? "slim" : undefined),
     runPackages: [...new Set(libraries)],
     setup: installer.name === "pip" ? [] : [{ command, stages: ["build"] }],
     manifests: inContext(folder, installer),

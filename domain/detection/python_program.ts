@@ -26,6 +26,7 @@ const IMPORTS = /^(?:from|import) ([A-Za-z_]\w{0,99})/gm;
 /** Python files at the root that are never the program itself. */
 const NO_PROGRAM =
   /^(?:setup|conftest|noxfile|tasks|fabfile|manage|wsgi|asgi|__init__|settings|config|test_.*|.*_test)\.py$/;
+const RUNNABLE_PACKAGE = /^(?:src\/)?[A-Za-z_]\w{0,99}\/__main__\.py$/;
 const PLAIN_FILE = /^[A-Za-z_]\w{0,99}\.py$/;
 
 /** The application that a call of one of these classes or functions makes, in the file nearest to the root. */
@@ -52,17 +53,26 @@ export function applicationOf(folder: ProjectFolder, makers: readonly string[]):
   return undefined;
 }
 
-/** The command line after `python` that starts a plain program. */
-export function programOf(folder: ProjectFolder): { readonly arguments: string; readonly path: string } | undefined {
+/** A program that serves by itself. */
+export interface PythonProgram {
+  readonly path: string;
+  /** The command line after `python`. */
+  readonly arguments: string;
+  /** As for an application. */
+  readonly base: string;
+}
+
+/** The plain program of a project: one of a telling name, a package that can be run, or the only file. */
+export function programOf(folder: ProjectFolder): PythonProgram | undefined {
   const named = ["", "src/", "app/"].flatMap((inside) => STARTABLE.map((name) => `${inside}${name}.py`));
-  const main = folder.files().find((path) => /^(?:src\/)?[A-Za-z_]\w{0,99}\/__main__\.py$/.test(path));
+  const main = folder.files().find((path) => RUNNABLE_PACKAGE.test(path));
   const others = folder.names().filter((name) => PLAIN_FILE.test(name) && !NO_PROGRAM.test(name));
   const path = folder.first(named) ?? main ?? (others.length === 1 ? others[0] : undefined);
   if (path === undefined) return undefined;
-  if (!path.includes("/")) return { arguments: path, path };
-  if (path.endsWith("/__main__.py")) return { arguments: path.slice(0, -"/__main__.py".length), path };
+  if (!path.includes("/")) return { path, arguments: path, base: "" };
   const { base, module } = located(folder, path);
-  return { arguments: base === "" ? `-m ${module}` : path, path };
+  if (path === main) return { path, arguments: `-m ${module.replace(/\.__main__$/, "")}`, base };
+  return { path, arguments: base === "" ? `-m ${module}` : path, base: "" };
 }
 
 /** Files in which an application may be made, those nearer to the root first. */

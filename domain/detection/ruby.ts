@@ -9,7 +9,7 @@ import { isRails, RAILS_MANIFESTS, railsApplication } from "./ruby_rails.ts";
 import { TOOL_VERSION_FILES, toolVersion, versionFile } from "./tool_versions.ts";
 
 const KNOWN = { lines: ["4.0", "3.4", "3.3", "3.2", "3.1", "3.0", "2.7", "2.6"], preset: "3.4" };
-const RUBY = { name: "ruby", firstOnBookworm: "3.0" };
+const RUBY = { name: "ruby", firstOnBookworm: ["3.0.6", "3.1.4", "3.2.2", "3.3.0"] };
 const PROGRAMS = ["app.rb", "main.rb", "server.rb", "web.rb", "bot.rb", "lib/main.rb"];
 /** Frameworks that are served through config.ru, and where they listen by themselves. */
 const RACK_FRAMEWORKS: readonly (readonly [gem: string, port: number])[] = [
@@ -30,6 +30,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   charlock_holmes: ["libicu72"],
   tzinfo: ["tzdata"],
 };
+const NO_RACK = "Cannot install what serves config.ru: there is no Gemfile. Add one with rackup and puma";
 const NO_START =
   "Cannot tell how to start the project: there is no config.ru, app.rb or main.rb. Set the start command";
 
@@ -80,7 +81,7 @@ function started(folder: ProjectFolder, gems: RubyGems, isBundled: boolean): Fin
   const framework = RACK_FRAMEWORKS.find(([gem]) => gems.has(gem));
   if (folder.has("config.ru")) {
     const known = { framework: framework?.[0] ?? "rack", port: framework?.[1] ?? 9292 };
-    return { ...known, startCommand: rackCommand(gems, run) };
+    return { ...known, startCommand: rackCommand(gems, run), warnings: isBundled ? [] : [NO_RACK] };
   }
   const program = folder.first(PROGRAMS);
   if (program === undefined) return { framework: framework?.[0] ?? null, warnings: [NO_START] };

@@ -4,6 +4,7 @@ const FOLDERS = [
   "assets",
   "config",
   "configs",
+  "configuration",
   "data",
   "dist",
   "i18n",
@@ -19,7 +20,8 @@ const FOLDERS = [
   "web",
   "www",
 ];
-const FILES = /^(?:config|settings|app|Rocket|diesel|log4rs|configuration)\.(?:ya?ml|toml|json)$/;
+const FILES =
+  /^(?:(?:config|settings|app|Rocket|log4rs|configuration)\.(?:ya?ml|toml|json)|[\w-]+\.(?:html|tmpl|gohtml))$/;
 
 /** What a compiled program usually reads beside itself while it runs, as far as it is there: templates, pages, migrations, configuration. */
 export function runTimeFiles(folder: ProjectFolder): string[] {

@@ -82,7 +82,7 @@ function built(folder: ProjectFolder, { chosen, program, tag }: Choice): Finding
     buildCommand: `cargo install --path ${path} --bin ${program} --root . --no-track --force${locked}`,
     startCommand: `${listens}./bin/${program}`,
     port: framework?.[2] ?? 8080,
-    image: rustImage(folder, { root, program, version: tag }),
+    image: rustImage(folder, { root, program, path: chosen.path, version: tag }),
     env: variables(folder, chosen),
   };
 }

@@ -27,17 +27,19 @@ export interface RustBuild {
   /** Where Cargo.lock lies: the workspace, or the package itself. */
   readonly root: ProjectFolder;
   readonly program: string;
+  /** Where its package lies in the folder, `""` for the folder itself. */
+  readonly path: string;
   /** Of the toolchain in the image. */
   readonly version: string;
 }
 
 /** Rust as an image: compiled in one with the toolchain, run in a bare Debian. */
-export function rustImage(folder: ProjectFolder, { root, program, version }: RustBuild): ImageRecipe {
+export function rustImage(folder: ProjectFolder, { root, program, path, version }: RustBuild): ImageRecipe {
   const lock = root.text("Cargo.lock") ?? "";
   const native = NATIVE.filter(({ crate }) => lock.includes(`name = "${crate}"`));
   const wholeRepository = folder.path !== "" && root.path !== folder.path;
   const context = wholeRepository ? folder.outward().at(-1)! : folder;
-  const inContext = (path: string) => (wholeRepository ? `${folder.path}/${path}` : path);
+  const inContext = (kept: string) => (wholeRepository ? `${folder.path}/${kept}` : kept);
   const suite = Number(version.split(".")[1]) < FIRST_ON_BOOKWORM ? "bullseye" : "bookworm";
   return recipe(`debian:${suite}-slim`, {
     buildImage: `rust:${version}-${suite}`,
@@ -49,9 +51,14 @@ export function rustImage(folder: ProjectFolder, { root, program, version }: Rus
       CARGO_TARGET_DIR: "/var/cache/cargo-target",
       ...(root.hasFolder(".sqlx") && { SQLX_OFFLINE: "true" }),
     },
-    keep: [`bin/${program}`, ...runTimeFiles(folder)].map(inContext),
+    keep: [`bin/${program}`, ...runTimeFiles(folder), ...besidePackage(folder, path)].map(inContext),
     wholeRepository,
   });
+}
+
+/** A member of a workspace may read what lies in its own folder. */
+function besidePackage(folder: ProjectFolder, path: string): string[] {
+  return path === "" ? [] : runTimeFiles(folder.at(path)).map((name) => `${path}/${name}`);
 }
 
 /** What Cargo looks at before it fetches: manifests, and the files by which it knows what each package consists of. */
