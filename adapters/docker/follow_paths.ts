@@ -22,6 +22,7 @@ class Following {
   readonly #roots = new Set<string>();
   /** Folders above them, and links on the way. */
   readonly #single = new Set<string>();
+  readonly #added = new Set<string>();
   #all = false;
 
   constructor(entries: readonly ContextEntry[]) {
@@ -31,7 +32,8 @@ class Following {
 
   add(path: string): void {
     if (path === "") this.#all = true;
-    if (this.#all || this.#roots.has(path)) return;
+    if (this.#all || this.#added.has(path)) return;
+    this.#added.add(path);
     const parts = path.split("/");
     for (let count = 1; count <= parts.length; count++) {
       const at = parts.slice(0, count).join("/");
