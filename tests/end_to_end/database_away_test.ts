@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
 import { embeddedPostgres } from "../support/embedded_postgres.ts";
 import { fingerprint } from "../../domain/token.ts";
 import { type Answer, member } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { query } from "../support/query.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { tcpGate } from "../support/tcp_gate.ts";
@@ -30,11 +30,7 @@ async function stoppablePostgres() {
       running = lifetime.use(await embeddedPostgres({ folder }));
     },
     /** Runs a statement behind the server's back, past the gate. */
-    async run(text: string) {
-      const sql = postgres(running.url, { max: 1, onnotice: () => {} });
-      await sql.unsafe(text);
-      await sql.end({ timeout: 1 });
-    },
+    run: (text: string) => query(running.url, text),
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
 }

@@ -3,12 +3,12 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/token.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { commandLineOf, processIds } from "../support/processes_with.ts";
+import { dump } from "../support/query.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
 import { testDatabase } from "../support/test_database.ts";
 
@@ -54,19 +54,6 @@ function watchProcesses() {
   };
   const timer = setInterval(look, 10);
   return { commands, environments, [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-/** Everything that is in a database, as text. */
-async function dump(url: string): Promise<string> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    const tables = await sql<{ name: string }[]>`
-      select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`;
-    const rows = await Promise.all(tables.map(({ name }) => sql.unsafe(`select t::text as row from ${name} t`)));
-    return rows.flatMap((found) => found.map(({ row }) => row as string)).join("\\n");
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
 }
 
 /** Everything below a folder, as text. */

@@ -2,12 +2,12 @@ import { afterAll, afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import postgres from "postgres";
 import type { EmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
 import { processesOn } from "../../adapters/embedded_postgres/leftover_processes.ts";
 import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
 import { Failure } from "../../domain/failure.ts";
 import { embeddedPostgres } from "../support/embedded_postgres.ts";
+import { query } from "../support/query.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const isRoot = process.getuid?.() === 0;
@@ -48,15 +48,6 @@ async function start(folder: string, onExit: (reason: string) => void = () => {}
   const running = await embeddedPostgres({ folder, onExit });
   cleanups.push(async () => running[Symbol.asyncDispose]());
   return running;
-}
-
-async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    return await sql.unsafe(text);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
 }
 
 async function refusal(attempt: Promise<unknown>): Promise<Failure> {
