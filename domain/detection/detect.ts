@@ -1,5 +1,5 @@
 import { type Detection, isRunnable, NOTHING_DETECTED } from "./detection.ts";
-import type { Finding } from "./ecosystem.ts";
+import { type Finding, warned } from "./ecosystem.ts";
 import { ECOSYSTEMS, REFINEMENTS } from "./ecosystems.ts";
 import { isPassedOver } from "./manifests.ts";
 import { ProjectFolder } from "./project_folder.ts";
@@ -44,8 +44,24 @@ function inspect(folder: ProjectFolder): Finding | undefined {
   // A package.json that only holds tools does not hide the program of another language beside it.
   const telling = findings.filter((finding) => finding.broken || isRunnable(detectionOf(finding)));
   let found = telling.toSorted((a, b) => rank(a) - rank(b))[0] ?? findings[0];
+  if (found !== undefined) found = warned(found, ...leftOut(found, findings));
   for (const refinement of REFINEMENTS) found = refinement.refine(folder, found);
   return found;
+}
+
+/** Warns of pages beside a server of another language that nothing builds. */
+function leftOut(found: Finding, findings: readonly Finding[]): string[] {
+  const pages = isScript(found) ? undefined : findings.find((other) => isScript(other) && other.buildCommand);
+  const built = /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(`${found.installCommand ?? ""} ${found.buildCommand ?? ""}`);
+  if (pages === undefined || built) return [];
+  const commands = [pages.installCommand, pages.buildCommand].filter(Boolean).join(" && ");
+  return [
+    `Cannot tell whether the build script of package.json is needed: it is not run. Add "${commands}" to the build command if it is`,
+  ];
+}
+
+function isScript({ language }: Finding): boolean {
+  return language === "javascript" || language === "typescript";
 }
 
 /** Where several ecosystems see something, the server counts and not the tools that make its pages; the lowest rank first, else the order of the list. */

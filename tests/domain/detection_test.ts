@@ -261,7 +261,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     "an Elysia server, which is Bun's without a lockfile too",
     { "package.json": pkg(["elysia"], { scripts: { start: "bun src/index.ts" } }), "src/index.ts": "" },
     {
-      language: "javascript",
+      language: "typescript",
       framework: "elysia",
       packageManager: "bun",
       installCommand: "bun install",
@@ -456,16 +456,20 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       projectType: "services",
       composeFile: "compose.yaml",
       services: [
-        { name: "web", rootDirectory: "web" },
+        { name: "web", rootDirectory: "web", port: 80 },
         { name: "api", rootDirectory: null },
-        { name: "db", rootDirectory: null },
+        { name: "db", rootDirectory: null, image: "postgres" },
       ],
     },
   ],
   [
     "a compose file of images alone",
     { "docker-compose.yml": "services:\r\n  blog:\r\n    image: ghost\r\n" },
-    { projectType: "services", composeFile: "docker-compose.yml", services: [{ name: "blog", rootDirectory: null }] },
+    {
+      projectType: "services",
+      composeFile: "docker-compose.yml",
+      services: [{ name: "blog", rootDirectory: null, image: "ghost" }],
+    },
   ],
   [
     "a compose file with a database for an app",
@@ -603,7 +607,7 @@ describe("detect()", () => {
     ],
     [
       "a compose file without services",
-      { "compose.yml": "services: {web: {image: x}}", "index.html": "" },
+      { "compose.yml": "services: [web]", "index.html": "" },
       "Cannot find services in compose.yml",
     ],
     ["an environment file", { ".env": "SECRET=1", "index.html": "" }, "Cannot keep secrets"],
