@@ -61,7 +61,7 @@ export interface InstanceUsage {
   readonly networkTxBytes: number | null;
 }
 
-/** One line that an instance printed; numbered from 1 per instance. */
+/** One line that an instance printed. Numbers grow from 1 per instance, a line keeps its number, and there may be gaps. */
 export interface OutputLine {
   readonly seq: number;
   readonly at: Date;

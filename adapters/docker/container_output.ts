@@ -16,7 +16,7 @@ type Frames = AsyncIterable<readonly LogFrame[]>;
 const LEAD_MS = 50;
 const PAGE_CHARACTERS = 8 * 1024 * 1024;
 /** How many of the last lines to ask for before all are searched. */
-const TAILS = [100, 3_000];
+const TAILS = [100, 1_000, 8_000, 60_000];
 
 /** Reads lines of a container out of the engine's log, holding no more than a page of some megabytes. */
 export async function containerOutput(
@@ -59,21 +59,21 @@ async function pageOf(
   return page;
 }
 
-/** The frames from a time on, or nothing when there are earlier ones that these do not reach back to. */
+/** The frames, unless they begin after a time that is to be reached. */
 async function reaching(
   frames: AsyncGenerator<readonly LogFrame[], void, undefined>,
   from: Date,
 ): Promise<Frames | undefined> {
   const text = from.toISOString().replace("Z", "000000Z");
-  let { value: first, done } = await frames.next();
-  while (!done && first?.length === 0) ({ value: first, done } = await frames.next());
-  if (first?.[0] && first[0].at >= text) {
+  let next = await frames.next();
+  while (!next.done && next.value.length === 0) next = await frames.next();
+  const first = next.done ? [] : next.value;
+  if (first[0] && first[0].at >= text) {
     await frames.return();
     return undefined;
   }
-  const wanted = (some: readonly LogFrame[]) => some.filter(({ at }) => at >= text);
   return (async function* () {
-    if (first) yield wanted(first);
-    for await (const some of frames) yield wanted(some);
+    yield first;
+    yield* frames;
   })();
 }

@@ -23,6 +23,7 @@ interface ImageRecord {
 }
 
 const TRIES = 8;
+const AGAIN_MS = 50;
 /** Programs that want to be the first process themselves. */
 const OWN_INIT = /(^|\/)(init|tini|tini-static|dumb-init|catatonit|systemd|s6-svscan|my_init)$/;
 
@@ -47,6 +48,7 @@ export class ContainerStart {
           return await this.#try(request, { hostPort, init });
         } catch (error) {
           if (!isWorthAnotherTry(error) || tried.size >= TRIES) throw error;
+          await Bun.sleep(AGAIN_MS * tried.size);
         }
       }
     } catch (error) {

@@ -17,6 +17,10 @@ interface ContainerEvent {
 }
 
 const AGAIN_MS = { first: 200, last: 5_000 } as const;
+/** How long to hold up a start for an engine that does not answer. */
+const FIRST_LOOK_MS = 5_000;
+/** How often to look at all, whatever the engine has told. */
+const ROUND_MS = 60_000;
 
 /** Follows what the engine tells of this installation's containers, and has those looked at that ended. Several servers may do so at once. */
 export class ContainerWatcher {
@@ -27,6 +31,7 @@ export class ContainerWatcher {
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
   #stopped = new AbortController();
   #running: Promise<void> | undefined;
+  #round: ReturnType<typeof setInterval> | undefined;
 
   constructor(engine: EngineApi, own: OwnContainers, watched: WatchedContainers, log: Log | undefined) {
     this.#engine = engine;
@@ -35,16 +40,19 @@ export class ContainerWatcher {
     this.#log = log;
   }
 
-  /** Resolves once all were looked at, or nothing answered. */
-  start(): Promise<void> {
+  /** Resolves once all were looked at, or nothing answered for some seconds. */
+  async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#stopped = new AbortController();
-    this.#running = this.#watch(this.#stopped.signal, resolve);
-    return promise;
+    const { signal } = (this.#stopped = new AbortController());
+    this.#running = this.#watch(signal, resolve);
+    this.#round = setInterval(() => this.#attempt(() => this.#watched.lookAtAll()), ROUND_MS);
+    this.#round.unref();
+    await Promise.race([promise, pause(FIRST_LOOK_MS, signal)]);
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
+    clearInterval(this.#round);
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     await this.#running;
@@ -90,12 +98,14 @@ export class ContainerWatcher {
     if (Action === "oom") this.#log?.write("warn", "An instance has no memory left", { instanceId });
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.#watched.look(instanceId).catch((error: unknown) => {
-        this.#log?.write("warn", "An instance could not be looked after", { instanceId, error });
-      });
+      this.#attempt(() => this.#watched.look(instanceId));
     }, TELLING_MS);
     timer.unref();
     this.#timers.add(timer);
+  }
+
+  #attempt(look: () => Promise<void>): void {
+    look().catch((error: unknown) => this.#log?.write("warn", "Instances could not be looked after", { error }));
   }
 }
 

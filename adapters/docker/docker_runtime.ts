@@ -30,6 +30,9 @@ interface Grace {
 
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 const AT_ONCE = 32;
+const UPDATE_TRIES = 10;
+const RENAME_MS = 10_000;
+const AGAIN_MS = 50;
 
 /**
  * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
@@ -108,9 +111,11 @@ export class DockerRuntime implements Runtime<"image"> {
       if (!record) throw notFound("instance");
       const { restarts } = await this.#described(record);
       if (!isOneShot(record)) await this.#setPolicy(record, KEPT_RUNNING);
+      // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
+      const rests = record.State.Status === "exited";
+      if (rests) await this.#rename(record, restarts + 1);
       await this.#engine.request("POST", `/containers/${record.Id}/restart`, inGrace(this.#engine, graceMs));
-      // The engine counts anew from here on.
-      await this.#rename(record, restarts + 1);
+      if (!rests) await this.#rename(record, restarts + 1);
       return this.#described(await this.#own.inspect(record.Id));
     }).catch(refused("restart this"));
   }
@@ -191,14 +196,35 @@ export class DockerRuntime implements Runtime<"image"> {
     await this.#engine.request("POST", `/containers/${Id}/stop`, inGrace(this.#engine, graceMs));
   }
 
-  async #setPolicy({ Id }: ContainerRecord, Name: string): Promise<void> {
-    await this.#engine.json("POST", `/containers/${Id}/update`, { json: { RestartPolicy: { Name } } });
+  /** Has the engine start it again when it ends, or not. */
+  async #setPolicy({ Id, HostConfig }: ContainerRecord, Name: string): Promise<void> {
+    if (HostConfig.RestartPolicy.Name === Name) return;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#engine.json("POST", `/containers/${Id}/update`, { json: { RestartPolicy: { Name } } });
+        return;
+      } catch (error) {
+        // For a moment after a program has ended, the engine itself takes it for running.
+        if (!isRefusal(error, 500) || attempt === UPDATE_TRIES) throw error;
+        await Bun.sleep(AGAIN_MS);
+      }
+    }
   }
 
+  /** Notes in its name how often it was started again; another server may do the same. */
   async #rename({ Id, Config }: ContainerRecord, restarts: number): Promise<void> {
     const name = this.#own.name(Config.Labels[LABEL.instance]!, restarts);
-    // Another server may have done the same.
-    await this.#engine.request("POST", `/containers/${Id}/rename`, { query: { name } }).catch(unlessRefused);
+    for (const until = Date.now() + RENAME_MS; Date.now() < until; await Bun.sleep(AGAIN_MS)) {
+      try {
+        await this.#engine.request("POST", `/containers/${Id}/rename`, { query: { name } });
+        return;
+      } catch (error) {
+        unlessRefused(error);
+        // One that waits for its next start cannot be renamed.
+        const record = await this.#own.inspect(Id);
+        if (!record || record.Name === `/${name}`) return;
+      }
+    }
   }
 
   /** One at a time for each instance. */

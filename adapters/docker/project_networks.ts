@@ -26,20 +26,25 @@ export class ProjectNetworks {
 
   /** The id of a project's network, made if there is none; several callers at once get the same. */
   async ensure(projectId: string): Promise<string> {
-    const [known] = await this.#of(projectId);
-    if (known) return known.Id;
-    const made = await this.#create(projectId);
-    // An engine may make two of one name: the older one counts, for everybody.
-    const [oldest] = await this.#of(projectId);
-    if (made !== undefined && oldest && oldest.Id !== made) await this.#remove(made);
-    if (!oldest) throw new EngineRefusal(404, "network not found");
-    return oldest.Id;
+    const known = await this.#only(projectId);
+    if (known !== undefined) return known;
+    await this.#create(projectId);
+    const made = await this.#only(projectId);
+    if (made === undefined) throw new EngineRefusal(404, "network not found");
+    return made;
   }
 
   /** Removes a project's network unless a container of the project is left, running or not. */
   async release(projectId: string): Promise<void> {
     if ((await this.#own.list({ [LABEL.project]: projectId })).length > 0) return;
     for (const { Id } of await this.#of(projectId)) await this.#remove(Id);
+  }
+
+  /** An engine that is asked twice at once makes two of one name, and then takes neither: the older one counts, for everybody. */
+  async #only(projectId: string): Promise<string | undefined> {
+    const [oldest, ...others] = await this.#of(projectId);
+    for (const { Id } of others) await this.#remove(Id);
+    return oldest?.Id;
   }
 
   async #of(projectId: string): Promise<readonly Network[]> {
@@ -51,8 +56,8 @@ export class ProjectNetworks {
       .sort((a, b) => (a.Created === b.Created ? (a.Id < b.Id ? -1 : 1) : a.Created < b.Created ? -1 : 1));
   }
 
-  /** Resolves to nothing when somebody else was quicker. Engines have some thirty address ranges to give by themselves; beyond those, one is chosen here. */
-  async #create(projectId: string): Promise<string | undefined> {
+  /** Somebody else may be quicker. Engines have some thirty address ranges to give by themselves; beyond those, one is chosen here. */
+  async #create(projectId: string): Promise<void> {
     const taken = Object.values(networkInterfaces()).flatMap((each) => each?.map(({ cidr }) => cidr ?? "") ?? []);
     const first = Math.floor(Math.random() * SUBNETS);
     for (let attempt = 0; attempt <= SUBNET_TRIES; attempt++) {
@@ -62,7 +67,7 @@ export class ProjectNetworks {
         return await this.#createIn(projectId, subnet);
       } catch (error) {
         if (!(error instanceof EngineRefusal)) throw error;
-        if (error.status === 409) return undefined;
+        if (error.status === 409) return;
         if (!/address pool|pool overlaps/i.test(error.message)) throw error;
       }
     }
@@ -73,7 +78,7 @@ export class ProjectNetworks {
     );
   }
 
-  async #createIn(projectId: string, subnet: string | undefined): Promise<string> {
+  async #createIn(projectId: string, subnet: string | undefined): Promise<void> {
     const json = {
       Name: this.#name(projectId),
       CheckDuplicate: true,
@@ -81,7 +86,7 @@ export class ProjectNetworks {
       Labels: this.#own.labelled({ ...this.#labels, [LABEL.project]: projectId }),
       ...(subnet && { IPAM: { Config: [{ Subnet: subnet }] } }),
     };
-    return (await this.#engine.json<{ readonly Id: string }>("POST", "/networks/create", { json })).Id;
+    await this.#engine.json("POST", "/networks/create", { json });
   }
 
   async #remove(id: string): Promise<void> {

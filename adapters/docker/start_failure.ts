@@ -5,12 +5,12 @@ import { EngineRefusal } from "./engine_api.ts";
 
 const LONGEST = 300;
 
+/** A port that is taken, or a network that somebody is just removing or making too. */
+const PASSING = /already allocated|address already in use|network .*(not found|is ambiguous)/i;
+
 /** Whether another try with another port, in a network made anew, may work. */
 export function isWorthAnotherTry(error: unknown): boolean {
-  return (
-    error instanceof EngineRefusal &&
-    /already allocated|address already in use|network .*not found/i.test(error.message)
-  );
+  return error instanceof EngineRefusal && PASSING.test(error.message);
 }
 
 /** What to say of a container that the engine would not start; other errors stay as they are. No value of its environment is in it. */

@@ -179,7 +179,7 @@ export function runtimeContract<Kind extends RunnableKind>(
         expect(await runtime.find(started.instanceId)).toBeUndefined();
         expect(await runtime.list()).toEqual([]);
         expect(await runtime.output(started.instanceId, { since: 0, limit: 10 })).toEqual([]);
-        expect(fetch(`http://${started.host}:${started.port}/`)).rejects.toThrow();
+        await expect(fetch(`http://${started.host}:${started.port}/`)).rejects.toThrow();
         await runtime.remove(started.instanceId, GRACE);
       },
     );
@@ -188,7 +188,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       await using world = await open();
       const { runtime, programs } = world;
       const started = await runtime.start(runRequest(world, programs.silent));
-      expect(fetch(`http://${started.host}:${started.port}/`)).rejects.toThrow();
+      await expect(fetch(`http://${started.host}:${started.port}/`)).rejects.toThrow();
       await Bun.sleep(300);
       expect(await runtime.find(started.instanceId)).toMatchObject({ status: "starting", exit: null });
     });

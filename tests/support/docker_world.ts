@@ -12,7 +12,7 @@ export const DOCKER_HOST = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker
 /** Where the programs of the contract listen inside. */
 export const INNER_PORT = 8080;
 
-const WEB = `echo started; mkdir /tmp/$$; printf %s "$GREETING" >/tmp/$$/index.html; exec httpd -f -p $PORT -h /tmp/$$`;
+const WEB = `echo started; mkdir -p /tmp/$$; printf %s "$GREETING" >/tmp/$$/index.html; exec httpd -f -p $PORT -h /tmp/$$`;
 
 /** The contract's programs, for BusyBox. */
 export const DOCKER_PROGRAMS: ContractPrograms = {
@@ -37,12 +37,16 @@ export interface DockerWorld extends RuntimeForContract<"image"> {
   containerOf(instanceId: string): Promise<string>;
 }
 
-let built: Promise<string> | undefined;
+const built = new Map<string, Promise<string>>();
 
 /** The digest of an image with a shell and a web server, built when it is not there yet. */
-export function tinyImage(): Promise<string> {
-  built ??= docker(DOCKER_HOST, "build", "--quiet", "--tag", "slipway-test-tiny", TINY);
-  return built;
+export function tinyImage(target: "tiny" | "furnished" = "tiny"): Promise<string> {
+  const known = built.get(target);
+  if (known) return known;
+  const words = ["build", "--quiet", "--tag", `slipway-test-${target}`, "--target", target, TINY];
+  const image = docker(DOCKER_HOST, ...words);
+  built.set(target, image);
+  return image;
 }
 
 /** Opens a runtime that watches; disposing it removes everything of its installation. */
