@@ -11,6 +11,7 @@ export interface DockerServer extends AsyncDisposable {
   readonly slipway: SlipwayProcess;
   /** The way to the database, which can be watched and cut. */
   readonly gate: TcpGate;
+  readonly databaseUrl: string;
   /** What its containers, networks and images are labelled with. */
   readonly installation: string;
   /** Asks the engine; resolves to the lines that it prints. */
@@ -40,7 +41,14 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
   );
   installation = await installationOf(url);
   const lifetime = opened.move();
-  return { slipway, gate, installation, docker, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+  return {
+    slipway,
+    gate,
+    databaseUrl: url,
+    installation,
+    docker,
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
 }
 
 async function installationOf(url: string): Promise<string> {
