@@ -12,7 +12,7 @@ export interface GoModule {
   readonly replacements: readonly string[];
 }
 
-const MAX_LINES = 20_000;
+const MAX_LINES = 5_000;
 const MAX_LINE = 500;
 const VERSION = /^(?:go)?(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)$/;
 

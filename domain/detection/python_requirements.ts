@@ -28,6 +28,8 @@ const INCLUDED = /^(?:-r|--requirement|-c|--constraint)[ =]?\s{0,9}([\w./-]{1,20
 const QUOTED = /["']([A-Za-z0-9][A-Za-z0-9._-]{0,99}(?:\[[\w,-]{0,99}\])?)/g;
 const FOLDER = /^(?:-e|--editable)?[ =]{0,9}(?:\.{1,2}(?:[/[]|$)|\/)/;
 const MAX_FILES = 20;
+/** More than people write. */
+const MAX_LENGTH = 100_000;
 
 /** The packages that a Python project asks for directly. */
 export interface Requirements {
@@ -74,7 +76,7 @@ function requirementLines(folder: ProjectFolder): { readonly texts: string[]; re
   const texts: string[] = [];
   for (let at = 0; at < files.length; at++) {
     const inside = files[at]!.slice(0, files[at]!.lastIndexOf("/") + 1);
-    for (const line of (folder.text(files[at]!) ?? "").split(/\r?\n/)) {
+    for (const line of (folder.text(files[at]!) ?? "").slice(0, MAX_LENGTH).split(/\r?\n/)) {
       const text = line.trim();
       const included = INCLUDED.exec(text)?.[1]?.replace(/^(?:\.\/)+/, "");
       if (included === undefined) texts.push(text);
@@ -108,8 +110,12 @@ function tableTexts(table: JsonObject | undefined): string[] {
 
 /** Programs and ini files are not read as such: what is quoted or stands alone on a line may be a requirement. */
 function setupTexts(folder: ProjectFolder): string[] {
-  const quoted = Array.from((folder.text("setup.py") ?? "").matchAll(QUOTED), (match) => match[1]!);
+  const quoted = Array.from(
+    (folder.text("setup.py") ?? "").slice(0, MAX_LENGTH).matchAll(QUOTED),
+    (match) => match[1]!,
+  );
   const listed = (folder.text("setup.cfg") ?? "")
+    .slice(0, MAX_LENGTH)
     .split(/\r?\n/)
     .flatMap((line) => (/^\s/.test(line) ? [line.trim()] : []));
   return [...quoted, ...listed];

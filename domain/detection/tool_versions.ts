@@ -3,6 +3,8 @@ import type { ProjectFolder } from "./project_folder.ts";
 
 /** Files of version managers for any language; the first that names a tool counts. */
 export const TOOL_VERSION_FILES = ["mise.toml", ".mise.toml", ".tool-versions"] as const;
+/** Every ecosystem looks into these files: more than people write is not worth the time. */
+const MAX_LENGTH = 20_000;
 
 /** The version of a tool that mise or asdf would take, by any of its names there, in this folder or one that it lies in. */
 export function toolVersion(folder: ProjectFolder, names: readonly string[]): string | undefined {
@@ -34,7 +36,7 @@ function versionIn(value: unknown): string | undefined {
 }
 
 function asdfVersion(text: string, names: readonly string[]): string | undefined {
-  for (const line of text.split("\n")) {
+  for (const line of text.slice(0, MAX_LENGTH).split("\n")) {
     const [name, version] = line.replace(/#.*/, "").trim().split(/\s+/, 2);
     if (name !== undefined && version !== undefined && names.includes(name)) return version;
   }
@@ -45,7 +47,8 @@ function asdfVersion(text: string, names: readonly string[]): string | undefined
 export function versionFile(folder: ProjectFolder, path: string): string | undefined {
   const line = folder
     .text(path)
-    ?.split("\n")
+    ?.slice(0, MAX_LENGTH)
+    .split("\n")
     .find((written) => !/^\s*(?:#|$)/.test(written));
   return line
     ?.replace(/^\uFEFF/, "")
