@@ -124,7 +124,7 @@ function versionOf(folder: ProjectFolder): { readonly version: string; readonly 
   const wishes = [".dvmrc", ".deno-version"].map((from) => ({ from, wanted: versionFile(folder, from) }));
   const { version, warnings } = chosenVersion(
     "Deno",
-    [...wishes, { from: "the file of versions", wanted: toolVersion(folder, ["deno"]) }],
+    [...wishes, { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["deno"]) }],
     KNOWN,
   );
   return { version: wholeVersion(version), warnings };

@@ -1,15 +1,13 @@
 import { type Detection, isRunnable, NOTHING_DETECTED } from "./detection.ts";
 import { type Finding, warned } from "./ecosystem.ts";
 import { ECOSYSTEMS, REFINEMENTS } from "./ecosystems.ts";
-import { isPassedOver } from "./manifests.ts";
+import { GROUPS, isPassedOver } from "./manifests.ts";
 import { ProjectFolder } from "./project_folder.ts";
 import type { ProjectTree } from "./project_tree.ts";
 
 export type { Detection } from "./detection.ts";
 export type { ProjectTree } from "./project_tree.ts";
 
-/** Folders of folders that are looked into, as workspaces have them. */
-const GROUPS = new Set(["apps", "packages", "services"]);
 const PLAIN_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.-]*$/;
 const MAX_PLACES = 50;
 /** Languages of which a file often lies beside the program of another one. */
@@ -78,20 +76,29 @@ function detectionOf({ broken: _broken, programs: _programs, ...found }: Finding
 
 /** The folders in which a project may lie when the whole is none. */
 function placesIn(whole: ProjectFolder): ProjectFolder[] {
-  const found = usableIn(whole).flatMap((name) =>
-    GROUPS.has(name) ? usableIn(whole.at(name)).map((inner) => `${name}/${inner}`) : [name],
+  const here = whole.folders().filter(isUsable);
+  const found = here.flatMap((name) =>
+    GROUPS.has(name)
+      ? whole
+          .at(name)
+          .folders()
+          .map((inner) => `${name}/${inner}`)
+      : [name],
   );
-  const declared = ECOSYSTEMS.flatMap((ecosystem) => ecosystem.members?.(whole) ?? []).filter(isUsable);
-  const paths = [...new Set([...found, ...declared])].toSorted();
+  const declared = ["", ...here].flatMap((path) => membersIn(whole, path));
+  const paths = [...new Set([...found, ...declared])].filter(isUsable).toSorted();
   return paths.slice(0, MAX_PLACES).map((path) => whole.at(path));
 }
 
-function isUsable(path: string): boolean {
-  return path.split("/").every((name) => PLAIN_NAME.test(name) && !isPassedOver(name));
+/** The parts of the larger whole that lies in a folder, as its manifests name them. */
+function membersIn(whole: ProjectFolder, path: string): string[] {
+  const members = ECOSYSTEMS.flatMap(({ members: of }) => of?.(path === "" ? whole : whole.at(path)) ?? []);
+  return members.map((member) => (path === "" ? member : `${path}/${member}`));
 }
 
-function usableIn(folder: ProjectFolder): string[] {
-  return folder.folders().filter((name) => PLAIN_NAME.test(name) && !isPassedOver(name));
+function isUsable(path: string): boolean {
+  const names = path.split("/");
+  return names.every((name) => PLAIN_NAME.test(name)) && !isPassedOver(names);
 }
 
 /** Several projects side by side; what they have in common is said of the whole. */

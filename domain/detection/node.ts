@@ -8,7 +8,7 @@ import { MANAGER_FILES, packageManager } from "./node_packages.ts";
 import { buildInWorkspace } from "./node_monorepo.ts";
 import { NX_FILES, nxApplication, nxApplications } from "./node_nx.ts";
 import { dependsOn, type NodePackage, scriptText } from "./node_package.ts";
-import { entryOf, program } from "./node_program.ts";
+import { entryIn, entryOf, program, TYPED } from "./node_program.ts";
 import { isForDevelopment, portIn, runsProgram, scriptCommand, startScript } from "./node_scripts.ts";
 import { NODE_VERSION_FILES } from "./node_versions.ts";
 import { WORKSPACE_FILES, type Workspace, workspaceMembers, workspaceOf } from "./node_workspace.ts";
@@ -53,7 +53,9 @@ function describe(folder: ProjectFolder, manifest: JsonObject): Finding {
   const workspace = usableWorkspace(folder);
   const fallback = dependsOn(manifest, "elysia") || startsByBun(manifest) ? "bun" : "npm";
   const manager = packageManager(folder, manifest, { workspace, fallback });
-  const project: NodePackage = { folder, manifest, workspace, manager };
+  const isRoot = workspace?.root.path === folder.path && workspace.members.length > 0;
+  const holdsOthers = isRoot || nxApplications(folder).length > 0;
+  const project: NodePackage = { folder, manifest, workspace, manager, holdsOthers };
   const framework = NODE_FRAMEWORKS.find((candidate) => fits(candidate, project));
   const env = nodeVariables(folder, manifest);
   const found: Finding = {
@@ -154,12 +156,15 @@ function siteStart(project: NodePackage, { start }: NodeFramework, serve: string
 /** Tells whether a script runs what the framework's own command runs, perhaps from within the folder of the build. */
 function isSameProgram(script: string, serve: string | undefined): boolean {
   const [theirs, ours] = [lastWord(script), lastWord(serve ?? "")];
+  // A script of several commands does something of its own before.
+  if (/[&;|]/.test(script)) return false;
   return ours !== "" && (theirs === ours || ours.endsWith(`/${theirs}`));
 }
 
 function language(folder: ProjectFolder, manifest: JsonObject = {}): string {
-  const typed = folder.has("tsconfig.json") || dependsOn(manifest, "typescript");
-  return typed ? "typescript" : "javascript";
+  const start = scriptText(manifest, "start") ?? "";
+  const typed = folder.has("tsconfig.json") || dependsOn(manifest, "typescript") || /\.[mc]?tsx?(?:\s|$)/.test(start);
+  return typed || TYPED.test(entryIn(folder) ?? "") ? "typescript" : "javascript";
 }
 
 function lastWord(command: string): string {

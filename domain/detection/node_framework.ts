@@ -1,5 +1,5 @@
 import type { Finding } from "./ecosystem.ts";
-import { dependsOn, isMember, isWorkspaceRoot, type NodePackage, scriptText } from "./node_package.ts";
+import { dependsOn, isMember, type NodePackage, scriptText } from "./node_package.ts";
 import { textOf, memberOf } from "./json_text.ts";
 import { isDependedOn } from "./node_workspace.ts";
 import type { ProjectFolder } from "./project_folder.ts";
@@ -70,7 +70,7 @@ export function isSiteOf(framework: NodeFramework, project: NodePackage): boolea
   if (names.length === 0 || framework.isOther?.(project)) return false;
   const offered = names.some((name) => dependsOn(manifest, name, ["peerDependencies"]));
   const used = !offered && names.some((name) => dependsOn(manifest, name, ["dependencies"]));
-  if (isWorkspaceRoot(project) || offered) return isConfigured(framework, project);
+  if (project.holdsOthers || offered) return isConfigured(framework, project);
   if (!isMember(project) || isConfigured(framework, project)) return true;
   return used && !isDependedOn(workspace!, textOf(manifest, "name"));
 }

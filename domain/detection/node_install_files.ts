@@ -1,7 +1,7 @@
 import { type JsonObject, memberOf, textOf } from "./json_text.ts";
 import { PRISMA_SCHEMAS } from "./node_env.ts";
 import { dependsOn, type NodePackage, scriptText } from "./node_package.ts";
-import { isPlainPath, plainPath } from "./plain_names.ts";
+import { plainPath } from "./plain_names.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 
 const SETTINGS = [
@@ -21,6 +21,8 @@ const LIFECYCLE = ["preinstall", "install", "postinstall", "prepare", "prepublis
 const HARMLESS =
   /^(?:npx |yarn |pnpm |bunx |exec |-y |--yes )*(?:husky(?: install)?(?: [\w./-]+)?|lefthook install|simple-git-hooks|is-ci|only-allow [a-z]+|patch-package|prisma generate|nuxt prepare|nuxi prepare|exit 0|true|:)$/;
 const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies"];
+/** Patches bear the names and versions of packages. */
+const FILE = /^[\w@.+][\w@.+/-]*$/;
 const MAX_FILES = 300;
 
 /** The files that installing reads, relative to the folder of the lockfile; none when it may read anything. */
@@ -41,7 +43,7 @@ export function installFiles(project: NodePackage): string[] {
     ),
     ...packages.flatMap((one) => schemas(home, one)),
   ];
-  return files.length <= MAX_FILES && files.every(isPlainPath) ? [...new Set(files)].toSorted() : [];
+  return files.length <= MAX_FILES && files.every((path) => FILE.test(path)) ? [...new Set(files)].toSorted() : [];
 }
 
 function inside(folder: string, path: string): string {

@@ -72,8 +72,8 @@ function pnpmLine(home: ProjectFolder): string | undefined {
   const version = /^lockfileVersion:\s*['"]?(\d{1,2}(?:\.\d)?)/m.exec(start(home, "pnpm-lock.yaml"))?.[1];
   if (version === undefined) return undefined;
   if (Number(version) >= 9) return settingsOfTen(home) ? "10" : "9";
-  if (Number(version) >= 6) return "8";
-  return Number(version) >= 5.4 ? "7" : "6";
+  // Before the seventh version, pnpm does not run on the Node of today; that one reads the lockfiles of those before.
+  return Number(version) >= 6 ? "8" : "7";
 }
 
 function settingsOfTen(home: ProjectFolder): boolean {

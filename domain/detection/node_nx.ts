@@ -80,7 +80,7 @@ export function nxApplication(folder: ProjectFolder): Finding | undefined {
     output: plainPath(textOf(options, "outputPath")) ?? outputOf(folder, way, path),
     exec: manager.exec,
   };
-  const project: NodePackage = { folder, manifest, workspace, manager };
+  const project: NodePackage = { folder, manifest, workspace, manager, holdsOthers: false };
   const found: Finding = {
     language: folder.has("tsconfig.json") ? "typescript" : "javascript",
     packageManager: manager.name,

@@ -11,6 +11,8 @@ export interface NodePackage {
   /** The workspace that it belongs to. */
   readonly workspace: Workspace | undefined;
   readonly manager: PackageManager;
+  /** Whether other packages lie in it that may be what is deployed. */
+  readonly holdsOthers: boolean;
 }
 
 const KINDS = ["dependencies", "devDependencies", "optionalDependencies"] as const;
@@ -28,11 +30,6 @@ export function dependencyVersion(manifest: JsonObject, name: string): string | 
 /** The text of a script. */
 export function scriptText(manifest: JsonObject, name: string): string | undefined {
   return textOf(memberOf(manifest, "scripts"), name);
-}
-
-/** Tells whether a package is the root of a workspace that has other packages. */
-export function isWorkspaceRoot({ folder, workspace }: Pick<NodePackage, "folder" | "workspace">): boolean {
-  return workspace !== undefined && workspace.root.path === folder.path && workspace.members.length > 0;
 }
 
 /** Tells whether a package is a member of a workspace, and not its root. */

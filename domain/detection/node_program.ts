@@ -1,17 +1,19 @@
 import { type Finding, warned } from "./ecosystem.ts";
-import { memberOf, objectOf, textOf } from "./json_text.ts";
-import { dependsOn, isMember, isWorkspaceRoot, type NodePackage, scriptText } from "./node_package.ts";
+import { type JsonObject, memberOf, objectOf, textOf } from "./json_text.ts";
+import { dependsOn, isMember, type NodePackage, scriptText } from "./node_package.ts";
 import { portIn, scriptCommand, startScript, startsAll, watchedProgram } from "./node_scripts.ts";
 import { isDependedOn } from "./node_workspace.ts";
 import { isPlainPath, plainPath } from "./plain_names.ts";
-import { staticSite } from "./static_site.ts";
+import type { ProjectFolder } from "./project_folder.ts";
+import { pagesIn } from "./static_site.ts";
 
 const ENTRY_NAMES = ["server", "app", "index", "main"];
 const ENTRY_ENDINGS = ["js", "mjs", "cjs", "ts", "mts"];
 const ENTRIES = ["", "src/"].flatMap((folder) =>
   ENTRY_NAMES.flatMap((name) => ENTRY_ENDINGS.map((ending) => `${folder}${name}.${ending}`)),
 );
-const TYPED = /\.[mc]?tsx?$/;
+/** Ends the name of a file of TypeScript. */
+export const TYPED = /\.[mc]?tsx?$/;
 const COMPILES = /(?:^|[\s&])(?:tsc|tsc-alias|swc|babel)(?:\s|$)/;
 const NO_START =
   "Cannot tell how to start the project: package.json has no start script and there is no index.js or server.js. Set the start command";
@@ -22,15 +24,16 @@ export function program(project: NodePackage, found: Finding): Finding {
   const script = startScript(manifest);
   const text = script === undefined ? undefined : scriptText(manifest, script);
   const running: Finding = { ...found, projectType: "app", port: portIn(text) ?? found.port ?? 3000 };
-  if (script !== undefined && !(isWorkspaceRoot(project) && startsAll(text ?? ""))) {
+  if (script !== undefined && !(project.holdsOthers && startsAll(text ?? ""))) {
     const watched = programPath(project, watchedProgram(text ?? ""));
     if (watched !== undefined) return { ...running, ...runOf(project, watched) };
     return { ...running, startCommand: scriptCommand(project, script)! };
   }
   // A script beside a page is for the browser, not for the server.
-  const pages = found.framework ? undefined : staticSite.detect(folder);
+  const isPart = isPartOfOthers(project) || (!found.framework && isLibrary(manifest));
+  const pages = found.framework || (isPart && !project.holdsOthers) ? undefined : pagesIn(folder);
   if (pages !== undefined) return { ...found, ...pages, language: found.language ?? null };
-  const path = isPartOfOthers(project) ? undefined : entryOf(project);
+  const path = isPart ? undefined : entryOf(project);
   if (path === undefined) return warned({ ...found, projectType: "app" }, NO_START);
   const { warnings = [], ...started } = runOf(project, path);
   return warned({ ...running, ...started }, ...warnings);
@@ -43,6 +46,11 @@ export function entryOf({ folder, manifest }: NodePackage): string | undefined {
   if (existing !== undefined) return existing;
   const built = builtEntry(main, scriptText(manifest, "build"));
   if (built !== undefined) return built;
+  return entryIn(folder);
+}
+
+/** The file in a folder by which its program usually starts. */
+export function entryIn(folder: ProjectFolder): string | undefined {
   return folder.first(ENTRIES);
 }
 
@@ -57,9 +65,15 @@ function builtEntry(main: string | undefined, build: string | undefined): string
 /** Packages that others build on are no programs, nor is the root that holds them all. */
 function isPartOfOthers(project: NodePackage): boolean {
   const { folder, manifest, workspace } = project;
-  if (isWorkspaceRoot(project)) return true;
+  if (project.holdsOthers) return true;
   if (!isMember(project)) return false;
   return isDependedOn(workspace!, textOf(manifest, "name")) || /(?:^|\/)(?:packages|libs?)\//.test(folder.path);
+}
+
+/** Packages that are made to be published say what they offer. */
+function isLibrary(manifest: JsonObject): boolean {
+  const offers = ["exports", "files", "types", "typings"].some((key) => Object.hasOwn(manifest, key));
+  return offers && manifest["private"] !== true;
 }
 
 function programPath({ folder }: NodePackage, named: string | undefined): string | undefined {

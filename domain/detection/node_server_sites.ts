@@ -144,7 +144,7 @@ export function tanstackStart({ folder, manifest, manager }: NodePackage): Refin
   );
   if (/\bspa\s*:\s*\{[^}]{0,200}\benabled\s*:\s*true\b/.test(code))
     return asFiles(nitro ? ".output/public" : "dist/client");
-  if (nitro) return { ...NITRO, outputDirectory: NITRO.output };
+  if (nitro) return { serve: NITRO.serve, alone: NITRO.alone, outputDirectory: NITRO.output };
   return {
     serve: `${manager.exec} vite preview --host 0.0.0.0 --port $PORT`,
     outputDirectory: "dist",

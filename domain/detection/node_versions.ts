@@ -43,7 +43,7 @@ export function nodeVersion(folder: ProjectFolder, manifests: readonly JsonObjec
     ),
     wish(".nvmrc", versionFileOf(folder, ".nvmrc")),
     wish(".node-version", versionFileOf(folder, ".node-version")),
-    wish("the file of versions", toolVersion(folder, ["node", "nodejs"])),
+    wish("mise.toml or .tool-versions", toolVersion(folder, ["node", "nodejs"])),
   ];
   const engines = firstOf(manifests, (manifest) => textOf(memberOf(manifest, "engines"), "node"));
   return byPinOrEngines("Node", engines, pins.map(plainLine), NODE);
@@ -58,7 +58,7 @@ export function bunVersion(folder: ProjectFolder, manifests: readonly JsonObject
       firstOf(manifests, (manifest) => runtime(manifest, "bun")),
     ),
     wish(".bun-version", versionFileOf(folder, ".bun-version")),
-    wish("the file of versions", toolVersion(folder, ["bun"])),
+    wish("mise.toml or .tool-versions", toolVersion(folder, ["bun"])),
   ];
   const engines = firstOf(manifests, (manifest) => textOf(memberOf(manifest, "engines"), "bun"));
   return byPinOrEngines("Bun", engines, pins, BUN);

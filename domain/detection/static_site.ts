@@ -11,11 +11,16 @@ export const staticSite: Ecosystem = {
   detect(folder) {
     const generated = hugo(folder);
     if (generated !== undefined) return generated;
-    const output = FOLDERS.find((name) => folder.has(name === "." ? "index.html" : `${name}/index.html`));
-    if (output === undefined) return undefined;
-    return { language: "html", projectType: "static", outputDirectory: output };
+    // Whether a page beside a package.json is meant to be served is told by that.
+    return folder.has("package.json") ? undefined : pagesIn(folder);
   },
 };
+
+/** The pages in a folder that are served as they are. */
+export function pagesIn(folder: ProjectFolder): Finding | undefined {
+  const output = FOLDERS.find((name) => folder.has(name === "." ? "index.html" : `${name}/index.html`));
+  return output === undefined ? undefined : { language: "html", projectType: "static", outputDirectory: output };
+}
 
 function hugo(folder: ProjectFolder): Finding | undefined {
   const old =

@@ -205,7 +205,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       "vite.config.ts": "export default defineConfig({ build: { outDir: './www/' } })",
     },
     {
-      language: "javascript",
+      language: "typescript",
       framework: "vite",
       packageManager: "npm",
       installCommand: "npm install",
