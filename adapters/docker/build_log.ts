@@ -1,4 +1,5 @@
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { plainStep } from "../../domain/image/plain_step.ts";
 import type { FailedStep } from "./build_failure.ts";
 import type { BuildTrace, TraceOutput, TraceStatus, TraceStep } from "./build_trace.ts";
 
@@ -62,7 +63,13 @@ export class BuildLog {
     // A step may start again after a part of it was found in the cache.
     if (known) known.started = started;
     if (known && !known.ended) return;
-    const step = known ?? { name, stdout: new LineSplitter(), stderr: new LineSplitter(), started, ended: false };
+    const step = known ?? {
+      name: plainStep(name),
+      stdout: new LineSplitter(),
+      stderr: new LineSplitter(),
+      started,
+      ended: false,
+    };
     this.#steps.set(digest, step);
     if (!known) this.#tell(step, lines);
   }
@@ -85,7 +92,7 @@ export class BuildLog {
   }
 
   #end({ digest, name, cached, completed, error }: TraceStep, lines: LogLine[]): void {
-    if (error !== "" && !CANCELLED.test(error)) this.#failed ??= { name, error };
+    if (error !== "" && !CANCELLED.test(error)) this.#failed ??= { name: plainStep(name), error };
     const step = this.#steps.get(digest);
     if (!step || step.ended || completed === undefined) return;
     step.ended = true;

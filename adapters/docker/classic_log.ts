@@ -1,4 +1,5 @@
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { plainStep } from "../../domain/image/plain_step.ts";
 import type { FailedStep } from "./build_failure.ts";
 import type { LogLine } from "./build_log.ts";
 import type { BuildMessage } from "./build_messages.ts";
@@ -53,7 +54,7 @@ export class ClassicLog implements BuildReader {
   #stream(text: string): readonly LogLine[] {
     const step = STEP.exec(text);
     if (step) {
-      this.#step = `[${step[1]}] ${step[2]!.replaceAll(/\s+/g, " ").trim()}`;
+      this.#step = plainStep(`[${step[1]}] ${step[2]!.replaceAll(/\s+/g, " ").trim()}`);
       return [...this.flush(), { text: this.#step, stream: "stdout" }];
     }
     const running = RUNNING.exec(text);
