@@ -275,8 +275,7 @@ describe("DockerRuntime: how a program ends", () => {
   });
 
   test("a program that dies is started again by the engine alone, at the same address", async () => {
-    await using world = await dockerWorld();
-    await world.runtime[Symbol.asyncDispose]();
+    await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const started = await world.runtime.start(runRequest(world, world.programs.web));
     await answerOf(started);
     process.kill((await inspected(world, started.instanceId)).State.Pid, "SIGKILL");
@@ -319,8 +318,7 @@ describe("DockerRuntime: what keeps ending", () => {
   });
 
   test.concurrent("is given up by the next server, when none was there meanwhile", async () => {
-    await using world = await dockerWorld();
-    await world.runtime[Symbol.asyncDispose]();
+    await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const { instanceId } = await world.runtime.start(runRequest(world, world.programs.crashing));
     const until = Date.now() + 25_000;
     while (Number((await engineSays(world, instanceId)).split(" ")[1]) < 6 && Date.now() < until) await Bun.sleep(50);

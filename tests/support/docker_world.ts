@@ -49,14 +49,14 @@ export function tinyImage(target: "tiny" | "furnished" = "tiny"): Promise<string
   return image;
 }
 
-/** Opens a runtime that watches; disposing it removes everything of its installation. */
-export async function dockerWorld(dockerHost = DOCKER_HOST): Promise<DockerWorld> {
+/** Opens a runtime that watches unless told otherwise; disposing it removes everything of its installation. */
+export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } = {}): Promise<DockerWorld> {
   const image = await tinyImage();
   const installation = `test-${crypto.randomUUID()}`;
   const engine = new EngineApi(dockerHost);
   const another = () => new DockerRuntime({ engine, installation, labels: { [TEST_LABEL]: "1" } });
   const runtime = another();
-  await runtime.supervise();
+  if (watches) await runtime.supervise();
   const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
   const own = `label=slipway.installation=${installation}`;
   const idsOf = async (...words: readonly string[]) =>
