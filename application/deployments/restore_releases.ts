@@ -5,7 +5,7 @@ import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { runnableOf } from "./engine/release_folder.ts";
-import { routesTo, type ServePorts } from "./engine/serve.ts";
+import { routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
@@ -33,7 +33,10 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
         await ensureRunning(ports, release);
         routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
       } catch (error) {
-        if (isEngineAway(error)) waiting.add(release.deployment.id);
+        if (isEngineAway(error)) {
+          waiting.add(release.deployment.id);
+          if (!only) routes.push(...(await routesAt(ports, release, { kind: "starting" }, baseDomain)));
+        }
         const why = error instanceof Error ? error.message : String(error);
         const where = { projectId: release.project.id, error: why };
         if (!only) ports.log.write("error", "A live release could not be started again", where);

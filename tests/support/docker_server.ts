@@ -30,7 +30,8 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
     return output.split("\n").filter((line) => line !== "");
   };
   let installation = "";
-  opened.defer(() => removeAll(docker, installation));
+  // An engine of the test's own goes with all that it holds.
+  if (!settings["DOCKER_HOST"]) opened.defer(() => removeAll(docker, installation));
   const slipway = opened.use(
     await SlipwayProcess.start({
       DATABASE_URL: Object.assign(new URL(url), { port: String(gate.port) }).href,
