@@ -43,7 +43,7 @@ export async function dataFolder(kind: SandboxKind): Promise<string> {
   return data;
 }
 
-/** The sandboxes that work on this machine; `plain` always does. */
+/** The sandboxes that work on this machine; `plain` always does, and `sandboxes_test.ts` says which ones must. */
 export async function workingSandboxes(): Promise<readonly SandboxKind[]> {
   const found = await Promise.all(
     SANDBOX_KINDS.map(async (kind) => {
