@@ -14,6 +14,9 @@ export const NX_FILES = ["project.json"] as const;
 
 const MAX_DEPTH = 3;
 const MAX_PROJECTS = 200;
+/** How many folders of one level are looked into. */
+const MAX_FOLDERS = 500;
+const NO_PROJECTS = /^(?:\..*|node_modules|dist|tmp)$/;
 const SERVERS = [
   ["@nestjs/core", "nestjs"],
   ["fastify", "fastify"],
@@ -39,20 +42,23 @@ interface NxApplication {
 }
 
 /** The folders of the applications that a workspace of Nx has, where one package.json serves them all. */
-export function nxApplications(root: ProjectFolder): string[] {
-  if (!root.has("nx.json")) return [];
+export function nxApplications(root: ProjectFolder): readonly string[] {
+  return root.has("nx.json") ? root.once("applications of Nx", applicationsIn) : [];
+}
+
+function applicationsIn(root: ProjectFolder): string[] {
   let level = [""];
   const found: string[] = [];
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    level = level.flatMap((path) =>
-      (path === "" ? root : root.at(path))
-        .folders()
-        .filter((name) => !/^(?:\..*|node_modules|dist|tmp)$/.test(name))
-        .map((name) => (path === "" ? name : `${path}/${name}`)),
-    );
+    level = level.slice(0, MAX_FOLDERS).flatMap((path) => foldersIn(root, path));
     found.push(...level.filter((path) => isApplication(objectOf(root.data(`${path}/project.json`)))));
   }
   return found.slice(0, MAX_PROJECTS);
+}
+
+function foldersIn(root: ProjectFolder, path: string): string[] {
+  const names = (path === "" ? root : root.at(path)).folders();
+  return names.filter((name) => !NO_PROJECTS.test(name)).map((name) => (path === "" ? name : `${path}/${name}`));
 }
 
 /** What an application of Nx without a package.json of its own is. */
@@ -64,7 +70,7 @@ export function nxApplication(folder: ProjectFolder): Finding | undefined {
   const path = root.path === "" ? folder.path : folder.path.slice(root.path.length + 1);
   const name = plainPackage(textOf(settings, "name") ?? path.split("/").at(-1));
   if (name === undefined || plainPath(path) !== path) return undefined;
-  const workspace: Workspace = { root, manifest, members: [] };
+  const workspace: Workspace = { root, manifest, members: [], needed: new Set() };
   const manager = packageManager(root, manifest);
   const way = wayToRoot(workspace, folder)!;
   const build = memberOf(memberOf(settings, "targets"), "build");

@@ -9,6 +9,8 @@ export interface Workspace {
   readonly manifest: JsonObject;
   /** Sorted by their paths. */
   readonly members: readonly WorkspaceMember[];
+  /** The names of all packages that members depend on. */
+  readonly needed: ReadonlySet<string>;
 }
 
 /** One package of a workspace. */
@@ -21,8 +23,10 @@ export interface WorkspaceMember {
 /** Files in which workspaces are described, beside the package.json. */
 export const WORKSPACE_FILES = ["pnpm-workspace.yaml", "lerna.json", "nx.json", "turbo.json"] as const;
 
-const MAX_PATTERNS = 100;
+const MAX_PATTERNS = 50;
 const MAX_MEMBERS = 200;
+/** How many folders are looked into for them. */
+const MAX_FOLDERS = 1_000;
 /** Manifests that lie deeper are not read. */
 const MAX_DEPTH = 3;
 const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
@@ -30,23 +34,27 @@ const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies",
 /** The workspace that a folder is the root or a member of. */
 export function workspaceOf(folder: ProjectFolder): Workspace | undefined {
   for (const root of folder.outward()) {
-    const patterns = patternsIn(root);
-    if (patterns.length === 0) continue;
-    const members = membersOf(root, patterns);
+    const workspace = root.once("workspace of Node", workspaceAt);
+    if (workspace === undefined) continue;
     const path = root.path === "" ? folder.path : folder.path.slice(root.path.length + 1);
-    if (root.path !== folder.path && !members.includes(path)) continue;
-    return {
-      root,
-      manifest: manifestOf(root),
-      members: members.map((member) => ({ path: member, manifest: manifestOf(root.at(member)) })),
-    };
+    if (root.path === folder.path || workspace.members.some((member) => member.path === path)) return workspace;
   }
   return undefined;
 }
 
+function workspaceAt(root: ProjectFolder): Workspace | undefined {
+  const patterns = patternsIn(root);
+  if (patterns.length === 0) return undefined;
+  const members = membersOf(root, patterns).map((path) => ({ path, manifest: manifestOf(root.at(path)) }));
+  const needed = members.flatMap(({ manifest }) =>
+    DEPENDENCIES.flatMap((kind) => Object.keys(memberOf(manifest, kind) ?? {})),
+  );
+  return { root, manifest: manifestOf(root), members, needed: new Set(needed) };
+}
+
 /** The folders of the packages that a workspace at this folder has. */
 export function workspaceMembers(root: ProjectFolder): string[] {
-  return membersOf(root, patternsIn(root));
+  return root.once("workspace of Node", workspaceAt)?.members.map(({ path }) => path) ?? [];
 }
 
 /** The members on which a package builds, the deeper ones first, those of the members included. */
@@ -68,11 +76,8 @@ export function localDependencies({ members }: Workspace, manifest: JsonObject):
 }
 
 /** Tells whether another member depends on the package of this name. */
-export function isDependedOn({ members }: Workspace, name: string | undefined): boolean {
-  if (name === undefined) return false;
-  return members.some(({ manifest }) =>
-    DEPENDENCIES.some((kind) => Object.hasOwn(memberOf(manifest, kind) ?? {}, name)),
-  );
+export function isDependedOn({ needed }: Workspace, name: string | undefined): boolean {
+  return name !== undefined && needed.has(name);
 }
 
 /** The way from a member's folder to the root of its workspace, as `../..`; `undefined` at the root itself. */
@@ -102,8 +107,9 @@ function patternsIn(root: ProjectFolder): string[] {
 function membersOf(root: ProjectFolder, patterns: readonly string[]): string[] {
   const without = patterns.filter((pattern) => pattern.startsWith("!")).map((pattern) => partsOf(pattern.slice(1)));
   const found = new Set<string>();
-  for (const pattern of patterns.filter((one) => !one.startsWith("!"))) {
-    for (const path of foldersLike(root, partsOf(pattern))) if (root.has(`${path}/package.json`)) found.add(path);
+  const walk = { left: MAX_FOLDERS };
+  for (const pattern of new Set(patterns.filter((one) => !one.startsWith("!")))) {
+    for (const path of foldersLike(root, partsOf(pattern), walk)) if (root.has(`${path}/package.json`)) found.add(path);
   }
   return [...found]
     .filter((path) => isPlainPath(path) && !without.some((parts) => fits(partsOf(path), parts)))
@@ -111,21 +117,22 @@ function membersOf(root: ProjectFolder, patterns: readonly string[]): string[] {
     .slice(0, MAX_MEMBERS);
 }
 
-/** The folders whose paths fit a pattern, looked up level by level. */
-function foldersLike(root: ProjectFolder, pattern: readonly string[]): string[] {
+/** The folders whose paths fit a pattern, looked up level by level, as long as there are folders left to look into. */
+function foldersLike(root: ProjectFolder, pattern: readonly string[], walk: { left: number }): Set<string> {
   let level = [""];
   const found = new Set<string>();
-  for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    level = level.flatMap((path) =>
-      (path === "" ? root : root.at(path))
-        .folders()
-        .filter((name) => name !== "node_modules")
-        .map((name) => (path === "" ? name : `${path}/${name}`))
-        .filter((inner) => begins(partsOf(inner), pattern)),
-    );
+  for (let depth = 0; depth < MAX_DEPTH && (depth < pattern.length || pattern.includes("**")); depth++) {
+    const looked = level.slice(0, walk.left);
+    walk.left -= looked.length;
+    level = looked.flatMap((path) => foldersIn(root, path).filter((inner) => begins(partsOf(inner), pattern)));
     for (const path of level) if (fits(partsOf(path), pattern)) found.add(path);
   }
-  return [...found];
+  return found;
+}
+
+function foldersIn(root: ProjectFolder, path: string): string[] {
+  const names = (path === "" ? root : root.at(path)).folders().filter((name) => name !== "node_modules");
+  return names.map((name) => (path === "" ? name : `${path}/${name}`));
 }
 
 /** Tells whether something below this path may fit the pattern. */

@@ -3,6 +3,9 @@ import type { ProjectTree } from "./project_tree.ts";
 /** Names that may stand in a command without quotes. */
 const PLAIN_PATH = /^[A-Za-z0-9_@][A-Za-z0-9_@./-]*$/;
 
+/** What was worked out for the folders of a tree. */
+const REMEMBERED = new WeakMap<ProjectTree, Map<string, unknown>>();
+
 /** One folder of a project, with paths relative to it. */
 export class ProjectFolder {
   /** Relative to the whole project, `""` for all of it. */
@@ -93,6 +96,15 @@ export class ProjectFolder {
   /** The same as `outward`. */
   upward(): ProjectFolder[] {
     return this.outward();
+  }
+
+  /** What `make` gives for this folder, made once for all that ask for it by this name while the same tree is looked at. */
+  once<T>(name: string, make: (folder: ProjectFolder) => T): T {
+    const remembered = REMEMBERED.get(this.#tree) ?? new Map<string, unknown>();
+    REMEMBERED.set(this.#tree, remembered);
+    const key = `${name} ${this.path}`;
+    if (!remembered.has(key)) remembered.set(key, make(this));
+    return remembered.get(key) as T;
   }
 
   /** A file named by the project, brought into plain form, when it exists and is safe to stand in a command. */
