@@ -31,17 +31,10 @@ export async function toolchainImage(): Promise<string> {
   } finally {
     await rm(context, { recursive: true, force: true });
   }
-  await removeOthers(image);
   return image;
 }
 
 /** The operator's map with which every image of Docker Hub is this one. */
 export function allFrom(image: string): BaseImages {
   return [baseImageEntry(`*=${image}`)!];
-}
-
-async function removeOthers(image: string): Promise<void> {
-  const listed = await run(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}", NAME]);
-  const others = listed.output.split("\n").filter((other) => other !== "" && other !== image);
-  if (others.length > 0) await run(["docker", "image", "rm", ...others]);
 }
