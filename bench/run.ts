@@ -3,7 +3,9 @@ import { edge } from "./edge.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { apiGet, apiList } from "./api.ts";
 import { deploymentGet, deploymentsList } from "./deployments_api.ts";
+import { deployDocker } from "./deploy_docker.ts";
 import { deployProcess } from "./deploy_process.ts";
+import { detect } from "./detect.ts";
 import { logIngest } from "./log_ingest.ts";
 import { streamFanout } from "./stream_fanout.ts";
 
@@ -19,11 +21,13 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "deployments-list": deploymentsList,
   "deployment-get": deploymentGet,
   "deploy-process": deployProcess,
+  "deploy-docker": deployDocker,
   boot,
   "idle-memory": idleMemory,
   "log-ingest": logIngest,
   "stream-fanout": streamFanout,
   edge,
+  detect,
 };
 
 const wanted = process.argv.slice(2);
