@@ -1,9 +1,8 @@
 import type { ImageRecipe } from "./image_recipe.ts";
 import { jsonObject, memberOf, textOf } from "./json_text.ts";
 import { packageManager } from "./node_packages.ts";
+import { nodeVersion } from "./node_versions.ts";
 import type { ProjectFolder } from "./project_folder.ts";
-import { toolVersion, versionFile } from "./tool_versions.ts";
-import { versionFor } from "./version_range.ts";
 
 /** The packages of Node.js by which a project of another language makes its scripts and styles. */
 export interface AssetPackages {
@@ -29,9 +28,6 @@ const FILES = [
   ".npmrc",
   ".yarnrc.yml",
 ];
-/** Names of the files that are read beside package.json. */
-export const ASSET_MANIFESTS = [".nvmrc", ".node-version"];
-const NODE = { lines: ["24", "22", "20", "18"], preset: "22" };
 
 /** How the scripts and styles beside a program of another language are made; `undefined` when there is nothing to install. */
 export function assetPackages(folder: ProjectFolder): AssetPackages | undefined {
@@ -39,15 +35,13 @@ export function assetPackages(folder: ProjectFolder): AssetPackages | undefined 
   if (manifest === undefined) return undefined;
   const { name, install, run } = packageManager(folder, manifest);
   if (install === undefined) return undefined;
-  const wanted = [
-    versionFile(folder, ".nvmrc"),
-    versionFile(folder, ".node-version"),
-    toolVersion(folder, ["node", "nodejs"]),
-    textOf(memberOf(manifest, "engines"), "node"),
-  ];
-  const version =
-    wanted.flatMap((text) => (text === undefined ? [] : (versionFor(text, NODE) ?? []))).at(0) ?? NODE.preset;
-  const tool = name === "bun" ? "npm install --global bun" : name === "npm" ? undefined : "corepack enable";
+  const { version } = nodeVersion(folder, [manifest]);
+  const tool =
+    name === "bun"
+      ? "npm install --global bun"
+      : name === "npm"
+        ? undefined
+        : "npm install --global --force corepack && corepack enable";
   const node = `curl -fsSL https://deb.nodesource.com/setup_${version.split(".")[0]}.x | bash - && apt-get install -y --no-install-recommends nodejs`;
   return {
     install,

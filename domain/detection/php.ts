@@ -1,8 +1,9 @@
-import { ASSET_MANIFESTS, type AssetPackages, assetPackages } from "./asset_packages.ts";
+import { type AssetPackages, assetPackages } from "./asset_packages.ts";
 import { chosenVersion, type ChosenVersion } from "./chosen_version.ts";
 import type { DetectedVariable } from "./detection.ts";
 import type { Ecosystem, Finding } from "./ecosystem.ts";
 import { type JsonObject, jsonObject, memberOf, objectOf, textOf } from "./json_text.ts";
+import { NODE_VERSION_FILES } from "./node_versions.ts";
 import { phpImage } from "./php_image.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { TOOL_VERSION_FILES, toolVersion, versionFile } from "./tool_versions.ts";
@@ -59,7 +60,7 @@ const NO_START =
 
 /** Projects of PHP: what Composer installs, and plain pages. */
 export const php: Ecosystem = {
-  manifests: ["composer.json", ".php-version", "index.php", ...ASSET_MANIFESTS, ...TOOL_VERSION_FILES],
+  manifests: ["composer.json", ".php-version", "index.php", ...NODE_VERSION_FILES, ...TOOL_VERSION_FILES],
   detect(folder) {
     const pages = PAGES.find((name) => folder.has(name === "." ? "index.php" : `${name}/index.php`));
     if (!folder.has("composer.json")) {

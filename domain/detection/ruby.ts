@@ -1,7 +1,8 @@
-import { ASSET_MANIFESTS, type AssetPackages, assetPackages } from "./asset_packages.ts";
+import { type AssetPackages, assetPackages } from "./asset_packages.ts";
 import { chosenVersion, type ChosenVersion } from "./chosen_version.ts";
 import type { Ecosystem, Finding } from "./ecosystem.ts";
 import { type ImageRecipe, recipe } from "./image_recipe.ts";
+import { NODE_VERSION_FILES } from "./node_versions.ts";
 import { officialImage } from "./official_image.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { type RubyGems, rubyGems } from "./ruby_gems.ts";
@@ -41,7 +42,7 @@ export const ruby: Ecosystem = {
     "Gemfile.lock",
     ".ruby-version",
     ...RAILS_MANIFESTS,
-    ...ASSET_MANIFESTS,
+    ...NODE_VERSION_FILES,
     ...TOOL_VERSION_FILES,
   ],
   detect(folder) {
