@@ -21,7 +21,7 @@ export const bun: Ecosystem = {
       packageManager: "bun",
       startCommand: `bun ${entry}`,
       port: 3000,
-      image: recipe(`oven/bun:${version}-slim`),
+      image: recipe(`oven/bun:${version}-slim`, { runEnvironment: { NODE_ENV: "production" } }),
       warnings,
     };
   },

@@ -19,8 +19,9 @@ export function nodeFinding(project: NodePackage, found: Finding, { isSite, alon
   // Such programs are made for Node, whatever installs them.
   const name = !isSite && runsOnBun(project, found) ? "bun" : "node";
   const { version, warnings } = name === "bun" ? bunVersion(folder, manifests) : nodeVersion(folder, manifests);
-  const isSomething = found.projectType === "static" ? manager.install !== undefined : found.startCommand != null;
-  const image = isSomething ? nodeImage({ project, found, runtime: { name, version }, alone }) : null;
+  // Without a start command too: a person may set one.
+  const isServedAsItIs = found.projectType === "static" && (manager.install ?? found.buildCommand ?? null) === null;
+  const image = isServedAsItIs ? null : nodeImage({ project, found, runtime: { name, version }, alone });
   return warned({ ...found, languageVersion: version, image }, ...warnings);
 }
 

@@ -78,6 +78,7 @@ export function nodeImage({ project, found, runtime, alone }: NodeImageWish): Im
       ...(manager.node === "yarn node" && { YARN_ENABLE_GLOBAL_CACHE: "false" }),
       ...(browses && CHROMIUM),
     },
+    runEnvironment: isStatic ? {} : { NODE_ENV: "production" },
     keep: [kept === undefined ? "." : inContext(kept)],
     wholeRepository,
   });

@@ -66,10 +66,11 @@ export function workingFolder({ recipe, rootDirectory }: Pick<DockerfileRequest,
 function opening(request: DockerfileRequest, stage: Stage): string[] {
   const { recipe } = request;
   const setup = recipe.setup.filter(({ stages }) => stages.includes(stage));
+  const variables = stage === "run" ? { ...recipe.environment, ...recipe.runEnvironment } : recipe.environment;
   return [
     `FROM ${baseImage(request, stage)} AS ${stage}`,
     "USER 0:0",
-    ...Object.entries(recipe.environment).map(variable),
+    ...Object.entries(variables).map(variable),
     ...packages(request, stage === "build" ? recipe.buildPackages : recipe.runPackages),
     ...setup.map(({ command }) => run(request, command, { caches: recipe.caches })),
     `WORKDIR ${quotedValue(workingFolder(request), "the root directory")}`,

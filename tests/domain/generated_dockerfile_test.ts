@@ -51,6 +51,18 @@ describe("generatedDockerfile()", () => {
     ]);
   });
 
+  test("sets the variables of the final stage there and nowhere else", () => {
+    const variables = recipe("a", { environment: { A: "1", B: "1" }, runEnvironment: { B: "2", C: "3" } });
+    expect(lines({ recipe: variables }, "ENV").map((line) => line.slice(4))).toEqual([
+      'A="1"',
+      'B="1"',
+      'A="1"',
+      'B="2"',
+      'C="3"',
+      'HOME="/home/slipway" PORT="3000"',
+    ]);
+  });
+
   test("keeps the caches of projects apart", () => {
     const cached = recipe("a", { caches: ["/root/.npm"] });
     const commands = { install: "npm ci", build: null, start: "npm start" };
