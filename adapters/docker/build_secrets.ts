@@ -20,7 +20,7 @@ export function buildSecrets(secrets: ReadonlyMap<string, Secret>): CallHandler 
     for await (const message of call.messages()) {
       const id = secretId(message);
       const value = secrets.get(id)?.reveal() ?? (id === ALL ? script.join("") : undefined);
-      if (value === undefined) return call.end(GRPC_STATUS.notFound, "There is no such secret");
+      if (value === undefined) return await call.end(GRPC_STATUS.notFound, "There is no such secret");
       await call.send(new WireMessage().bytes(1, new TextEncoder().encode(value)).finish());
     }
   };

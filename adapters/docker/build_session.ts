@@ -1,7 +1,9 @@
-import { createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { away, EngineApi } from "./engine_api.ts";
 import { GRPC_STATUS, GrpcStream } from "./grpc_stream.ts";
+import type { Header } from "./hpack.ts";
+import { Http2Server } from "./http2_server.ts";
+import type { Http2Stream } from "./http2_stream.ts";
 
 /** What came with a call beside its messages; a name may come more than once. */
 export type CallMetadata = ReadonlyMap<string, readonly string[]>;
@@ -20,12 +22,10 @@ const HEALTHY = Uint8Array.of(0x08, 1);
 export class BuildSession implements Disposable {
   readonly id: string;
   readonly #socket: Socket;
-  readonly #server: Http2Server;
 
-  private constructor(id: string, socket: Socket, server: Http2Server) {
+  private constructor(id: string, socket: Socket) {
     this.id = id;
     this.#socket = socket;
-    this.#server = server;
   }
 
   /** Opens a session; contexts of the same key are compared with each other, so that only what changed is sent. */
@@ -35,24 +35,17 @@ export class BuildSession implements Disposable {
     // A broken connection is seen by the build itself.
     socket.on("error", () => {});
     try {
-      await upgrade(socket, { id, methods: Object.keys(handlers), contextKey });
+      const arrived = await upgrade(socket, { id, methods: Object.keys(handlers), contextKey });
+      new Http2Server(socket, (stream) => void answer(stream, handlers)).begin(arrived);
+      return new BuildSession(id, socket);
     } catch (error) {
       socket.destroy();
       throw error;
     }
-    // An answer to one call may have hundreds of headers: one for each path that is copied.
-    const server = createServer({ maxHeaderListPairs: 65_536 } as Parameters<typeof createServer>[0]);
-    server.on("sessionError", () => {});
-    server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, raw: string[]) => {
-      void answer(stream, `${headers[":path"]}`, { handlers, metadata: metadataOf(raw) });
-    });
-    server.emit("connection", socket);
-    return new BuildSession(id, socket, server);
   }
 
   [Symbol.dispose](): void {
     this.#socket.destroy();
-    this.#server.close();
   }
 }
 
@@ -62,8 +55,8 @@ interface Announcement {
   readonly contextKey: string;
 }
 
-/** Turns a fresh connection into one on which the engine speaks HTTP/2 as a client. */
-async function upgrade(socket: Socket, { id, methods, contextKey }: Announcement): Promise<void> {
+/** Turns a fresh connection into one on which the engine speaks HTTP/2 as a client; resolves to what it has said so far. */
+async function upgrade(socket: Socket, { id, methods, contextKey }: Announcement): Promise<Buffer> {
   const lines = [
     `POST ${EngineApi.path("/session")} HTTP/1.1`,
     "Host: docker",
@@ -78,7 +71,7 @@ async function upgrade(socket: Socket, { id, methods, contextKey }: Announcement
   socket.write(`${lines.join("\r\n")}\r\n\r\n`);
   const { head, rest } = await answerHead(socket);
   if (!head.startsWith("HTTP/1.1 101 ")) throw away("it refuses a build session");
-  if (rest.length > 0) socket.unshift(rest);
+  return rest;
 }
 
 function answerHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
@@ -104,33 +97,27 @@ function answerHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
   });
 }
 
-async function answer(
-  stream: ServerHttp2Stream,
-  method: string,
-  { handlers, metadata }: { readonly handlers: CallHandlers; readonly metadata: CallMetadata },
-): Promise<void> {
+async function answer(stream: Http2Stream, handlers: CallHandlers): Promise<void> {
   const call = new GrpcStream(stream);
+  const metadata = metadataOf(stream.headers);
+  const method = metadata.get(":path")?.[0] ?? "";
   try {
-    if (method === "/grpc.health.v1.Health/Check") {
-      await call.send(HEALTHY);
-      return call.end();
-    }
-    const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
-    if (!handler) return call.end(GRPC_STATUS.unimplemented, "There is no such method");
-    await handler(call, metadata);
-    call.end();
+    if (method === "/grpc.health.v1.Health/Check") await call.send(HEALTHY);
+    else if (Object.hasOwn(handlers, method)) await handlers[method]!(call, metadata);
+    else await call.end(GRPC_STATUS.unimplemented, "There is no such method");
+    await call.end();
   } catch {
-    call.end(GRPC_STATUS.unknown, "The other side failed");
+    await call.end(GRPC_STATUS.unknown, "The other side failed");
   }
 }
 
-/** Names and values as they came, as one value may hold the comma that several are joined with. */
-function metadataOf(raw: readonly string[]): CallMetadata {
+/** Values by name, in their order. */
+function metadataOf(headers: readonly Header[]): CallMetadata {
   const metadata = new Map<string, string[]>();
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const values = metadata.get(raw[at]!) ?? [];
-    values.push(raw[at + 1]!);
-    metadata.set(raw[at]!, values);
+  for (const [name, value] of headers) {
+    const values = metadata.get(name) ?? [];
+    values.push(value);
+    metadata.set(name, values);
   }
   for (const [name, values] of metadata) {
     const isEncoded = metadata.get(`${name}-encoded`)?.[0] === "1";
