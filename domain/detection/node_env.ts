@@ -34,7 +34,7 @@ function inSchema(folder: ProjectFolder): string[] {
   return [...text.matchAll(new RegExp(`\\benv\\(\\s*"(${VARIABLE})"`, "g"))].map(([, name]) => name!);
 }
 
-/** What the tools of a database read while they are configured: `process.env.DATABASE_URL!` or `env("DATABASE_URL")`. */
+/** What the tools of a database read of the environment while they are configured, directly or as in `env("DATABASE_URL")`. */
 function inConfig(folder: ProjectFolder): string[] {
   const code = configCode(folder, "prisma") + configCode(folder, "drizzle");
   const read = new RegExp(

@@ -57,7 +57,9 @@ export function angular({ folder, manager }: NodePackage): Refined {
   const files = browser === "" ? base : `${base}/${browser}`;
   const renders = options !== undefined && (Boolean(options["ssr"]) || textOf(options, "outputMode") === "server");
   if (!renders || textOf(options, "outputMode") === "static") return asFiles(files);
-  const serve = `${manager.node} ${base}/server/server.mjs`;
+  // It refuses every host name that is not allowed; here the edge sends none but the project's own.
+  const allowed = memberOf(options, "security") === undefined ? 'NG_ALLOWED_HOSTS="${NG_ALLOWED_HOSTS:-*}" ' : "";
+  const serve = `${allowed}${manager.node} ${base}/server/server.mjs`;
   return { projectType: "app", outputDirectory: base, serve, port: 4000 };
 }
 

@@ -250,7 +250,7 @@ describe("detect()", () => {
         };
         expect(detectedIn(files)).toEqual(detectedIn(files));
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
