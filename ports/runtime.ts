@@ -1,13 +1,30 @@
 import type { Secret } from "../domain/secret.ts";
 
-/** What an instance is started from. */
-export type Runnable =
-  /** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
-  | { readonly kind: "folder"; readonly folder: string; readonly workingFolder: string; readonly command: string }
-  /** An image by its digest; it listens on `port`, which `PORT` tells it too. Without a command it starts as it is made to. */
-  | { readonly kind: "image"; readonly image: string; readonly command: string | null; readonly port: number };
+/** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
+export interface RunnableFolder {
+  readonly kind: "folder";
+  readonly folder: string;
+  readonly workingFolder: string;
+  readonly command: string;
+}
 
-export type RunnableKind = Runnable["kind"];
+/** An image by its digest; it listens on `port`, which `PORT` tells it too. Without a command it starts as it is made to. */
+export interface RunnableImage {
+  readonly kind: "image";
+  readonly image: string;
+  readonly command: string | null;
+  readonly port: number;
+}
+
+interface Runnables {
+  readonly folder: RunnableFolder;
+  readonly image: RunnableImage;
+}
+
+export type RunnableKind = keyof Runnables;
+
+/** What an instance is started from. */
+export type Runnable<Kind extends RunnableKind = RunnableKind> = Runnables[Kind];
 
 /** What is to be run; `Kind` says from what. */
 export interface RunRequest<Kind extends RunnableKind = RunnableKind> {
@@ -16,7 +33,7 @@ export interface RunRequest<Kind extends RunnableKind = RunnableKind> {
   readonly deploymentId: string;
   readonly projectId: string;
   readonly service: string;
-  readonly runs: Extract<Runnable, { kind: Kind }>;
+  readonly runs: Runnable<Kind>;
   readonly environment: ReadonlyMap<string, Secret>;
   readonly memoryBytes?: number;
   /** How many processors it may keep busy. */
