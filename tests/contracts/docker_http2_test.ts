@@ -321,7 +321,7 @@ describe("GrpcStream", () => {
     const seen: string[] = [];
     using server = await serving(async (stream) => {
       const call = new GrpcStream(stream);
-      for await (const message of call.messages()) seen.push(Buffer.from(message).toString());
+      for await (const given of call.messages()) seen.push(Buffer.from(given).toString());
       await Promise.all(
         Array.from("abcd", (letter) => call.send(Buffer.from(letter.repeat(50_000)), Buffer.from("!"))),
       );

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { buildContext } from "../../adapters/docker/build_context.ts";
 import { buildkitBuild } from "../../adapters/docker/buildkit_build.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
 import { Secret } from "../../domain/secret.ts";
 import { failureOf, imageRequest } from "../contracts/image_builder.ts";
 import { run } from "../support/command.ts";
 import { BASE, dockerImages, type Tree, writtenTree } from "../support/docker_images.ts";
 import { DOCKER_HOST } from "../support/docker_world.ts";
+import { engineGate } from "../support/engine_gate.ts";
 import { IGNORE_CASES, IGNORE_TREE } from "../support/ignore_cases.ts";
 
 const signal = new AbortController().signal;
@@ -193,6 +195,7 @@ describe("secrets", () => {
       await docker("image", "inspect", image),
       Buffer.from(await Bun.$`docker save ${image}`.arrayBuffer()).toString("latin1"),
     ];
+    expect(seen.every((place) => place.length > 500)).toBe(true);
     const found = forms.filter((form) => seen.some((place) => place.includes(Buffer.from(form).toString("latin1"))));
     expect(found).toEqual([]);
     expect(request.lines.join("\n")).not.toContain("broken-out");
@@ -319,4 +322,25 @@ describe("a build", () => {
     );
     expect(built).toEqual([["content 0"], ["content 1"], ["content 2"], ["content 3"]]);
   });
+
+  test.each(["buildkit", "classic"] as const)(
+    "goes over TCP, and says when the engine goes away: %s",
+    async (builder) => {
+      using gate = await engineGate();
+      await using world = await dockerImages();
+      const engine = new EngineApi(gate.host);
+      const far = new DockerImageBuilder({ engine, installation: world.installation, builder });
+      const folder = await world.folder({ file: "content" });
+      const text = `FROM ${BASE}\nCOPY file /\nRUN cat /file; echo; : ${crypto.randomUUID()}\n`;
+      const request = imageRequest({ folder, dockerfile: { text } });
+      await far.build(request);
+      expect(request.lines).toContain("content");
+      const log = (line: string) => {
+        if (line === "begun") gate.cut();
+      };
+      const endless = `${text}RUN echo begun; sleep 1000\n`;
+      const error = await failureOf(far.build(imageRequest({ folder, dockerfile: { text: endless } }, { log })));
+      expect([error.kind, error.code]).toEqual(["unavailable", "engine_away"]);
+    },
+  );
 });
