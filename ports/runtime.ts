@@ -16,24 +16,17 @@ export interface RunnableImage {
   readonly port: number;
 }
 
-interface Runnables {
-  readonly folder: RunnableFolder;
-  readonly image: RunnableImage;
-}
-
-export type RunnableKind = keyof Runnables;
-
 /** What an instance is started from. */
-export type Runnable<Kind extends RunnableKind = RunnableKind> = Runnables[Kind];
+export type Runnable = RunnableFolder | RunnableImage;
 
-/** What is to be run; `Kind` says from what. */
-export interface RunRequest<Kind extends RunnableKind = RunnableKind> {
+/** What is to be run; `From` says of which kinds. */
+export interface RunRequest<From extends Runnable = Runnable> {
   /** Unique; what the instance is known by afterwards. */
   readonly instanceId: string;
   readonly deploymentId: string;
   readonly projectId: string;
   readonly service: string;
-  readonly runs: Runnable<Kind>;
+  readonly runs: From;
   readonly environment: ReadonlyMap<string, Secret>;
   readonly memoryBytes?: number;
   /** How many processors it may keep busy. */
@@ -87,9 +80,9 @@ export interface OutputLine {
 }
 
 /** Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. */
-export interface Runtime<Kind extends RunnableKind = RunnableKind> {
+export interface Runtime<From extends Runnable = Runnable> {
   /** Starts an instance and resolves once its program was started, not once it answers. */
-  start(request: RunRequest<Kind>): Promise<Instance>;
+  start(request: RunRequest<From>): Promise<Instance>;
   find(instanceId: string): Promise<Instance | undefined>;
   /** Every instance of this installation, running or ended, until it is removed. */
   list(): Promise<readonly Instance[]>;

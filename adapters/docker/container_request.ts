@@ -1,4 +1,4 @@
-import type { RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
 
 /** What a container is made with beside what is asked for. */
 export interface ContainerSetting {
@@ -26,7 +26,10 @@ const OUTPUT_BOUND = { "max-size": "10m", "max-file": "3" };
  * The engine's words for a container: kept apart, bounded, published on loopback only. Whoever may ask the engine sees its environment there,
  * as the engine keeps it to start it again; nothing of this installation shows it to anybody else.
  */
-export function containerRequest(request: RunRequest<"image">, setting: ContainerSetting): Record<string, unknown> {
+export function containerRequest(
+  request: RunRequest<RunnableImage>,
+  setting: ContainerSetting,
+): Record<string, unknown> {
   const { runs, environment, memoryBytes, cpus, oneShot, service } = request;
   const inside = `${runs.port}/tcp`;
   return {

@@ -1,5 +1,5 @@
 import { conflict } from "../../domain/failure.ts";
-import type { RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
 import { freeHostPort } from "./container_ports.ts";
 import type { ListedContainer } from "./container_record.ts";
 import { containerRequest, type ContainerSetting } from "./container_request.ts";
@@ -8,7 +8,7 @@ import { LABEL, type OwnContainers } from "./own_containers.ts";
 import type { ProjectNetworks } from "./project_networks.ts";
 import { isWorthAnotherTry, startFailure } from "./start_failure.ts";
 
-type ImageRequest = RunRequest<"image">;
+type ImageRequest = RunRequest<RunnableImage>;
 
 /** What containers are started with. */
 export interface ContainerStartOptions {

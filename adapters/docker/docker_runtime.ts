@@ -1,6 +1,6 @@
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Instance, InstanceUsage, OutputLine, RunnableImage, RunRequest, Runtime } from "../../ports/runtime.ts";
 import { containerListens } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
 import type { ContainerRecord } from "./container_record.ts";
@@ -38,7 +38,7 @@ const AGAIN_MS = 50;
  * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
  * the engine itself starts again what ended, and whoever looks gives up what keeps ending.
  */
-export class DockerRuntime implements Runtime<"image"> {
+export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
   readonly #networks: ProjectNetworks;
@@ -68,7 +68,7 @@ export class DockerRuntime implements Runtime<"image"> {
     await this.#watcher.stop();
   }
 
-  async start(request: RunRequest<"image">): Promise<Instance> {
+  async start(request: RunRequest<RunnableImage>): Promise<Instance> {
     if (!INSTANCE.test(request.instanceId)) {
       throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
     }

@@ -1,6 +1,6 @@
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
 import { EngineRefusal } from "./engine_api.ts";
 
 const LONGEST = 300;
@@ -14,7 +14,7 @@ export function isWorthAnotherTry(error: unknown): boolean {
 }
 
 /** What to say of a container that the engine would not start; other errors stay as they are. No value of its environment is in it. */
-export function startFailure(error: unknown, { environment, runs }: RunRequest<"image">): unknown {
+export function startFailure(error: unknown, { environment, runs }: RunRequest<RunnableImage>): unknown {
   if (!(error instanceof EngineRefusal)) return error;
   const words = secretMask(environment.values())(error.message);
   const cause = new Error(words);

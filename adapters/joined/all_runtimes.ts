@@ -1,13 +1,21 @@
 import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
 import { isEngineAway } from "../../domain/failure.ts";
-import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type {
+  Instance,
+  InstanceUsage,
+  OutputLine,
+  RunnableFolder,
+  RunnableImage,
+  RunRequest,
+  Runtime,
+} from "../../ports/runtime.ts";
 
 /** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
 export class AllRuntimes implements Runtime {
-  readonly #folders: Runtime<"folder">;
-  readonly #images: Runtime<"image">;
+  readonly #folders: Runtime<RunnableFolder>;
+  readonly #images: Runtime<RunnableImage>;
 
-  constructor({ folder, image }: { readonly folder: Runtime<"folder">; readonly image: Runtime<"image"> }) {
+  constructor({ folder, image }: { readonly folder: Runtime<RunnableFolder>; readonly image: Runtime<RunnableImage> }) {
     this.#folders = folder;
     this.#images = image;
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { conflict, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Instance, InstanceUsage, OutputLine, RunnableFolder, RunRequest, Runtime } from "../../ports/runtime.ts";
 import type { FindSystemUser } from "../../ports/system_user.ts";
 import type { Vault } from "../../ports/vault.ts";
 import { sandboxChooser } from "./choose_sandbox.ts";
@@ -42,7 +42,7 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
 };
 
 /** Runs programs as processes of this machine, each in a session and, where possible, a sandbox of its own. */
-export class ProcessRuntime implements Runtime<"folder"> {
+export class ProcessRuntime implements Runtime<RunnableFolder> {
   readonly #folder: string;
   readonly #keeper: Keeper;
   readonly #log: Log | undefined;
@@ -77,7 +77,7 @@ export class ProcessRuntime implements Runtime<"folder"> {
     await this.#supervisor.stop();
   }
 
-  async start(request: RunRequest<"folder">): Promise<Instance> {
+  async start(request: RunRequest<RunnableFolder>): Promise<Instance> {
     const folder = this.#instance(request.instanceId);
     if (!folder) throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
     await this.#keeper.confinement();
@@ -165,7 +165,7 @@ export class ProcessRuntime implements Runtime<"folder"> {
     return isInstanceId(instanceId) ? new InstanceFolder(join(this.#folder, instanceId)) : undefined;
   }
 
-  async #create(folder: InstanceFolder, request: RunRequest<"folder">): Promise<void> {
+  async #create(folder: InstanceFolder, request: RunRequest<RunnableFolder>): Promise<void> {
     const { instanceId, deploymentId, projectId, service, runs } = request;
     const values = Array.from(request.environment, ([name, value]) => [name, value.reveal()]);
     const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));

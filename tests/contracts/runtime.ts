@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Instance, Runnable, RunnableKind, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Instance, Runnable, RunRequest, Runtime } from "../../ports/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** The programs that the contract needs, as commands of the runtime under test. */
@@ -21,10 +21,10 @@ export interface ContractPrograms {
 }
 
 /** A runtime with a release to run. */
-export interface RuntimeForContract<Kind extends RunnableKind = RunnableKind> extends AsyncDisposable {
-  readonly runtime: Runtime<Kind>;
+export interface RuntimeForContract<From extends Runnable = Runnable> extends AsyncDisposable {
+  readonly runtime: Runtime<From>;
   /** What runs a command of the release. */
-  readonly runs: (command: string) => Extract<Runnable, { kind: Kind }>;
+  readonly runs: (command: string) => From;
   readonly programs: ContractPrograms;
   /** Why the container's id stays the same when it is restarted, where it does. */
   readonly keepsContainerId?: string;
@@ -36,11 +36,11 @@ const GRACE = { graceMs: 2_000 };
 let count = 0;
 
 /** A request for the contract's release; each has an id of its own. */
-export function runRequest<Kind extends RunnableKind>(
-  { runs }: Pick<RuntimeForContract<Kind>, "runs">,
+export function runRequest<From extends Runnable>(
+  { runs }: Pick<RuntimeForContract<From>, "runs">,
   command: string,
-  given: Partial<RunRequest<Kind>> = {},
-): RunRequest<Kind> {
+  given: Partial<RunRequest<From>> = {},
+): RunRequest<From> {
   return {
     instanceId: `instance-${++count}`,
     deploymentId: "dep_1",
@@ -69,13 +69,15 @@ export async function whenStatus(runtime: Pick<Runtime, "find">, instanceId: str
   }
 }
 
-/** What every `Runtime` adapter promises. */
-export function runtimeContract<Kind extends RunnableKind>(
+/** What every `Runtime` adapter promises; at once where each world is one of its own and starts take long. */
+export function runtimeContract<From extends Runnable>(
   name: string,
-  open: () => Promise<RuntimeForContract<Kind>>,
+  open: () => Promise<RuntimeForContract<From>>,
+  { atOnce = false } = {},
 ) {
+  const promise = atOnce ? test.concurrent : test;
   describe(`Runtime contract: ${name}`, () => {
-    test("start() runs a program that answers at its address, and find() and list() know it", async () => {
+    promise("start() runs a program that answers at its address, and find() and list() know it", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const request = runRequest(world, programs.web);
@@ -90,7 +92,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect((await runtime.list()).map((each) => each.instanceId)).toEqual([instanceId]);
     });
 
-    test("start() gives each instance an address of its own, and refuses an id that is taken", async () => {
+    promise("start() gives each instance an address of its own, and refuses an id that is taken", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const request = runRequest(world, programs.web);
@@ -105,7 +107,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(await answerOf(second)).toBe("hello");
     });
 
-    test("output() gives numbered lines, page by page", async () => {
+    promise("output() gives numbered lines, page by page", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const { instanceId } = await runtime.start(runRequest(world, programs.talking));
@@ -127,7 +129,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(await runtime.output("unknown", { since: 0, limit: 10 })).toEqual([]);
     });
 
-    test("usage() tells memory and its limit, and nothing of an unknown instance", async () => {
+    promise("usage() tells memory and its limit, and nothing of an unknown instance", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const limited = runRequest(world, programs.web, { memoryBytes: 1_000_000_000 });
@@ -141,7 +143,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(await runtime.usage("unknown")).toBeUndefined();
     });
 
-    test("restart() runs the program anew at the same address", async () => {
+    promise("restart() runs the program anew at the same address", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const started = await runtime.start(runRequest(world, programs.web));
@@ -160,7 +162,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(lines.map(({ message }) => message)).toEqual(["started", "started"]);
     });
 
-    test("restart() of an unknown instance fails by name, and remove() of one is no error", async () => {
+    promise("restart() of an unknown instance fails by name, and remove() of one is no error", async () => {
       await using world = await open();
       const error = await world.runtime.restart("unknown", GRACE).catch((reason: unknown) => reason);
       expect((error as Failure).kind).toBe("not_found");
@@ -168,7 +170,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(await world.runtime.find("unknown")).toBeUndefined();
     });
 
-    test.each(["web", "stubborn", "silent", "crashing"] as const)(
+    promise.each(["web", "stubborn", "silent", "crashing"] as const)(
       "remove() ends and forgets a %s one",
       async (which) => {
         await using world = await open();
@@ -184,7 +186,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       },
     );
 
-    test("a program that never opens its port stays starting", async () => {
+    promise("a program that never opens its port stays starting", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const started = await runtime.start(runRequest(world, programs.silent));
@@ -193,7 +195,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(await runtime.find(started.instanceId)).toMatchObject({ status: "starting", exit: null });
     });
 
-    test("a program that keeps ending is given up as a crash-loop, until it is restarted", async () => {
+    promise("a program that keeps ending is given up as a crash-loop, until it is restarted", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const { instanceId } = await runtime.start(runRequest(world, programs.crashing));
@@ -205,7 +207,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(again).toMatchObject({ restarts: 9, exit: { code: 3, reason: "crash_loop" } });
     });
 
-    test("a one-shot program is not started again, and its exit code is kept", async () => {
+    promise("a one-shot program is not started again, and its exit code is kept", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const { instanceId } = await runtime.start(runRequest(world, programs.crashing, { oneShot: true }));
@@ -213,7 +215,7 @@ export function runtimeContract<Kind extends RunnableKind>(
       expect(ended).toMatchObject({ restarts: 0, exit: { code: 3, reason: "exited" } });
     });
 
-    test("a program that takes more memory than it may is ended, and the reason kept", async () => {
+    promise("a program that takes more memory than it may is ended, and the reason kept", async () => {
       await using world = await open();
       const { runtime, programs } = world;
       const request = runRequest(world, programs.greedy, { memoryBytes: 64 * 1024 * 1024, oneShot: true });

@@ -25,7 +25,7 @@ export const DOCKER_PROGRAMS: ContractPrograms = {
 };
 
 /** A runtime of an installation of its own. */
-export interface DockerWorld extends RuntimeForContract<"image"> {
+export interface DockerWorld extends RuntimeForContract<RunnableImage> {
   readonly runtime: DockerRuntime;
   readonly installation: string;
   readonly image: string;

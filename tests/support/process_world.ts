@@ -8,6 +8,7 @@ import { ProcessBuilder } from "../../adapters/process/builder.ts";
 import { chooseSandbox } from "../../adapters/process/choose_sandbox.ts";
 import { ProcessRuntime } from "../../adapters/process/runtime.ts";
 import { SANDBOX_KINDS, type SandboxKind } from "../../adapters/process/sandbox.ts";
+import type { RunnableFolder } from "../../ports/runtime.ts";
 import type { RuntimeForContract } from "../contracts/runtime.ts";
 
 // The same for every process of a test.
@@ -26,7 +27,7 @@ setInterval(() => held.push(new Uint8Array(8_000_000).fill(1)), 20);
 `;
 
 /** A data folder with one release and a runtime on it. */
-export interface ProcessWorld extends RuntimeForContract<"folder"> {
+export interface ProcessWorld extends RuntimeForContract<RunnableFolder> {
   readonly runtime: ProcessRuntime;
   /** The release folder. */
   readonly folder: string;
