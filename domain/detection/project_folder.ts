@@ -3,26 +3,29 @@ import type { ProjectTree } from "./project_tree.ts";
 /** Names that may stand in a command without quotes. */
 const PLAIN_PATH = /^[A-Za-z0-9_@][A-Za-z0-9_@./-]*$/;
 
-/** What was worked out for the folders of a tree. */
-const REMEMBERED = new WeakMap<ProjectTree, Map<string, unknown>>();
-
-/** One folder of a project, with paths relative to it. */
+/** One folder of a project, with paths relative to it. What was looked up once is remembered for all that ask again. */
 export class ProjectFolder {
   /** Relative to the whole project, `""` for all of it. */
   readonly path: string;
   readonly #tree: ProjectTree;
-  readonly #known: ReadonlySet<string>;
+  /** Every folder of this tree that was asked for, by its path. */
+  readonly #folders: Map<string, ProjectFolder>;
+  readonly #made = new Map<string, unknown>();
   #files: readonly string[] | undefined;
+  #inside: { readonly files: ReadonlySet<string>; readonly folders: ReadonlySet<string> } | undefined;
 
-  constructor(tree: ProjectTree, path = "", known: ReadonlySet<string> = new Set(tree.paths)) {
+  constructor(tree: ProjectTree, path = "", folders: Map<string, ProjectFolder> = new Map()) {
     this.path = path;
     this.#tree = tree;
-    this.#known = known;
+    this.#folders = folders;
+    folders.set(path, this);
   }
 
   /** Tells whether there is a file of this path. */
   has(path: string): boolean {
-    return this.#known.has(this.#whole(path));
+    const slash = path.indexOf("/");
+    if (slash === -1) return this.#children().files.has(path);
+    return this.hasFolder(path.slice(0, slash)) && this.at(path.slice(0, slash)).has(path.slice(slash + 1));
   }
 
   /** The first of these files that exists. */
@@ -32,8 +35,9 @@ export class ProjectFolder {
 
   /** Tells whether there is a folder of this path with a file in it. */
   hasFolder(path: string): boolean {
-    const prefix = this.#whole(`${path}/`);
-    return this.#tree.paths[this.#position(prefix)]?.startsWith(prefix) ?? false;
+    const slash = path.indexOf("/");
+    if (slash === -1) return this.#children().folders.has(path);
+    return this.hasFolder(path.slice(0, slash)) && this.at(path.slice(0, slash)).hasFolder(path.slice(slash + 1));
   }
 
   /** The text of a manifest, when it exists and could be read. */
@@ -48,10 +52,8 @@ export class ProjectFolder {
 
   /** The first of these files that exists here or in a folder above, by its bare name. */
   firstAbove(names: readonly string[]): string | undefined {
-    const parts = this.path === "" ? [] : this.path.split("/");
-    for (let depth = parts.length; depth >= 0; depth--) {
-      const prefix = parts.slice(0, depth).map((part) => `${part}/`);
-      const found = names.find((name) => this.#known.has(prefix.join("") + name));
+    for (const folder of this.outward()) {
+      const found = folder.first(names);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -71,40 +73,31 @@ export class ProjectFolder {
 
   /** The names of the files directly in this folder, sorted. */
   names(): string[] {
-    return this.#children().flatMap(({ name, isFolder }) => (isFolder ? [] : [name]));
+    return [...this.#children().files];
   }
 
   /** The names of the folders directly in this one, sorted. */
   folders(): string[] {
-    return this.#children()
-      .flatMap(({ name, isFolder }) => (isFolder ? [name] : []))
-      .toSorted();
+    return [...this.#children().folders];
   }
 
   /** A folder in this one. */
   at(path: string): ProjectFolder {
-    return new ProjectFolder(this.#tree, this.#whole(path), this.#known);
+    const whole = this.#whole(path);
+    return this.#folders.get(whole) ?? new ProjectFolder(this.#tree, whole, this.#folders);
   }
 
   /** This folder and those it lies in, the innermost first. */
   outward(): ProjectFolder[] {
     const parts = this.path === "" ? [] : this.path.split("/");
     const paths = [...parts.keys()].map((index) => parts.slice(0, index + 1).join("/")).toReversed();
-    return [...paths, ""].map((path) => new ProjectFolder(this.#tree, path, this.#known));
+    return [...paths, ""].map((path) => this.#folders.get(path) ?? new ProjectFolder(this.#tree, path, this.#folders));
   }
 
-  /** The same as `outward`. */
-  upward(): ProjectFolder[] {
-    return this.outward();
-  }
-
-  /** What `make` gives for this folder, made once for all that ask for it by this name while the same tree is looked at. */
+  /** What `make` gives for this folder, made once for all that ask for it by this name. */
   once<T>(name: string, make: (folder: ProjectFolder) => T): T {
-    const remembered = REMEMBERED.get(this.#tree) ?? new Map<string, unknown>();
-    REMEMBERED.set(this.#tree, remembered);
-    const key = `${name} ${this.path}`;
-    if (!remembered.has(key)) remembered.set(key, make(this));
-    return remembered.get(key) as T;
+    if (!this.#made.has(name)) this.#made.set(name, make(this));
+    return this.#made.get(name) as T;
   }
 
   /** A file named by the project, brought into plain form, when it exists and is safe to stand in a command. */
@@ -119,19 +112,26 @@ export class ProjectFolder {
   }
 
   /** What lies directly in this folder; what lies deeper is leapt over, since the paths are sorted. */
-  #children(): { readonly name: string; readonly isFolder: boolean }[] {
+  #children() {
+    if (this.#inside !== undefined) return this.#inside;
     const { paths } = this.#tree;
     const prefix = this.#whole("");
     const end = prefix === "" ? paths.length : this.#position(after(prefix));
-    const found: { name: string; isFolder: boolean }[] = [];
+    const files = new Set<string>();
+    const folders: string[] = [];
     for (let at = this.#position(prefix); at < end;) {
-      const rest = paths[at]!.slice(prefix.length);
-      const slash = rest.indexOf("/");
-      const name = slash === -1 ? rest : rest.slice(0, slash);
-      found.push({ name, isFolder: slash !== -1 });
-      at = slash === -1 ? at + 1 : this.#position(after(`${prefix}${name}/`), at + 1);
+      const path = paths[at]!;
+      const slash = path.indexOf("/", prefix.length);
+      if (slash === -1) {
+        files.add(path.slice(prefix.length));
+        at++;
+      } else {
+        folders.push(path.slice(prefix.length, slash));
+        at = this.#position(after(path.slice(0, slash + 1)), at + 1);
+      }
     }
-    return found;
+    this.#inside = { files, folders: new Set(folders.sort()) };
+    return this.#inside;
   }
 
   /** Where a path lies or would lie among all of them. */
