@@ -17,6 +17,7 @@ export class ProjectNetworks {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
   readonly #labels: Readonly<Record<string, string>>;
+  readonly #making = new Map<string, Promise<void>>();
 
   constructor(engine: EngineApi, own: OwnContainers, labels: Readonly<Record<string, string>>) {
     this.#engine = engine;
@@ -28,7 +29,12 @@ export class ProjectNetworks {
   async ensure(projectId: string): Promise<string> {
     const known = await this.#only(projectId);
     if (known !== undefined) return known;
-    await this.#create(projectId);
+    let making = this.#making.get(projectId);
+    if (!making) {
+      making = this.#create(projectId).finally(() => this.#making.delete(projectId));
+      this.#making.set(projectId, making);
+    }
+    await making;
     const made = await this.#only(projectId);
     if (made === undefined) throw new EngineRefusal(404, "network not found");
     return made;
@@ -40,11 +46,13 @@ export class ProjectNetworks {
     for (const { Id } of await this.#of(projectId)) await this.#remove(Id);
   }
 
-  /** An engine that is asked twice at once makes two of one name, and then takes neither: the older one counts, for everybody. */
+  /** An engine that two servers ask at once makes two of one name, and then takes neither: the one in use counts for everybody, else the older. */
   async #only(projectId: string): Promise<string | undefined> {
-    const [oldest, ...others] = await this.#of(projectId);
-    for (const { Id } of others) await this.#remove(Id);
-    return oldest?.Id;
+    const left = (await this.#of(projectId)).map(({ Id }) => Id);
+    for (const id of left.toReversed()) {
+      if (left.length > 1 && (await this.#remove(id))) left.splice(left.indexOf(id), 1);
+    }
+    return left[0];
   }
 
   async #of(projectId: string): Promise<readonly Network[]> {
@@ -89,11 +97,15 @@ export class ProjectNetworks {
     await this.#engine.json("POST", "/networks/create", { json });
   }
 
-  async #remove(id: string): Promise<void> {
-    await this.#engine.request("DELETE", `/networks/${id}`).catch((error: unknown) => {
-      // Gone already, or somebody has just joined it.
+  /** Whether it is gone; somebody may have joined it. */
+  async #remove(id: string): Promise<boolean> {
+    try {
+      await this.#engine.request("DELETE", `/networks/${id}`);
+      return true;
+    } catch (error) {
       if (!(error instanceof EngineRefusal)) throw error;
-    });
+      return error.status === 404;
+    }
   }
 
   #name(projectId: string): string {

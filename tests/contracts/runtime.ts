@@ -61,9 +61,9 @@ export async function answerOf({ host, port }: Pick<Instance, "host" | "port">):
   );
 }
 
-/** Resolves to the instance once it stands so, or to how it stood after half a minute: to give up a crash-loop takes some starts. */
+/** Resolves to the instance once it stands so, or to how it stood after a while: to give up a crash-loop takes some starts. */
 export async function whenStatus(runtime: Pick<Runtime, "find">, instanceId: string, status: Instance["status"]) {
-  for (const until = Date.now() + 25_000; ; await Bun.sleep(20)) {
+  for (const until = Date.now() + 40_000; ; await Bun.sleep(20)) {
     const instance = await runtime.find(instanceId);
     if (instance?.status === status || Date.now() > until) return instance;
   }

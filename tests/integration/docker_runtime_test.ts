@@ -13,7 +13,9 @@ import { answerOf, runRequest, runtimeContract, whenStatus } from "../contracts/
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(60_000);
 
-runtimeContract("Docker", () => dockerWorld());
+// To start and to end a container is mostly waiting: what stands side by side runs at once, and a test in between keeps the groups small.
+
+runtimeContract("Docker", () => dockerWorld(), { atOnce: true });
 
 async function inspected(world: DockerWorld, instanceId: string): Promise<ContainerRecord & Record<string, unknown>> {
   return JSON.parse(await world.docker("inspect", "--format", "{{json .}}", await world.containerOf(instanceId)));
@@ -32,113 +34,6 @@ async function printedBy(world: DockerWorld, command: string, given: Parameters<
   const lines = await world.runtime.output(request.instanceId, { since: 0, limit: 1_000 });
   return lines.map(({ message }) => message);
 }
-
-describe("DockerRuntime: what a program gets", () => {
-  test("start() sets limits and rights, publishes on loopback only, and labels what it made", async () => {
-    await using world = await dockerWorld();
-    const request = runRequest(world, world.programs.web, { memoryBytes: 128 * 1024 * 1024, cpus: 0.5 });
-    const { port } = await world.runtime.start(request);
-    const { HostConfig, Config, Image } = await inspected(world, request.instanceId);
-    expect(HostConfig).toMatchObject({
-      Memory: 134_217_728,
-      MemorySwap: 134_217_728,
-      NanoCpus: 500_000_000,
-      PidsLimit: 4_096,
-      Init: true,
-      Privileged: false,
-      RestartPolicy: { Name: "unless-stopped" },
-      SecurityOpt: ["no-new-privileges"],
-      LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "3" } },
-      PortBindings: { "8080/tcp": [{ HostIp: "127.0.0.1", HostPort: `${port}` }] },
-    });
-    expect(HostConfig).toHaveProperty("CapDrop", ["AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SETPCAP"]);
-    expect(Config.Labels).toMatchObject({
-      "slipway.installation": world.installation,
-      "slipway.instance": request.instanceId,
-      "slipway.deployment": "dep_1",
-      "slipway.project": "prj_1",
-      "slipway.service": "app",
-    });
-    expect(await world.runtime.find(request.instanceId)).toMatchObject({ image: Image, relayed: true, health: null });
-  });
-
-  test("start() gives it the environment it was given, odd values too, and the port it listens on", async () => {
-    await using world = await dockerWorld();
-    const odd = 'it\'s "odd" $(id) `id` \\ ü \u{1f680} \t*';
-    const environment = new Map([
-      ["ODD", new Secret(odd)],
-      ["EMPTY", new Secret("")],
-      ["PORT", new Secret("1")],
-    ]);
-    const command = `printf '%s\\n' "$ODD" "$EMPTY" "$PORT"`;
-    expect(await printedBy(world, command, { environment })).toEqual([odd, "", `${INNER_PORT}`]);
-  });
-
-  test("start() without a command runs the image as it is made, with its health check, stop signal and volumes", async () => {
-    await using world = await dockerWorld();
-    const image = await tinyImage("furnished");
-    const volumes = async () => (await world.docker("volume", "ls", "--quiet")).split("\n");
-    const runs = { kind: "image", image, command: null, port: 3_000 } as const;
-    const { instanceId } = await world.runtime.start(runRequest(world, "", { runs }));
-    const health = (wanted: string) =>
-      eventually(
-        () => world.runtime.find(instanceId),
-        (instance) => instance?.health === wanted,
-      );
-    expect(await health("healthy")).toMatchObject({ health: "healthy", status: "running" });
-    const container = await world.containerOf(instanceId);
-    const mounts = await world.docker("inspect", "--format", "{{range .Mounts}}{{.Name}}{{end}}", container);
-    expect(await volumes()).toContain(mounts);
-    await world.docker("exec", container, "rm", "/tmp/healthy");
-    expect(await health("unhealthy")).toMatchObject({ health: "unhealthy", status: "running" });
-    await world.runtime.restart(instanceId, { graceMs: 5_000 });
-    const lines = await world.runtime.output(instanceId, { since: 0, limit: 10 });
-    expect(lines.map(({ message }) => message)).toEqual(["bye"]);
-    await world.runtime.remove(instanceId, { graceMs: 5_000 });
-    expect(await volumes()).not.toContain(mounts);
-  });
-
-  test("containerListens() tells the same whether it may look into the container or not", async () => {
-    await using world = await dockerWorld();
-    const engine = new EngineApi(DOCKER_HOST);
-    const inside = `mkdir /tmp/w; exec httpd -f -p 127.0.0.1:$PORT -h /tmp/w`;
-    for (const [command, listens] of [
-      [world.programs.web, true],
-      [world.programs.silent, false],
-      [inside, false],
-    ] as const) {
-      const { instanceId } = await world.runtime.start(runRequest(world, command));
-      const id = await world.containerOf(instanceId);
-      const record = await engine.json<ContainerRecord>("GET", `/containers/${id}/json`);
-      const seen = await eventually(
-        () => containerListens(record),
-        (answer) => answer === listens,
-      );
-      expect([command, seen, await containerListens(record, { proc: "/no/such/folder" })]).toEqual([
-        command,
-        listens,
-        listens,
-      ]);
-    }
-  });
-
-  test("usage() tells processor and network use", async () => {
-    await using world = await dockerWorld();
-    const started = await world.runtime.start(runRequest(world, `(while :; do :; done) & ${world.programs.web}`));
-    await answerOf(started);
-    const usage = await world.runtime.usage(started.instanceId);
-    expect(usage?.cpuPercent).toBeGreaterThan(5);
-    expect(usage?.networkRxBytes).toBeGreaterThan(0);
-    expect(usage?.networkTxBytes).toBeGreaterThan(0);
-    await world.docker("stop", "--time", "0", await world.containerOf(started.instanceId));
-    expect(await world.runtime.usage(started.instanceId)).toMatchObject({ cpuPercent: 0, memoryBytes: 0 });
-    expect(await world.runtime.find(started.instanceId)).toMatchObject({
-      status: "exited",
-      containerId: null,
-      exit: { code: 143, reason: "stopped" },
-    });
-  });
-});
 
 describe("DockerRuntime: what cannot be started", () => {
   test.each([
@@ -169,8 +64,125 @@ describe("DockerRuntime: what cannot be started", () => {
   });
 });
 
+describe("DockerRuntime: what a program gets", () => {
+  test.concurrent("start() sets limits and rights, publishes on loopback only, and labels what it made", async () => {
+    await using world = await dockerWorld();
+    const request = runRequest(world, world.programs.web, { memoryBytes: 128 * 1024 * 1024, cpus: 0.5 });
+    const { port } = await world.runtime.start(request);
+    const { HostConfig, Config, Image } = await inspected(world, request.instanceId);
+    expect(HostConfig).toMatchObject({
+      Memory: 134_217_728,
+      MemorySwap: 134_217_728,
+      NanoCpus: 500_000_000,
+      PidsLimit: 4_096,
+      Init: true,
+      Privileged: false,
+      RestartPolicy: { Name: "unless-stopped" },
+      SecurityOpt: ["no-new-privileges"],
+      LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "3" } },
+      PortBindings: { "8080/tcp": [{ HostIp: "127.0.0.1", HostPort: `${port}` }] },
+    });
+    expect(HostConfig).toHaveProperty("CapDrop", ["AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SETPCAP"]);
+    expect(Config.Labels).toMatchObject({
+      "slipway.installation": world.installation,
+      "slipway.instance": request.instanceId,
+      "slipway.deployment": "dep_1",
+      "slipway.project": "prj_1",
+      "slipway.service": "app",
+    });
+    expect(await world.runtime.find(request.instanceId)).toMatchObject({ image: Image, relayed: true, health: null });
+  });
+
+  test.concurrent("start() gives it the environment it was given, odd values too, and the port it listens on", async () => {
+    await using world = await dockerWorld();
+    const odd = 'it\'s "odd" $(id) `id` \\ ü \u{1f680} \t*';
+    const environment = new Map([
+      ["ODD", new Secret(odd)],
+      ["EMPTY", new Secret("")],
+      ["PORT", new Secret("1")],
+    ]);
+    const command = `printf '%s\\n' "$ODD" "$EMPTY" "$PORT"`;
+    expect(await printedBy(world, command, { environment })).toEqual([odd, "", `${INNER_PORT}`]);
+  });
+
+  test.concurrent("start() without a command runs the image as it is made, with its health check, stop signal and volumes", async () => {
+    await using world = await dockerWorld();
+    const image = await tinyImage("furnished");
+    const volumes = async () => (await world.docker("volume", "ls", "--quiet")).split("\n");
+    const runs = { kind: "image", image, command: null, port: 3_000 } as const;
+    const { instanceId } = await world.runtime.start(runRequest(world, "", { runs }));
+    const health = (wanted: string) =>
+      eventually(
+        () => world.runtime.find(instanceId),
+        (instance) => instance?.health === wanted,
+      );
+    expect(await health("healthy")).toMatchObject({ health: "healthy", status: "running" });
+    const container = await world.containerOf(instanceId);
+    const mounts = await world.docker("inspect", "--format", "{{range .Mounts}}{{.Name}}{{end}}", container);
+    expect(await volumes()).toContain(mounts);
+    await world.docker("exec", container, "rm", "/tmp/healthy");
+    expect(await health("unhealthy")).toMatchObject({ health: "unhealthy", status: "running" });
+    await world.runtime.restart(instanceId, { graceMs: 5_000 });
+    const lines = await world.runtime.output(instanceId, { since: 0, limit: 10 });
+    expect(lines.map(({ message }) => message)).toEqual(["bye"]);
+    await world.runtime.remove(instanceId, { graceMs: 5_000 });
+    expect(await volumes()).not.toContain(mounts);
+  });
+
+  test.concurrent("containerListens() tells the same whether it may look into the container or not", async () => {
+    await using world = await dockerWorld();
+    const engine = new EngineApi(DOCKER_HOST);
+    const inside = `mkdir /tmp/w; exec httpd -f -p 127.0.0.1:$PORT -h /tmp/w`;
+    for (const [command, listens] of [
+      [world.programs.web, true],
+      [world.programs.silent, false],
+      [inside, false],
+    ] as const) {
+      const { instanceId } = await world.runtime.start(runRequest(world, command));
+      const id = await world.containerOf(instanceId);
+      const record = await engine.json<ContainerRecord>("GET", `/containers/${id}/json`);
+      const seen = await eventually(
+        () => containerListens(record),
+        (answer) => answer === listens,
+      );
+      expect([command, seen, await containerListens(record, { proc: "/no/such/folder" })]).toEqual([
+        command,
+        listens,
+        listens,
+      ]);
+    }
+  });
+
+  test.concurrent("usage() tells processor and network use", async () => {
+    await using world = await dockerWorld();
+    const started = await world.runtime.start(runRequest(world, `(while :; do :; done) & ${world.programs.web}`));
+    await answerOf(started);
+    const usage = await world.runtime.usage(started.instanceId);
+    expect(usage?.cpuPercent).toBeGreaterThan(5);
+    expect(usage?.networkRxBytes).toBeGreaterThan(0);
+    expect(usage?.networkTxBytes).toBeGreaterThan(0);
+    await world.docker("stop", "--time", "0", await world.containerOf(started.instanceId));
+    expect(await world.runtime.usage(started.instanceId)).toMatchObject({ cpuPercent: 0, memoryBytes: 0 });
+    expect(await world.runtime.find(started.instanceId)).toMatchObject({
+      status: "exited",
+      containerId: null,
+      exit: { code: 143, reason: "stopped" },
+    });
+  });
+});
+
 describe("DockerRuntime: beside others on the same engine", () => {
-  test("containers of others are neither seen nor touched, whatever labels they carry", async () => {
+  test("start() refuses an id that is taken by one that was restarted", async () => {
+    await using world = await dockerWorld();
+    const request = runRequest(world, world.programs.silent);
+    await world.runtime.start(request);
+    await world.runtime.restart(request.instanceId, { graceMs: 0 });
+    const error = await world.runtime.start(request).catch((reason: unknown) => reason);
+    expect((error as Failure).code).toBe("instance_exists");
+    expect(await world.runtime.list()).toMatchObject([{ instanceId: request.instanceId, restarts: 1 }]);
+  });
+
+  test.concurrent("containers of others are neither seen nor touched, whatever labels they carry", async () => {
     await using world = await dockerWorld();
     await using neighbour = await dockerWorld();
     const labels = (instanceId: string) =>
@@ -207,7 +219,7 @@ describe("DockerRuntime: beside others on the same engine", () => {
     }
   });
 
-  test("instances of one project find each other by the name of the service, others do not, and the network goes with the last", async () => {
+  test.concurrent("instances of one project find each other by the name of the service, others do not, and the network goes with the last", async () => {
     await using world = await dockerWorld();
     const { runtime } = world;
     const web = runRequest(world, world.programs.web, { service: "backend" });
@@ -226,7 +238,7 @@ describe("DockerRuntime: beside others on the same engine", () => {
     expect(await networks()).toBe("");
   });
 
-  test("many servers that start at once get different ports and share one network", async () => {
+  test.concurrent("many servers that start at once get different ports and share one network", async () => {
     await using world = await dockerWorld();
     const servers = Array.from({ length: 6 }, () => world.another());
     const started = await Promise.all(servers.map((each) => each.start(runRequest(world, world.programs.web))));
@@ -239,20 +251,24 @@ describe("DockerRuntime: beside others on the same engine", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(await world.runtime.list()).toHaveLength(7);
   });
-
-  test("start() refuses an id that is taken by one that was restarted", async () => {
-    await using world = await dockerWorld();
-    const request = runRequest(world, world.programs.silent);
-    await world.runtime.start(request);
-    await world.runtime.restart(request.instanceId, { graceMs: 0 });
-    const error = await world.runtime.start(request).catch((reason: unknown) => reason);
-    expect((error as Failure).code).toBe("instance_exists");
-    expect(await world.runtime.list()).toMatchObject([{ instanceId: request.instanceId, restarts: 1 }]);
-  });
 });
 
 describe("DockerRuntime: how a program ends", () => {
-  test("remove() leaves no child behind, of one that is paused and ignores signals too, and takes two servers at once", async () => {
+  test("two servers that restart at once leave one program", async () => {
+    await using world = await dockerWorld();
+    const { instanceId } = await world.runtime.start(runRequest(world, world.programs.silent));
+    const servers = [world.runtime, world.another()];
+    await Promise.all([...servers, ...servers].map((each) => each.restart(instanceId, { graceMs: 0 })));
+    expect(await world.runtime.list()).toMatchObject([{ instanceId, exit: null }]);
+    await Promise.all([
+      world.runtime.remove(instanceId, { graceMs: 0 }),
+      servers[1]!.restart(instanceId, { graceMs: 0 }).catch(() => {}),
+    ]);
+    await world.runtime.remove(instanceId, { graceMs: 0 });
+    expect(await world.runtime.list()).toEqual([]);
+  });
+
+  test.concurrent("remove() leaves no child behind, of one that is paused and ignores signals too, and takes two servers at once", async () => {
     await using world = await dockerWorld();
     const seconds = `9${Math.floor(Math.random() * 100_000_000)}`;
     const command = [
@@ -274,7 +290,7 @@ describe("DockerRuntime: how a program ends", () => {
     expect(await world.runtime.list()).toEqual([]);
   });
 
-  test("a program that dies is started again by the engine alone, at the same address", async () => {
+  test.concurrent("a program that dies is started again by the engine alone, at the same address", async () => {
     await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const started = await world.runtime.start(runRequest(world, world.programs.web));
     await answerOf(started);
@@ -288,20 +304,6 @@ describe("DockerRuntime: how a program ends", () => {
     await world.docker("restart", "--time", "0", await world.containerOf(started.instanceId));
     expect(await answerOf(started)).toBe("hello");
     expect(await world.runtime.find(started.instanceId)).toMatchObject({ port: started.port });
-  });
-
-  test("two servers that restart at once leave one program", async () => {
-    await using world = await dockerWorld();
-    const { instanceId } = await world.runtime.start(runRequest(world, world.programs.silent));
-    const servers = [world.runtime, world.another()];
-    await Promise.all([...servers, ...servers].map((each) => each.restart(instanceId, { graceMs: 0 })));
-    expect(await world.runtime.list()).toMatchObject([{ instanceId, exit: null }]);
-    await Promise.all([
-      world.runtime.remove(instanceId, { graceMs: 0 }),
-      servers[1]!.restart(instanceId, { graceMs: 0 }).catch(() => {}),
-    ]);
-    await world.runtime.remove(instanceId, { graceMs: 0 });
-    expect(await world.runtime.list()).toEqual([]);
   });
 });
 

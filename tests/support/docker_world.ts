@@ -1,5 +1,6 @@
 import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import type { RunnableImage } from "../../ports/runtime.ts";
 import type { ContractPrograms, RuntimeForContract } from "../contracts/runtime.ts";
 import { run } from "./command.ts";
 import { TEST_LABEL } from "./test_leftovers.ts";
