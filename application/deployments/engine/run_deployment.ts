@@ -11,6 +11,7 @@ import { Waits } from "./ask_approval.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
 import { EventWriter } from "./event_writer.ts";
+import { routeKey } from "./serve.ts";
 import {
   type EnginePorts,
   type EngineSettings,
@@ -59,6 +60,8 @@ async function carryOut(run: Run): Promise<void> {
   await bringLive(run);
   await tidyUp(run);
   await end(run, "healthy", null);
+  // The edges of other processes find a preview only once it is stored as ready.
+  if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(routeKey(run.deployment));
 }
 
 /** Stops what nobody wants any more, and what keeps ending with the server; a release that serves already is always finished. */

@@ -46,6 +46,23 @@ async function expectLeft(scene: EngineScene, all: readonly Deployment[], kept: 
 }
 
 describe("previews", () => {
+  test("are told to other processes once they are ready", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const known: (string | undefined)[] = [];
+    const look = async (key: string | null) => known.push((await scene.world.liveReleases.find(key!))?.deployment.id);
+    const seen: Promise<unknown>[] = [];
+    const forget = scene.world.liveReleases.onChange((key) => void seen.push(look(key)));
+    const [preview] = await previews(scene, project, 1);
+    await eventually(
+      async () => known,
+      (ids) => ids.includes(preview!.id),
+    );
+    await Promise.all(seen);
+    forget();
+    expect(known).toContain(preview!.id);
+  });
+
   test("stay as many as the window says, the newest; of the others nothing is left", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 3 } });
     const project = await scene.project();
