@@ -14,11 +14,11 @@ const EXPRESSIONS = PATTERNS.filter((pattern) => typeof pattern !== "string");
 
 /** Tells whether `detect` may ask for the text of a file. */
 export function isManifest(path: string): boolean {
-  const parts = path.split("/");
-  const folders = parts.slice(0, -1).filter((folder) => !READ_THOUGH_HIDDEN.has(folder));
-  if (parts.length > MAX_PARTS || isPassedOver(folders)) return false;
-  const name = parts.at(-1)!;
-  return NAMES.has(name) || EXPRESSIONS.some((expression) => expression.test(name));
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  // First what rules out most files.
+  if (!NAMES.has(name) && !EXPRESSIONS.some((expression) => expression.test(name))) return false;
+  const folders = path.split("/").slice(0, -1);
+  return folders.length < MAX_PARTS && !isPassedOver(folders.filter((folder) => !READ_THOUGH_HIDDEN.has(folder)));
 }
 
 /** Tells whether a folder, by the names on the way to it, holds no project that is meant to be deployed. */
