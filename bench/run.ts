@@ -3,6 +3,7 @@ import { edge } from "./edge.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { apiGet, apiList } from "./api.ts";
 import { deploymentGet, deploymentsList } from "./deployments_api.ts";
+import { contextUpload } from "./context_upload.ts";
 import { deployDocker } from "./deploy_docker.ts";
 import { deployProcess } from "./deploy_process.ts";
 import { detect } from "./detect.ts";
@@ -22,6 +23,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "deployment-get": deploymentGet,
   "deploy-process": deployProcess,
   "deploy-docker": deployDocker,
+  "context-upload": contextUpload,
   boot,
   "idle-memory": idleMemory,
   "log-ingest": logIngest,
