@@ -1,3 +1,4 @@
+import { foregroundCommand, SIGNAL_ALL } from "../../domain/image/foreground_command.ts";
 import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
 
 /** What a container is made with beside what is asked for. */
@@ -35,8 +36,12 @@ export function containerRequest(
   return {
     Image: runs.image,
     // An entry point of the image would take the command for its arguments.
-    ...(runs.command !== null && { Entrypoint: ["/bin/sh", "-c"], Cmd: [runs.command] }),
-    Env: [...Array.from(environment, ([name, value]) => `${name}=${value.reveal()}`), `PORT=${runs.port}`],
+    ...(runs.command !== null && { Entrypoint: ["/bin/sh", "-c"], Cmd: [foregroundCommand(runs.command)] }),
+    Env: [
+      ...(runs.command === null ? [] : [`${SIGNAL_ALL.name}=${SIGNAL_ALL.value}`]),
+      ...Array.from(environment, ([name, value]) => `${name}=${value.reveal()}`),
+      `PORT=${runs.port}`,
+    ],
     Labels: setting.labels,
     ExposedPorts: { [inside]: {} },
     HostConfig: {

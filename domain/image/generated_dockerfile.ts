@@ -1,6 +1,7 @@
 import type { ImageRecipe } from "../detection/image_recipe.ts";
 import { invalid } from "../failure.ts";
 import { type BaseImages, isImageName, mappedImage } from "./base_images.ts";
+import { foregroundCommand, SIGNAL_ALL } from "./foreground_command.ts";
 import { copyWords, jsonWords, optionalCopyWords, quotedValue, shellWords } from "./dockerfile_words.ts";
 
 /** What a Dockerfile is made from. */
@@ -89,13 +90,13 @@ function closing({ recipe, port }: DockerfileRequest, start: string): string[] {
   return [
     `RUN ${shellWords(account.join(" && "))}`,
     ...recipe.keep.map(placeOf).map((path) => `COPY --from=build --chown=${OWNER} ${copyWords([path], path)}`),
-    `ENV HOME="${home}" PORT="${port}"`,
+    `ENV HOME="${home}" PORT="${port}" ${SIGNAL_ALL.name}="${SIGNAL_ALL.value}"`,
     `USER ${OWNER}`,
     `EXPOSE ${port}`,
     "STOPSIGNAL SIGTERM",
     // One of the base image would get the command as its arguments.
     "ENTRYPOINT []",
-    `CMD ${shellWords(start)}`,
+    `CMD ${shellWords(foregroundCommand(start))}`,
   ];
 }
 

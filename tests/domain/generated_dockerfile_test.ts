@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { assert, constantFrom, oneof, property, string } from "fast-check";
 import { join } from "node:path";
+import { foregroundCommand } from "../../domain/image/foreground_command.ts";
 import { recipe } from "../../domain/detection/image_recipe.ts";
 import { Failure } from "../../domain/failure.ts";
 import { baseImageEntry } from "../../domain/image/base_images.ts";
@@ -59,7 +60,7 @@ describe("generatedDockerfile()", () => {
       'A="1"',
       'B="2"',
       'C="3"',
-      'HOME="/home/slipway" PORT="3000"',
+      'HOME="/home/slipway" PORT="3000" TINI_KILL_PROCESS_GROUP="1"',
     ]);
   });
 
@@ -132,7 +133,7 @@ describe("generatedDockerfile()", () => {
     assert(
       property(string({ unit: "grapheme" }), (start) => {
         const [command] = lines({ commands: { install: null, build: null, start } }, "CMD");
-        expect(JSON.parse(command!.slice("CMD ".length))).toEqual(["/bin/sh", "-c", start]);
+        expect(JSON.parse(command!.slice("CMD ".length))).toEqual(["/bin/sh", "-c", foregroundCommand(start)]);
         expect(command).not.toContain("<<");
       }),
     );

@@ -1,5 +1,6 @@
 import type { Deployment, DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
+import type { ImageRecipe } from "../../../domain/detection/image_recipe.ts";
 import { invalid } from "../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../domain/image/dockerfile_arguments.ts";
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../domain/image/generated_dockerfile.ts";
@@ -59,7 +60,8 @@ async function ownDockerfile(run: Run): Promise<Made> {
   };
 }
 
-async function generated(run: Run, { image: recipe }: Detection): Promise<Made> {
+async function generated(run: Run, found: Detection): Promise<Made> {
+  const recipe = recipeFor(run.deployment.plan, found);
   const { deployment, environment } = run;
   if (!recipe)
     throw invalid("no_image", "Cannot put this into an image: nothing tells which tools it needs. Add a Dockerfile");
@@ -81,6 +83,13 @@ async function generated(run: Run, { image: recipe }: Detection): Promise<Made> 
     dockerfile: { text },
     args: new Map(),
   };
+}
+
+/** A recipe knows what its own commands leave behind; what a person's leave, and need, may be anything. */
+function recipeFor(plan: DeploymentPlan, { image, buildCommand, startCommand }: Detection): ImageRecipe | null {
+  const isOwn = plan.buildCommand === buildCommand && plan.startCommand === startCommand;
+  if (image === null || isOwn) return image;
+  return { ...image, keep: [".", ...image.keep.filter((path) => path.startsWith("/"))] };
 }
 
 function startOf({ projectType, startCommand }: DeploymentPlan): string | null {

@@ -18,9 +18,9 @@ RUN ["/bin/sh","-c","echo \"slipway:x:10001:10001::/home/slipway:/bin/sh\" >> /e
 COPY --from=build --chown=10001:10001 ["/app/installed","/app/installed"]
 COPY --from=build --chown=10001:10001 ["/app/built","/app/built"]
 COPY --from=build --chown=10001:10001 ["/app/it\\'s \\$HOME \\\"q\\\" [\\\\\\\\] ü/sub","/app/it\\'s \\$HOME \\\"q\\\" \\\\ ü/sub"]
-ENV HOME="/home/slipway" PORT="3000"
+ENV HOME="/home/slipway" PORT="3000" TINI_KILL_PROCESS_GROUP="1"
 USER 10001:10001
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 ENTRYPOINT []
-CMD ["/bin/sh","-c","pwd\ncat ../../installed ../../built 'file'\n\tprintf '%s' \"$ODD\" # \\"]
+CMD ["/bin/sh","-c","trap : TERM INT\npwd\ncat ../../installed ../../built 'file'\n\tprintf '%s' \"$ODD\" # \\"]

@@ -17,9 +17,9 @@ WORKDIR "/app"
 RUN ["/bin/sh","-c","echo \"slipway:x:10001:10001::/home/slipway:/bin/sh\" >> /etc/passwd && echo \"slipway:x:10001:\" >> /etc/group && mkdir -p /home/slipway && chown -R 10001:10001 /home/slipway /app"]
 COPY --from=build --chown=10001:10001 ["/app/sum","/app/sum"]
 COPY --from=build --chown=10001:10001 ["/usr/local/tool","/usr/local/tool"]
-ENV HOME="/home/slipway" PORT="3000"
+ENV HOME="/home/slipway" PORT="3000" TINI_KILL_PROCESS_GROUP="1"
 USER 10001:10001
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 ENTRYPOINT []
-CMD ["/bin/sh","-c","cat sum /usr/local/tool*; which tini; which bc || true"]
+CMD ["/bin/sh","-c","trap : TERM INT\ncat sum /usr/local/tool*; which tini; which bc || true"]

@@ -22,9 +22,9 @@ WORKDIR "/app"
 RUN ["/bin/sh","-c","echo \"slipway:x:10001:10001::/home/slipway:/bin/sh\" >> /etc/passwd && echo \"slipway:x:10001:\" >> /etc/group && mkdir -p /home/slipway && chown -R 10001:10001 /home/slipway /app"]
 COPY --from=build --chown=10001:10001 ["/app/dist","/app/dist"]
 COPY --from=build --chown=10001:10001 ["/app/installed","/app/installed"]
-ENV HOME="/home/slipway" PORT="3000"
+ENV HOME="/home/slipway" PORT="3000" TINI_KILL_PROCESS_GROUP="1"
 USER 10001:10001
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 ENTRYPOINT []
-CMD ["/bin/sh","-c","echo \"$(id -u):$(id -g) $HOME $PORT $(pwd)\"; echo $MODE; ls; cat dist/result; touch \"$HOME/mine\" dist/mine new"]
+CMD ["/bin/sh","-c","trap : TERM INT\necho \"$(id -u):$(id -g) $HOME $PORT $(pwd)\"; echo $MODE; ls; cat dist/result; touch \"$HOME/mine\" dist/mine new"]
