@@ -67,6 +67,19 @@ describe("a deployment in a container", () => {
     expect(open.memory.builder.requests).toEqual([]);
   });
 
+  test("keeps only the program of a compiled language, unless somebody says how it is built or started", async () => {
+    await using open = await scene();
+    const files: SourceFiles = { "go.mod": "module shop\n\ngo 1.24\n", "main.go": "package main\n\nfunc main() {}\n" };
+    await open.deployed(await project(open, files));
+    await open.deployed(await project(open, files, { startCommand: "./run.sh" }));
+    const all = /^COPY --from=build .*\["\/app\/","\/app\/"\]$/m;
+    const [own, given] = open.memory.imageBuilder.requests.map(
+      ({ dockerfile }) => (dockerfile as { text: string }).text,
+    );
+    expect(own).not.toMatch(all);
+    expect(given).toMatch(all);
+  });
+
   test("builds anew when variables changed, and only then", async () => {
     await using open = await scene();
     const made = await project(open, APP);
