@@ -100,10 +100,11 @@ async function command(...words: readonly string[]): Promise<string> {
   return output.trim();
 }
 
-/** What the engine keeps of builds and is as large as what is built here. */
+/** What the engine keeps of exactly these files; others may be building beside this, and what they keep is theirs. */
 async function cacheOf(engine: EngineApi): Promise<string[]> {
   const usage = await engine.json<{ BuildCache: { ID: string; Size: number }[] | null }>("GET", "/system/df");
-  return (usage.BuildCache ?? []).filter(({ Size }) => Size > 190_000_000).map(({ ID }) => ID);
+  const bytes = SMALL.count * SMALL.bytes + LARGE.count * LARGE.bytes;
+  return (usage.BuildCache ?? []).filter(({ Size }) => Size > bytes && Size < bytes + 1_000).map(({ ID }) => ID);
 }
 
 async function forget(engine: EngineApi, id: string): Promise<void> {
