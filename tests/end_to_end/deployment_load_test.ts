@@ -55,12 +55,13 @@ async function redeployedUnderLoad(
   }
 }
 
+const processApp = (version: string) => ({ "server.js": APP, version });
+
 const WHAT = "20 redeployments and 5 rollbacks under constant requests: none fails, none goes back to an old version";
 
 test.concurrent(`${WHAT}, as processes`, async () => {
   await using slipway = await SlipwayProcess.start({ SLIPWAY_RUNTIME: "process", ROLLBACK_WINDOW: "30" });
-  const files = (version: string) => ({ "server.js": APP, version });
-  await redeployedUnderLoad(slipway, files, { startCommand: "bun server.js" });
+  await redeployedUnderLoad(slipway, processApp, { startCommand: "bun server.js" });
 });
 
 test.concurrent(`${WHAT}, in containers`, async () => {

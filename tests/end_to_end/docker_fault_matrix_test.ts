@@ -16,6 +16,7 @@ setDefaultTimeout(400_000);
 const AWAY_MS = 5_000;
 const RESUMED_MS = 15_000;
 const inTurn = inTurns(5);
+const label = (what: string) => ["--filter", `label=slipway.${what}`, "--quiet"];
 
 describe("a deployment in containers struck at any step", () => {
   let git: GitServer;
@@ -52,7 +53,6 @@ describe("a deployment in containers struck at any step", () => {
   async function expectClean({ docker }: DockerServer, work: Prepared, page: "v1" | "v2"): Promise<void> {
     const { name, repository, project, id } = work;
     expect(await project.page()).toBe(page);
-    const label = (what: string) => ["--filter", `label=slipway.${what}`, "--quiet"];
     const live = (await project.call("GET", `/api/projects/${project.id}`)).body.data.activeDeploymentId as string;
     const left = await eventually(
       async () => ({

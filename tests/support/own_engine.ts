@@ -39,15 +39,11 @@ export class OwnEngine implements AsyncDisposable {
   /** Starts it again with all that it had. */
   async start(): Promise<void> {
     const inFolder = (name: string) => join(this.#folder, name);
-    this.#daemon = Bun.spawn(
-      [
-        ...["setpriv", "--pdeathsig=TERM", "--", "dockerd", "--host", this.host, "--data-root", inFolder("data")],
-        ...["--exec-root", inFolder("exec"), "--pidfile", inFolder("pid"), "--bridge", this.#bridge],
-        // The rules of the machine's own engine stay as they are; ports are published by its proxy.
-        ...["--iptables=false", "--ip-masq=false", "--shutdown-timeout", "3"],
-      ],
-      { stdio: ["ignore", "ignore", Bun.file(inFolder("log"))] },
-    );
+    const own = ["--data-root", inFolder("data"), "--exec-root", inFolder("exec"), "--pidfile", inFolder("pid")];
+    // The rules of the machine's own engine stay as they are; ports are published by its proxy.
+    const apart = ["--bridge", this.#bridge, "--iptables=false", "--ip-masq=false", "--shutdown-timeout", "3"];
+    const command = ["setpriv", "--pdeathsig=TERM", "--", "dockerd", "--host", this.host, ...own, ...apart];
+    this.#daemon = Bun.spawn(command, { stdio: ["ignore", "ignore", Bun.file(inFolder("log"))] });
     for (const until = Date.now() + READY_WITHIN_MS; ; await Bun.sleep(100)) {
       if ((await run(["docker", "-H", this.host, "version"], { timeout: 10_000 })).ok) return;
       if (Date.now() > until) throw new Error(`It does not start: ${await readFile(inFolder("log"), "utf8")}`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { ProjectSettings } from "../../../domain/project.ts";
+import type { VariableUpsert } from "../../../domain/variable.ts";
 import { Secret } from "../../../domain/secret.ts";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import { cleanImages } from "../../../application/deployments/clean_images.ts";
@@ -18,11 +19,13 @@ function project(open: EngineScene, files: SourceFiles, settings: ProjectSetting
   return open.project({ gitUrl: REPOSITORY, ...settings });
 }
 
-async function variable(open: EngineScene, projectId: string, key: string, value: string, secret: boolean) {
-  await open.useCases.changeVariables(open.by, projectId, {
-    upserts: [{ key, value: new Secret(value), secret }],
-    deletes: [],
-  });
+async function variable(
+  open: EngineScene,
+  projectId: string,
+  given: Omit<VariableUpsert, "value"> & { value: string },
+) {
+  const upserts = [{ ...given, value: new Secret(given.value) }];
+  await open.useCases.changeVariables(open.by, projectId, { upserts, deletes: [] });
 }
 
 /** The digests of what runs, by deployment. */
@@ -47,8 +50,8 @@ describe("a deployment in a container", () => {
   test("gives a Dockerfile the arguments that it declares, and secrets never as such", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE, { buildArgs: { EDITION: "set" }, buildTarget: "production" });
-    await variable(open, made.id, "TOKEN", "of the variable", true);
-    await variable(open, made.id, "OTHER", "not declared", false);
+    await variable(open, made.id, { key: "TOKEN", value: "of the variable", secret: true });
+    await variable(open, made.id, { key: "OTHER", value: "not declared", secret: false });
     await open.deployed(made);
     const [request] = open.memory.imageBuilder.requests;
     expect([...request!.args]).toEqual([["EDITION", "set"]]);
@@ -83,12 +86,12 @@ describe("a deployment in a container", () => {
   test("builds anew when variables changed, and only then", async () => {
     await using open = await scene();
     const made = await project(open, APP);
-    await variable(open, made.id, "COLOUR", "red", false);
+    await variable(open, made.id, { key: "COLOUR", value: "red", secret: false });
     const first = await open.deployed(made);
     open.memory.clock.advance(1);
     const second = await open.deployed(made);
     open.memory.clock.advance(1);
-    await variable(open, made.id, "COLOUR", "blue", false);
+    await variable(open, made.id, { key: "COLOUR", value: "blue", secret: false });
     const third = await open.deployed(made);
     expect(second.buildTag).toBe(first.buildTag);
     expect(third.buildTag).not.toBe(first.buildTag);
@@ -139,9 +142,9 @@ describe("a deployment in a container", () => {
   });
 });
 
-describe("a rollback in a container", () => {
-  const back = (open: EngineScene, id: string): Promise<Deployment> => open.useCases.rollback(open.by, id);
+const back = (open: EngineScene, id: string): Promise<Deployment> => open.useCases.rollback(open.by, id);
 
+describe("a rollback in a container", () => {
   test("runs exactly the recorded image, without a build", async () => {
     await using open = await scene();
     const made = await project(open, DOCKERFILE);

@@ -56,7 +56,7 @@ describe("previews", () => {
     const [preview] = await previews(scene, project, 1);
     await eventually(
       async () => known,
-      (ids) => ids.includes(preview!.id),
+      (found) => found.includes(preview!.id),
     );
     await Promise.all(seen);
     forget();
