@@ -21,6 +21,8 @@ interface CppBuild {
   /** Where the program lies, or `undefined` when none can be named. */
   readonly program: string | undefined;
   readonly libraries: readonly string[];
+  /** Those that it does without, in lower case. */
+  readonly optional?: readonly string[];
 }
 
 /** Programs in C and C++ that CMake, Meson or Make build. */
@@ -31,9 +33,9 @@ export const cpp: Ecosystem = {
     if (build === undefined) return undefined;
     const { build: needed, run, unknown } = cppPackages(build.libraries);
     const warnings = [
-      ...unknown.map(
-        (name) => `Cannot tell which package holds ${name}: install it in a Dockerfile if the build needs it`,
-      ),
+      ...unknown
+        .filter((name) => !build.optional?.includes(name))
+        .map((name) => `Cannot tell which package holds ${name}: install it in a Dockerfile if the build needs it`),
       ...(folder.first(["vcpkg.json", "conanfile.txt", "conanfile.py"]) === undefined ? [] : [MANAGED]),
     ];
     const found: Finding = { language: languageOf(folder), packageManager: build.tool, warnings };
@@ -67,9 +69,9 @@ function cmake(folder: ProjectFolder): CppBuild | undefined {
   const names = texts
     .flatMap((text) => [...text.matchAll(/\badd_executable[ \t]*\([ \t\r\n]*([\w.${}-]{1,80})/gi)])
     .map(([, name = ""]) => (/^\$\{(?:CMAKE_)?PROJECT_NAME\}$/.test(name) ? (project ?? "") : name));
-  const libraries = texts.flatMap((text) =>
-    [...text.matchAll(/\bfind_package[ \t]*\([ \t]*([\w.+-]{1,50})/gi)].map(([, name = ""]) => name),
-  );
+  const packages = texts.flatMap((text) => [
+    ...text.matchAll(/\bfind_package[ \t]*\([ \t]*([\w.+-]{1,50})([^)]{0,200})\)/gi),
+  ]);
   // All programs are put into one folder, unless the build file sets another.
   const set =
     /\bset[ \t]*\([ \t]*CMAKE_RUNTIME_OUTPUT_DIRECTORY[ \t]+"?\$\{(?:CMAKE|PROJECT)_(BINARY|SOURCE)_DIR\}\/?([\w/-]{0,60})"?[ \t]*\)/i.exec(
@@ -81,10 +83,12 @@ function cmake(folder: ProjectFolder): CppBuild | undefined {
   return {
     tool: "cmake",
     packages: ["cmake"],
-    build:
-      'cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$PWD/build/bin" && cmake --build build -j 4',
+    build: `cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$PWD/build/bin" && cmake --build build --target ${program} -j 4`,
     program: program && [...(output === "" ? [] : [output]), program].join("/"),
-    libraries,
+    libraries: packages.map(([, name = ""]) => name),
+    optional: packages
+      .filter(([, , rest = ""]) => !/\bREQUIRED\b/.test(rest))
+      .map(([, name = ""]) => name.toLowerCase()),
   };
 }
 
@@ -109,7 +113,7 @@ function meson(folder: ProjectFolder): CppBuild | undefined {
   return {
     tool: "meson",
     packages: ["meson", "ninja-build"],
-    build: "meson setup build --buildtype=release && meson compile -C build",
+    build: `meson setup build --buildtype=release && meson compile -C build ${name}`,
     program: name && `build/${place}${name}`,
     libraries: found.flatMap(({ text }) =>
       [...text.matchAll(/\bdependency[ \t]*\([ \t\r\n]*'([\w.+-]{1,50})'/g)].map(([, library = ""]) => library),
