@@ -23,7 +23,9 @@ export function detect(tree: ProjectTree, root = ""): Detection {
   const whole = new ProjectFolder(tree, root);
   const finding = inspect(whole);
   const found = finding && detectionOf(finding);
-  if (found !== undefined && (finding?.broken || isRunnable(found))) return found;
+  // A script of the shell tells less than the projects that it lies above.
+  const certain = found?.projectType !== "app" || found.language !== "shell";
+  if (found !== undefined && certain && (finding?.broken || isRunnable(found))) return found;
   const parts = placesIn(whole).flatMap((folder) => {
     const part = { ...detectionOf(inspect(folder) ?? {}), rootDirectory: below(root, folder.path) };
     return isRunnable(part) ? [part] : [];

@@ -11,6 +11,7 @@ import {
   PLAIN_CLASS,
   seenFromInside,
 } from "./jvm.ts";
+import { JVM_SETTINGS, settingsVariables } from "./jvm_settings.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { matched, property } from "./source_text.ts";
 
@@ -35,7 +36,7 @@ export const gradle: Ecosystem = {
     ...SETTINGS_FILES,
     "gradle-wrapper.properties",
     "libs.versions.toml",
-    "application.properties",
+    ...JVM_SETTINGS,
     ...JAVA_VERSION_FILES,
   ],
   detect(folder) {
@@ -72,6 +73,7 @@ function describe(folder: ProjectFolder, projects: readonly GradleProject[], onl
     buildCommand: `${wrapper.command} --no-daemon ${task}`,
     startCommand: jvmStart(made.program, framework),
     port: framework?.port ?? 8080,
+    env: settingsVariables(place),
     image: jvmRecipe(wrapper.image(version.version), version.version, {
       environment: { GRADLE_USER_HOME: "/var/cache/gradle" },
       caches: ["/var/cache/gradle"],

@@ -8,6 +8,8 @@ const PASSED_OVER = /^(?:\..*|node_modules|vendor|venv|tests?|__\w+__|examples?|
 const BESIDE = /^(?:docs?|scripts?|tools)$/;
 /** Hidden folders that belong to a project's own manifests. */
 const READ_THOUGH_HIDDEN = new Set([".mvn"]);
+/** Where projects of the Java world keep their settings; as deep as that counts for no depth. */
+const RESOURCES = "src/main/resources/";
 const PATTERNS = [...ECOSYSTEMS, ...REFINEMENTS].flatMap(({ manifests }) => manifests);
 const NAMES = new Set(PATTERNS.filter((pattern) => typeof pattern === "string"));
 const EXPRESSIONS = PATTERNS.filter((pattern) => typeof pattern !== "string");
@@ -17,7 +19,7 @@ export function isManifest(path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   // First what rules out most files.
   if (!NAMES.has(name) && !EXPRESSIONS.some((expression) => expression.test(name))) return false;
-  const folders = path.split("/").slice(0, -1);
+  const folders = path.replace(RESOURCES, "").split("/").slice(0, -1);
   return folders.length < MAX_PARTS && !isPassedOver(folders.filter((folder) => !READ_THOUGH_HIDDEN.has(folder)));
 }
 

@@ -12,6 +12,7 @@ import {
   PLAIN_CLASS,
   seenFromInside,
 } from "./jvm.ts";
+import { JVM_SETTINGS, settingsVariables } from "./jvm_settings.ts";
 import { MavenPom } from "./maven_pom.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { property } from "./source_text.ts";
@@ -33,7 +34,7 @@ const UNREADABLE = "Cannot read pom.xml: it is not XML with a project in it. Cor
 
 /** Programs in Java or Kotlin that Maven builds. */
 export const maven: Ecosystem = {
-  manifests: ["pom.xml", "maven-wrapper.properties", "application.properties", ...JAVA_VERSION_FILES],
+  manifests: ["pom.xml", "maven-wrapper.properties", ...JVM_SETTINGS, ...JAVA_VERSION_FILES],
   detect(folder) {
     if (!folder.has("pom.xml")) return undefined;
     const pom = MavenPom.read(folder);
@@ -74,6 +75,7 @@ function describe(folder: ProjectFolder, root: MavenPom, only?: MavenPom): Findi
     buildCommand: `${tool} -DskipTests${part} package${"classPath" in made ? COPY_DEPENDENCIES : ""}`,
     startCommand: jvmStart(program, framework),
     port: framework?.port ?? 8080,
+    env: settingsVariables(place),
     image: jvmRecipe(`maven:3-eclipse-temurin-${version.version}`, version.version, {
       manifests: single ? INSTALL_FILES.filter((path) => folder.has(path)) : [],
       caches: ["/root/.m2"],
