@@ -9,7 +9,8 @@ const STEP = /^Step (\d+\/\d+) : (.*)$/s;
 const RUNNING = /^ ---> Running in ([0-9a-f]+)\n?$/;
 const CACHED = /^ ---> Using cache\n?$/;
 /** What the builder says of its own doings. */
-const UNTOLD = /^( ---> [0-9a-f]+\n?|Removing intermediate container [0-9a-f]+\n?|Successfully (built|tagged) .*)$/s;
+const UNTOLD =
+  /^( ---> \n?| ---> [0-9a-f]+\n?|( ---> )?(Removing|Removed) intermediate container [0-9a-f]+\n?|Successfully (built|tagged) .*)$/s;
 /** The builder marks what commands print on stderr by colouring it. */
 const STDERR = "\u001b[91m";
 const STDERR_END = "\u001b[0m";
@@ -20,6 +21,8 @@ const encoder = new TextEncoder();
 export class ClassicLog implements BuildReader {
   readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #step = "";
+  /** Whether a step was named just now. */
+  #isNamed = false;
   #container: string | undefined;
   #failed: FailedStep | undefined;
   #image: string | undefined;
@@ -52,7 +55,9 @@ export class ClassicLog implements BuildReader {
   }
 
   #stream(text: string): readonly LogLine[] {
+    const isAfterName = this.#isNamed;
     const step = STEP.exec(text);
+    this.#isNamed = step !== null;
     if (step) {
       this.#step = plainStep(`[${step[1]}] ${step[2]!.replaceAll(/\s+/g, " ").trim()}`);
       return [...this.flush(), { text: this.#step, stream: "stdout" }];
@@ -60,7 +65,7 @@ export class ClassicLog implements BuildReader {
     const running = RUNNING.exec(text);
     if (running) this.#container = running[1];
     // The line break of a step's name comes by itself.
-    if (running || UNTOLD.test(text) || text === "\n") return [];
+    if (running || UNTOLD.test(text) || (isAfterName && text === "\n")) return [];
     if (CACHED.test(text)) return [{ text: `${/^\[[^\]]*\]/.exec(this.#step)?.[0] ?? ""} CACHED`, stream: "stdout" }];
     const stream = text.startsWith(STDERR) ? "stderr" : "stdout";
     const printed = stream === "stdout" ? text : text.slice(STDERR.length).replace(STDERR_END, "");

@@ -207,7 +207,7 @@ describe("secrets", () => {
     const error = await failureOf(
       world.builder.build(imageRequest({ folder: await world.folder({}), dockerfile: { text } }, { secrets })),
     );
-    expect(error.message).toMatch(/^Cannot build: step \[2\/2\] RUN .* failed: .*ABSENT.*not found/);
+    expect(error.message).toMatch(/^Cannot build: step \[.*2\/2\] RUN .* failed: .*ABSENT.*not found/);
   });
 
   test("are not given to the classic builder", async () => {
@@ -232,10 +232,8 @@ describe("a build", () => {
     expect(request.lines).toContain("is blue & green");
     expect(request.lines.join("\n")).not.toContain("unwanted");
     const error = await failureOf(world.builder.build({ ...request, target: "third" }));
-    expect([error.code, error.message]).toEqual([
-      "build_failed",
-      "Cannot build: target stage third could not be found",
-    ]);
+    expect(error.code).toBe("build_failed");
+    expect(error.message).toMatch(/^Cannot build: target stage "?third"? could not be found$/);
   });
 
   test("is labelled and named by its project and deployment", async () => {
