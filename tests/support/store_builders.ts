@@ -190,7 +190,8 @@ export function deploymentOf(
     trigger: "manual",
     environment: "production",
     source: { kind: "git", url: "https://example.com/shop.git", branch: "main", commit: null },
-    plan: NO_PLAN,
+    // A copy: some tests scribble over what they are given.
+    plan: structuredClone(NO_PLAN),
     branch: "main",
     commitSha: null,
     commitMessage: null,
