@@ -6,6 +6,7 @@ import { buildSecrets, GET_SECRET } from "./build_secrets.ts";
 import { BuildSession } from "./build_session.ts";
 import { buildTrace } from "./build_trace.ts";
 import { away, type EngineApi, type EngineRequest } from "./engine_api.ts";
+import type { ProjectTimes } from "./content_times.ts";
 import { FILE_SYNC, fileSync } from "./file_sync.ts";
 import { type BuildEnd, type BuildReader, runBuild } from "./running_build.ts";
 
@@ -16,14 +17,15 @@ export interface BuildkitBuildOptions {
   readonly query: NonNullable<EngineRequest["query"]>;
   /** Contexts of the same key are likely to share most of their files. */
   readonly contextKey: string;
+  readonly times: ProjectTimes;
 }
 
 /** Builds with BuildKit: files and secrets are asked for over a session that lasts as long as the build. */
 export async function buildkitBuild(options: BuildkitBuildOptions): Promise<string> {
-  const { engine, request, context, query, contextKey } = options;
+  const { engine, request, context, query, contextKey, times } = options;
   let unread: unknown;
   const failed = (reason: unknown) => (unread ??= reason);
-  const handlers = { [FILE_SYNC]: fileSync({ context, failed }), [GET_SECRET]: buildSecrets(request.secrets) };
+  const handlers = { [FILE_SYNC]: fileSync({ context, times, failed }), [GET_SECRET]: buildSecrets(request.secrets) };
   using session = await BuildSession.open(engine, handlers, contextKey);
   const buildid = crypto.randomUUID();
   const asked = {

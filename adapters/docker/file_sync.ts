@@ -1,6 +1,7 @@
 import type { BuildContext } from "./build_context.ts";
 import type { CallHandler } from "./build_session.ts";
 import { type ContextEntry, contentOf } from "./context_entry.ts";
+import type { ProjectTimes } from "./content_times.ts";
 import { followPaths } from "./follow_paths.ts";
 import type { GrpcStream } from "./grpc_stream.ts";
 import { wireFields, WireMessage } from "./wire_format.ts";
@@ -21,14 +22,13 @@ const SPECIAL_BITS = [
 
 export interface FileSyncOptions {
   readonly context: BuildContext;
+  readonly times: ProjectTimes;
   /** Told what kept a file from being sent. */
   readonly failed: (reason: unknown) => void;
-  /** Told of each content before it is sent. */
-  readonly sending?: (entry: ContextEntry) => void;
 }
 
 /** Answers with the stats of all files, then with the content of those that the engine finds new or changed. */
-export function fileSync({ context, failed, sending }: FileSyncOptions): CallHandler {
+export function fileSync({ context, times, failed }: FileSyncOptions): CallHandler {
   return async function (call, metadata) {
     const paths = [...(metadata.get("followpaths") ?? []), ...(metadata.get("include-patterns") ?? [])];
     const folder = metadata.get("dir-name")?.[0];
@@ -36,11 +36,14 @@ export function fileSync({ context, failed, sending }: FileSyncOptions): CallHan
     // What is ignored has been decided already: the engine's own search for rules finds none.
     const entries = folder !== "context" || paths.includes(".dockerignore") ? [] : context.entries;
     const wanted = paths.length === 0 ? entries : followPaths(entries, paths);
-    const read = (entry: ContextEntry) => {
-      sending?.(entry);
-      return contentOf(context.root, entry);
-    };
-    await new Sender(call, { entries: wanted, read, failed }).run();
+    try {
+      await times.compare(context.root, wanted);
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
+    const read = (entry: ContextEntry) => times.sent(entry, contentOf(context.root, entry));
+    await new Sender(call, { entries: wanted, read, failed, told: (entry) => times.told(entry) }).run();
   };
 }
 
@@ -52,13 +55,15 @@ function sendDockerfile(call: GrpcStream, { dockerfile }: BuildContext): Promise
   async function* read() {
     if (bytes.length > 0) yield bytes;
   }
-  return new Sender(call, { entries: [entry], read, failed: () => {} }).run();
+  return new Sender(call, { entries: [entry], read, failed: () => {}, told: () => about.modifiedNs }).run();
 }
 
 interface Sending {
   readonly entries: readonly ContextEntry[];
   readonly read: (entry: ContextEntry) => AsyncIterable<Uint8Array>;
   readonly failed: (reason: unknown) => void;
+  /** The time to tell of an entry. */
+  readonly told: (entry: ContextEntry) => bigint;
 }
 
 class Sender {
@@ -89,9 +94,10 @@ class Sender {
   }
 
   async #stats(): Promise<void> {
-    const { entries } = this.#sending;
+    const { entries, told } = this.#sending;
     for (let start = 0; start < entries.length; start += STATS_AT_ONCE) {
-      for (const entry of entries.slice(start, start + STATS_AT_ONCE)) await this.#call.send(statPacket(entry));
+      for (const entry of entries.slice(start, start + STATS_AT_ONCE))
+        await this.#call.send(statPacket(entry, told(entry)));
     }
     await this.#call.send(new WireMessage().finish());
   }
@@ -136,7 +142,7 @@ function packet(message: Uint8Array): { readonly type: number; readonly id: numb
   return found;
 }
 
-function statPacket({ path, kind, mode, size, modifiedNs, target }: ContextEntry): Uint8Array {
+function statPacket({ path, kind, mode, size, target }: ContextEntry, modifiedNs: bigint): Uint8Array {
   const special = SPECIAL_BITS.reduce((sum, [bit, theirs]) => sum + ((mode & bit) === 0 ? 0 : theirs), 0);
   const stat = new WireMessage()
     .text(1, path)

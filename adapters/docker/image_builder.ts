@@ -2,6 +2,7 @@ import type { BuiltImage, ImageBuilder, ImageRequest } from "../../ports/image_b
 import { type BuildContext, buildContext } from "./build_context.ts";
 import { buildkitBuild } from "./buildkit_build.ts";
 import { classicBuild } from "./classic_build.ts";
+import { ContentTimes } from "./content_times.ts";
 import { away, type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { imageName, LABELS } from "./image_names.ts";
 import { orRefused } from "./or_refused.ts";
@@ -30,6 +31,7 @@ interface ImageDetails {
 export class DockerImageBuilder implements ImageBuilder {
   readonly #engine: EngineApi;
   readonly #options: DockerImageBuilderOptions;
+  readonly #times = new ContentTimes();
 
   constructor(options: DockerImageBuilderOptions) {
     this.#engine = options.engine;
@@ -68,7 +70,7 @@ export class DockerImageBuilder implements ImageBuilder {
     const query = this.#query(request, name);
     if ((await this.#builder()) === "classic") return classicBuild({ engine, request, context, query, ...limits });
     const contextKey = await this.#contextKey(request.projectId);
-    return buildkitBuild({ engine, request, context, query, contextKey });
+    return buildkitBuild({ engine, request, context, query, contextKey, times: this.#times.of(contextKey) });
   }
 
   #image(name: string): Promise<ImageDetails | undefined> {

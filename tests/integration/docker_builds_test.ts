@@ -3,6 +3,7 @@ import { chmod, mkdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { buildContext } from "../../adapters/docker/build_context.ts";
 import { buildkitBuild } from "../../adapters/docker/buildkit_build.ts";
+import { ContentTimes } from "../../adapters/docker/content_times.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
 import { Secret } from "../../domain/secret.ts";
@@ -26,8 +27,12 @@ async function layersOf(image: string): Promise<string> {
   return docker("image", "inspect", "--format", "{{json .RootFS.Layers}}", image);
 }
 
-function sum(text: string): string {
+function sum(text: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}
+
+function sums(...contents: readonly (string | Uint8Array)[]): string[] {
+  return contents.map(sum);
 }
 
 describe("what a build is given", () => {
@@ -114,22 +119,31 @@ describe("what a build is given", () => {
     ]);
   });
 
-  test("is only what changed since the build before, and only what is copied", async () => {
+  test("is only what changed since the build before, in a folder of its own too, and only what is copied", async () => {
     await using world = await dockerImages();
-    const folder = await world.folder({ big: crypto.getRandomValues(new Uint8Array(60_000)), "dir/small": "1" });
-    const sent = async (copied: string) => {
-      const text = `FROM scratch\nCOPY ${copied} /\n`;
-      const request = imageRequest({ folder, dockerfile: { text } }, { projectId: "prj_same" });
+    const big = crypto.getRandomValues(new Uint8Array(60_000));
+    const build = async (tree: Tree, copied: string) => {
+      const text = `FROM ${BASE}\nCOPY ${copied} /given/\nRUN cd /given; find . -type f | sort | xargs sha256sum\n`;
+      const request = imageRequest(
+        { folder: await world.folder(tree), dockerfile: { text } },
+        { projectId: "prj_same" },
+      );
       await world.builder.build(request);
       const line = request.lines.find((each) => each.startsWith("transferring context:"));
       const [, number, unit] = / ([\d.]+) (\w+)$/.exec(line ?? " 0 B")!;
-      return Number(number) * { B: 1, kB: 1_000, MB: 1_000_000 }[unit as "B"];
+      const files = request.lines.flatMap((each) => /^([0-9a-f]{64}) /.exec(each)?.[1] ?? []);
+      return { bytes: Number(number) * { B: 1, kB: 1_000, MB: 1_000_000 }[unit as "B"], files };
     };
-    expect(await sent(".")).toBeGreaterThan(60_000);
-    await Bun.write(join(folder, "dir/small"), "2");
-    expect(await sent(".")).toBeLessThan(1_000);
-    await Bun.write(join(folder, "big"), crypto.getRandomValues(new Uint8Array(60_001)));
-    expect(await sent("dir")).toBeLessThan(1_000);
+    const first = await build({ big, "dir/small": "1" }, ".");
+    expect(first.files).toEqual(sums(big, "1"));
+    expect(first.bytes).toBeGreaterThan(60_000);
+    const second = await build({ big, "dir/small": "2" }, ".");
+    expect(second.files).toEqual(sums(big, "2"));
+    expect(second.bytes).toBeLessThan(1_000);
+    const changed = big.with(59_999, big[59_999]! ^ 1);
+    expect((await build({ big: changed, "dir/small": "2" }, ".")).files).toEqual(sums(changed, "2"));
+    expect((await build({ big, "dir/small": "3" }, ".")).files).toEqual(sums(big, "3"));
+    expect((await build({ big: new Uint8Array(70_000), "dir/small": "4" }, "dir")).bytes).toBeLessThan(1_000);
   });
 
   test("may be paths with commas and letters of any kind", async () => {
@@ -150,7 +164,14 @@ describe("what a build is given", () => {
     await Bun.write(join(folder, "src/b.js"), "22");
     const engine = new EngineApi(DOCKER_HOST);
     const error = await failureOf(
-      buildkitBuild({ engine, request, context, query: {}, contextKey: crypto.randomUUID() }),
+      buildkitBuild({
+        engine,
+        request,
+        context,
+        query: {},
+        contextKey: crypto.randomUUID(),
+        times: new ContentTimes().of(""),
+      }),
     );
     expect([error.kind, error.code]).toEqual(["invalid", "context_changed"]);
     expect(error.message).toContain('"src/b.js" changed');
