@@ -196,7 +196,7 @@ describe("DockerRuntime: beside others on the same engine", () => {
     // Whoever runs an image by hand that carries our labels has a container that carries them too.
     const byHand = await Promise.all(
       [["--label", `${TEST_LABEL}=1`], labels("by-hand"), labels(own.instanceId)].map((words) =>
-        world.docker("run", "--detach", ...words, world.image),
+        world.docker("run", "--detach", "--network", "none", ...words, world.image),
       ),
     );
     const other = await neighbour.runtime.start(runRequest(neighbour, neighbour.programs.web));
