@@ -7,7 +7,7 @@ export interface ImageRequest {
   /** The folder whose files the build sees; what its `.dockerignore` names is not sent. */
   readonly folder: string;
   /** A Dockerfile in that folder, relative to it, or the text of one that is made for it. */
-  readonly dockerfile: { readonly path: string } | { readonly text: string };
+  readonly dockerfile: { readonly path: string } | GeneratedText;
   /** The stage to stop at; the last one without. */
   readonly target?: string;
   /** Build arguments: seen by everybody who has the image. */
@@ -17,6 +17,13 @@ export interface ImageRequest {
   readonly signal: AbortSignal;
   /** Takes a line; a promise asks to read on only once it resolved. */
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
+}
+
+/** A Dockerfile that was made, which copies everything it is given. */
+export interface GeneratedText {
+  readonly text: string;
+  /** Names of files and folders that it is not given, wherever they lie. */
+  readonly without?: readonly string[];
 }
 
 /** An image as it was built. */

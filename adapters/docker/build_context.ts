@@ -38,7 +38,7 @@ export async function buildContext({ folder, dockerfile, signal }: ContextReques
     (await readInside(root, ".dockerignore"));
   const walk = new ContextWalk(root, {
     ignore: new DockerIgnore(new TextDecoder().decode(ignored)),
-    generated,
+    without: new Set(generated ? dockerfile.without : []),
     signal,
   });
   return { root, entries: await walk.entries(), dockerfile: { name: name.split("/").at(-1)!, bytes: own } };
@@ -46,8 +46,8 @@ export async function buildContext({ folder, dockerfile, signal }: ContextReques
 
 interface WalkRules {
   readonly ignore: DockerIgnore;
-  /** A Dockerfile that was made copies everything, and the history of a repository is nobody's business there. */
-  readonly generated: boolean;
+  /** Names that are passed over, wherever they lie. */
+  readonly without: ReadonlySet<string>;
   readonly signal: AbortSignal;
 }
 
@@ -86,7 +86,7 @@ class ContextWalk {
     const path = folder === "" ? name : `${folder}/${name}`;
     const verdict = this.#rules.ignore.judge(path, above);
     const passedOver = verdict.ignored && !(isFolder && this.#rules.ignore.mayTakeBack(path));
-    return passedOver || (this.#rules.generated && name === ".git") ? [] : [{ path, verdict }];
+    return passedOver || this.#rules.without.has(name) ? [] : [{ path, verdict }];
   }
 
   /** Gives back the folders above that still wait for something to hold. */

@@ -14,6 +14,11 @@ import { staticFolder } from "./serve.ts";
 const PORT = 8080;
 const DOCKERFILE_BYTES = 1_048_576;
 
+/** Nobody's business in an image. */
+const HISTORY = [".git"];
+/** What installing makes anew; as it was on another machine it would only be in the way. */
+const INSTALLED = ["node_modules", ".venv", "__pycache__"];
+
 type Made = Pick<ImageRequest, "folder" | "dockerfile" | "target" | "args">;
 
 /** Puts a deployment into an image; a static site is taken out of it again, as its release is a folder that the edge serves. */
@@ -80,7 +85,7 @@ async function generated(run: Run, found: Detection): Promise<Made> {
   });
   return {
     folder: recipe.wholeRepository ? folder : workingFolder(folder, deployment),
-    dockerfile: { text },
+    dockerfile: { text, without: plan.installCommand === null ? HISTORY : [...HISTORY, ...INSTALLED] },
     args: new Map(),
   };
 }
