@@ -11,7 +11,7 @@ const IMAGE: Runnable = { kind: "image", image: "sha256:0123", command: null, po
 function open() {
   const folder: Runtime = new MemoryRuntime();
   const image: Runtime = new MemoryRuntime();
-  return { folder, image, all: new AllRuntimes({ folder, image }) };
+  return { folder, image, all: new AllRuntimes({ folder, image, answerMs: 50 }) };
 }
 
 const ids = async (runtime: Pick<Runtime, "list">) =>
@@ -39,6 +39,8 @@ describe("AllRuntimes", () => {
     const { folder, image, all } = open();
     await all.start(runRequest({ runs: () => FOLDER }, "", { instanceId: "dep_1-app-1" }));
     image.list = () => Promise.reject(new Failure("unavailable", "engine_away", "Cannot use Docker"));
+    expect(await ids(all)).toEqual(["dep_1-app-1"]);
+    image.list = () => new Promise(() => {});
     expect(await ids(all)).toEqual(["dep_1-app-1"]);
     image.list = () => Promise.reject(new Error("a bug"));
     expect(await all.list().catch((error: Error) => error.message)).toBe("a bug");
