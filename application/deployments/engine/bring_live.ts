@@ -1,6 +1,6 @@
 import type { DeployedService, Deployment, ServiceStatus } from "../../../domain/deployment/deployment.ts";
 import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
-import { invalid } from "../../../domain/failure.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import { runnableOf } from "./release_folder.ts";
@@ -94,14 +94,18 @@ async function answer(run: Run): Promise<void> {
     if (instance && (await healthy(run, instance))) return say(run, "health", "It answers");
     if (performance.now() > until) {
       await showOutput(run, instanceId);
-      const how = run.deployment.plan.healthPath ?? "its port ($PORT)";
-      throw invalid(
-        "health_failed",
-        `Cannot bring it live: it did not answer on ${how} within ${Math.round(settings.healthMs / 1000)} seconds`,
-      );
+      throw unanswered(run, instance);
     }
     await pause(waitMs);
   }
+}
+
+function unanswered({ deployment, settings }: Run, instance: Instance | undefined): Failure {
+  const { healthPath, port } = deployment.plan;
+  const how = healthPath ?? (deployment.image === null ? "its port ($PORT)" : `its port (${port})`);
+  const hint = instance?.relayed ? ". In a container a program has to listen on 0.0.0.0, not on 127.0.0.1" : "";
+  const seconds = Math.round(settings.healthMs / 1000);
+  return invalid("health_failed", `Cannot bring it live: it did not answer on ${how} within ${seconds} seconds${hint}`);
 }
 
 /** A site without a file would answer everything with "not found". */
