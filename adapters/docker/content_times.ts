@@ -1,14 +1,18 @@
-import { type ContextEntry, contentOf } from "./context_entry.ts";
+import { join } from "node:path";
+import { CHUNK_BYTES, type ContextEntry, contentOf } from "./context_entry.ts";
 
 const MAX_PROJECTS = 32;
 const MAX_FILES = 50_000;
 const FILES_AT_ONCE = 8;
+const AT_ONCE_BYTES = 1_024 * 1_024;
 
-/** A content that the engine was given, and the time it was given with. */
+/** A content that the engine was given, the time it was given with, and the file it was read from. */
 interface Given {
-  readonly size: number;
   readonly hash: bigint;
+  readonly toldNs: bigint;
+  readonly size: number;
   readonly modifiedNs: bigint;
+  readonly inode: bigint;
 }
 
 /**
@@ -41,13 +45,15 @@ export class ProjectTimes {
     this.#given = given;
   }
 
-  /** Reads the files that may be what they were before; fails as reading them to send them does. */
+  /** Finds out which files are what they were before; those that cannot be read are none of them. */
   async compare(root: string, entries: readonly ContextEntry[]): Promise<void> {
     const waiting = entries.filter(({ path, kind, size }) => kind === "file" && this.#given.get(path)?.size === size);
     const next = async () => {
       for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
-        const { hash, modifiedNs } = this.#given.get(entry.path)!;
-        if ((await hashOf(contentOf(root, entry))) === hash) this.#told.set(entry, modifiedNs);
+        const given = this.#given.get(entry.path)!;
+        const isSameFile = given.inode === entry.inode && given.modifiedNs === entry.modifiedNs;
+        const isSame = isSameFile || (await hashOf(root, entry).catch(() => undefined)) === given.hash;
+        if (isSame) this.#told.set(entry, given.toldNs);
       }
     };
     await Promise.all(Array.from({ length: FILES_AT_ONCE }, next));
@@ -66,12 +72,21 @@ export class ProjectTimes {
       yield bytes;
     }
     if (this.#given.size >= MAX_FILES && !this.#given.has(entry.path)) return;
-    this.#given.set(entry.path, { size: entry.size, hash, modifiedNs: this.told(entry) });
+    const { size, modifiedNs, inode } = entry;
+    this.#given.set(entry.path, { hash, toldNs: this.told(entry), size, modifiedNs, inode });
   }
 }
 
-async function hashOf(content: AsyncIterable<Uint8Array>): Promise<bigint> {
+/** The same as for a content that is sent. */
+async function hashOf(root: string, entry: ContextEntry): Promise<bigint> {
   let hash = 0n;
-  for await (const bytes of content) hash = Bun.hash.wyhash(bytes, hash);
+  if (entry.size > AT_ONCE_BYTES) {
+    for await (const bytes of contentOf(root, entry)) hash = Bun.hash.wyhash(bytes, hash);
+    return hash;
+  }
+  const content = await Bun.file(join(root, entry.path)).bytes();
+  for (let at = 0; at < content.length; at += CHUNK_BYTES) {
+    hash = Bun.hash.wyhash(content.subarray(at, at + CHUNK_BYTES), hash);
+  }
   return hash;
 }

@@ -21,7 +21,8 @@ export interface ContextEntry {
 }
 
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-const CHUNK_BYTES = 128 * 1_024;
+/** How long the pieces of a content are, but for the last. */
+export const CHUNK_BYTES = 128 * 1_024;
 
 /** Looks at one entry of a folder without following it; `undefined` for sockets, pipes and devices, which no build is given. */
 export async function contextEntry(root: string, path: string): Promise<ContextEntry | undefined> {

@@ -36,12 +36,7 @@ export function fileSync({ context, times, failed }: FileSyncOptions): CallHandl
     // What is ignored has been decided already: the engine's own search for rules finds none.
     const entries = folder !== "context" || paths.includes(".dockerignore") ? [] : context.entries;
     const wanted = paths.length === 0 ? entries : followPaths(entries, paths);
-    try {
-      await times.compare(context.root, wanted);
-    } catch (error) {
-      failed(error);
-      throw error;
-    }
+    await times.compare(context.root, wanted);
     const read = (entry: ContextEntry) => times.sent(entry, contentOf(context.root, entry));
     await new Sender(call, { entries: wanted, read, failed, told: (entry) => times.told(entry) }).run();
   };
