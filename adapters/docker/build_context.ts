@@ -21,6 +21,8 @@ export interface BuildContext {
 type ContextRequest = Pick<ImageRequest, "folder" | "dockerfile" | "signal">;
 
 const ENTRIES_AT_ONCE = 64;
+/** How long to hold up everybody else. */
+const BUSY_MS = 20;
 const GENERATED_NAME = "Dockerfile";
 
 /** Finds out what a build is given, and refuses what leads out of the folder; no content but the Dockerfile's is read. */
@@ -56,6 +58,7 @@ class ContextWalk {
   readonly #rules: WalkRules;
   readonly #links = new ContextLinks();
   readonly #entries: ContextEntry[] = [];
+  #since = performance.now();
 
   constructor(root: string, rules: WalkRules) {
     this.#root = root;
@@ -74,7 +77,11 @@ class ContextWalk {
     const names = await namesIn(join(this.#root, folder));
     let above = pending;
     for (let start = 0; start < names.length; start += ENTRIES_AT_ONCE) {
-      const judged = names.slice(start, start + ENTRIES_AT_ONCE).flatMap((name) => this.#judge(folder, name, verdict));
+      const judged: Judged[] = [];
+      for (const name of names.slice(start, start + ENTRIES_AT_ONCE)) {
+        judged.push(...this.#judge(folder, name, verdict));
+        await this.#letOthers();
+      }
       const found = await Promise.all(judged.map(({ path }) => contextEntry(this.#root, path)));
       for (const [index, entry] of found.entries()) {
         if (entry) above = await this.#take(entry, judged[index]!.verdict, above);
@@ -82,7 +89,15 @@ class ContextWalk {
     }
   }
 
-  #judge(folder: string, { name, isFolder }: Name, above: Verdict | undefined): { path: string; verdict: Verdict }[] {
+  /** Files that are ignored take no waiting, and there may be any number of them. */
+  async #letOthers(): Promise<void> {
+    if (performance.now() - this.#since < BUSY_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#rules.signal.throwIfAborted();
+    this.#since = performance.now();
+  }
+
+  #judge(folder: string, { name, isFolder }: Name, above: Verdict | undefined): Judged[] {
     const path = folder === "" ? name : `${folder}/${name}`;
     const verdict = this.#rules.ignore.judge(path, above);
     const passedOver = verdict.ignored && !(isFolder && this.#rules.ignore.mayTakeBack(path));
@@ -103,6 +118,11 @@ class ContextWalk {
     if (entry.kind === "folder") await this.#folder(entry.path, verdict, []);
     return [];
   }
+}
+
+interface Judged {
+  readonly path: string;
+  readonly verdict: Verdict;
 }
 
 interface Name {

@@ -2,6 +2,9 @@ import { shown } from "../../domain/archive/refusal.ts";
 import { invalid } from "../../domain/failure.ts";
 import { fixedPart, type IgnorePattern, ignorePattern } from "./ignore_pattern.ts";
 
+/** Each file is held against all of it, by a server that has others to answer meanwhile. */
+const MAX_CHARACTERS = 65_536;
+
 /** What is known of a path: whether it is left out, and which patterns it matches, for what lies below it. */
 export interface Verdict {
   readonly ignored: boolean;
@@ -10,7 +13,7 @@ export interface Verdict {
 
 /**
  * The rules of a `.dockerignore`: the last pattern that matches a path, or a folder it lies in, decides. Throws an `invalid` failure, code `build_failed`, for a
- * pattern that Docker would refuse.
+ * pattern that Docker would refuse, and for more of them than anybody needs.
  */
 export class DockerIgnore {
   readonly #patterns: readonly IgnorePattern[];
@@ -44,7 +47,7 @@ export class DockerIgnore {
 
 function patternsOf(text: string): IgnorePattern[] {
   const lines = text.replace(/^\uFEFF/, "").split("\n");
-  return lines.flatMap((line) => {
+  const patterns = lines.flatMap((line) => {
     const pattern = line.startsWith("#") ? "" : normalized(line.trim());
     if (pattern === "") return [];
     const read = ignorePattern(pattern);
@@ -52,6 +55,8 @@ function patternsOf(text: string): IgnorePattern[] {
     const sentence = `Cannot build: the pattern ${shown(line.trim())} in .dockerignore is malformed; correct it`;
     throw invalid("build_failed", sentence);
   });
+  if (patterns.reduce((sum, pattern) => sum + pattern.text.length, 0) <= MAX_CHARACTERS) return patterns;
+  throw invalid("build_failed", "Cannot build: the patterns in .dockerignore are longer than 64 KB; use fewer");
 }
 
 function normalized(line: string): string {

@@ -35,38 +35,89 @@ function matcherOf(text: string): ((path: string) => boolean) | undefined {
   }
   const trailing = /^(.*)\*\*$/s.exec(text)?.[1];
   if (trailing !== undefined && !WILD.test(trailing)) return (path) => path.startsWith(trailing);
-  const source = expression(text);
-  if (source === undefined) return undefined;
-  const regex = new RegExp(`^${source}$`, "su");
-  return (path) => regex.test(path);
+  const places = placesOf(text);
+  return places && ((path) => fits(places, path));
 }
 
-function expression(text: string): string | undefined {
+/** A place in a pattern: which characters it takes, and whether it takes any number of them. */
+interface Place {
+  takes(character: string): boolean;
+  readonly many?: boolean;
+  /** The first of two places that together take whole folders, or nothing. */
+  readonly folders?: boolean;
+}
+
+const ONE: Place = { takes: isPart };
+const SOME: Place = { takes: isPart, many: true };
+const ANYTHING: Place = { takes: () => true, many: true };
+const FOLDERS: Place = { takes: () => true, folders: true };
+
+function isPart(character: string): boolean {
+  return character !== "/";
+}
+
+function placesOf(text: string): Place[] | undefined {
   const characters = [...text];
-  let source = "";
+  const places: Place[] = [];
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at]!;
     if (character === "*" && characters[at + 1] === "*") {
       at += characters[at + 2] === "/" ? 2 : 1;
-      source += at + 1 === characters.length ? ".*" : "(.*/)?";
-    } else if (character === "*") source += "[^/]*";
-    else if (character === "?") source += "[^/]";
+      places.push(...(at + 1 === characters.length ? [ANYTHING] : [FOLDERS, ANYTHING]));
+    } else if (character === "*") places.push(SOME);
+    else if (character === "?") places.push(ONE);
     else if (character === "[") {
       const found = characterClass(characters, at + 1);
       if (found === undefined) return undefined;
-      source += found.source;
+      places.push({ takes: (taken) => found.regex.test(taken) });
       at = found.end;
-    } else if (character === "\\") {
-      const next = characters[++at];
-      if (next === undefined) return undefined;
-      source += literal(next);
-    } else source += literal(character);
+    } else {
+      const meant = character === "\\" ? characters[++at] : character;
+      if (meant === undefined) return undefined;
+      places.push({ takes: (taken) => taken === meant });
+    }
   }
-  return source;
+  return places;
+}
+
+/** Follows all ways through a pattern at once: to try them one after the other takes forever where there are many, and patterns come from strangers. */
+function fits(places: readonly Place[], path: string): boolean {
+  let now = new Set<number>();
+  enter(places, now, 0);
+  for (const character of path) {
+    const next = new Set<number>();
+    for (const at of now) {
+      const place = places[at];
+      if (!place?.takes(character)) continue;
+      if (place.folders) {
+        next.add(at + 1);
+        if (character === "/") enter(places, next, at + 2);
+      } else if (!place.many) enter(places, next, at + 1);
+      else if (!places[at - 1]?.folders) enter(places, next, at);
+      else {
+        next.add(at);
+        if (character === "/") enter(places, next, at + 1);
+      }
+    }
+    if (next.size === 0) return false;
+    now = next;
+  }
+  return now.has(places.length);
+}
+
+/** Comes to a place, and to those after it that can be reached without a character. */
+function enter(places: readonly Place[], reached: Set<number>, from: number): void {
+  for (let at = from; !reached.has(at);) {
+    reached.add(at);
+    const place = places[at];
+    if (place?.folders) at += 2;
+    else if (place?.many) at++;
+    else return;
+  }
 }
 
 /** A class after its bracket, up to the closing one. */
-function characterClass(characters: readonly string[], start: number): { source: string; end: number } | undefined {
+function characterClass(characters: readonly string[], start: number): { regex: RegExp; end: number } | undefined {
   const negated = characters[start] === "^";
   let at = negated ? start + 1 : start;
   let ranges = "";
@@ -89,13 +140,9 @@ function characterClass(characters: readonly string[], start: number): { source:
     if (high === undefined || high.codePointAt(0)! < low.codePointAt(0)!) return undefined;
     ranges += `${inClass(low)}-${inClass(high)}`;
   }
-  return { source: `[${negated ? "^" : ""}${ranges}]`, end: at };
-}
-
-function literal(character: string): string {
-  return SYNTAX.test(character) ? `\\${character}` : character;
+  return { regex: new RegExp(`^[${negated ? "^" : ""}${ranges}]$`, "su"), end: at };
 }
 
 function inClass(character: string): string {
-  return character === "-" ? "\\-" : literal(character);
+  return character === "-" || SYNTAX.test(character) ? `\\${character}` : character;
 }

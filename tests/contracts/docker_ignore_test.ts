@@ -53,4 +53,19 @@ describe("DockerIgnore", () => {
       expect(left(rules, IGNORE_TREE)).toEqual([...IGNORE_TREE]);
     }
   });
+
+  // To try one way after the other would take years.
+  test.each([`${"*a".repeat(40)}*b`, `${"**/".repeat(40)}x`, `${"**a".repeat(40)}b`, `**/${"[a-z]*".repeat(30)}1`])(
+    "is done with the pattern %s",
+    (rules) => {
+      const paths = ["a".repeat(255), `${"a/".repeat(200)}a`];
+      expect(left(rules, paths)).toEqual(paths);
+    },
+  );
+
+  test("refuses patterns without end", () => {
+    const sentence = "Cannot build: the patterns in .dockerignore are longer than 64 KB; use fewer";
+    expect(() => new DockerIgnore("*a\n".repeat(40_000))).toThrow(sentence);
+    expect(() => new DockerIgnore(`# ${"words ".repeat(40_000)}\n*a`)).not.toThrow();
+  });
 });
