@@ -4,11 +4,12 @@ import { dockerEngine } from "./support/docker_engine.ts";
 import { runGroup, type TestCount } from "./support/run_group.ts";
 import { type TestGroup, testGroups } from "./support/test_groups.ts";
 import { removeTestLeftovers } from "./support/test_leftovers.ts";
+import { toolchainImage } from "./support/toolchain_image.ts";
 import { testPrograms } from "./support/test_programs.ts";
 
 const MINUTES = 60_000;
 
-/** Runs the groups one after the other with the servers they need, which are gone afterwards. */
+/** Runs the quick groups one after the other and the others at once, with the servers they need, which are gone afterwards. */
 async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promise<TestCount> {
   await using servers = new AsyncDisposableStack();
   if (groups.some(({ needsServers }) => needsServers)) {
@@ -18,12 +19,23 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
     await removeTestLeftovers();
     servers.defer(removeTestLeftovers);
   }
+  const slow = groups.filter(({ needsServers }) => needsServers);
+  // What takes long to make is made meanwhile.
+  const image = slow.length > 0 ? toolchainImage() : undefined;
+  const folder = process.cwd();
   const counts: TestCount[] = [];
-  for (const group of groups) {
-    const timeout = (group.needsServers ? 60 : 20) * MINUTES;
-    counts.push(await runGroup(group, { folder: process.cwd(), timeout, signal }));
+  for (const group of groups.filter(({ needsServers }) => !needsServers)) {
+    counts.push(await runGroup(group, { folder, timeout: 20 * MINUTES, signal }));
     signal.throwIfAborted();
   }
+  await image;
+  // They wait more than they work. One is watched as it runs; what the others said is shown when they are done.
+  const running = slow.map((group, index) => {
+    const output = index === 0 ? "inherit" : "later";
+    return runGroup(group, { folder, timeout: 60 * MINUTES, signal, output });
+  });
+  counts.push(...(await Promise.all(running)));
+  signal.throwIfAborted();
   const sum = (pick: (each: TestCount) => number) => counts.reduce((total, each) => total + pick(each), 0);
   return {
     passed: sum((each) => each.passed),

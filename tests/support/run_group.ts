@@ -17,28 +17,36 @@ export interface RunOptions {
   readonly timeout: number;
   /** Ends the run, and what it has started. */
   readonly signal: AbortSignal;
-  /** What happens to the output of the tests; it is shown unless told otherwise. */
-  readonly output?: "inherit" | "ignore";
+  /** What happens to the output of the tests; it is shown as it comes unless told otherwise. */
+  readonly output?: "inherit" | "later" | "ignore";
 }
 
-/** Runs one group in a process of its own, its output shown as it comes; a file without any result counts as failed. */
+/** Runs one group in a process of its own, its output shown; a file without any result counts as failed. */
 export async function runGroup(group: TestGroup, options: RunOptions): Promise<TestCount> {
   const place = await mkdtemp(join(tmpdir(), "slipway-run-"));
   const report = join(place, "report.xml");
   try {
-    const ok = await runTests(group, { ...options, report });
+    const kept = join(place, "output");
+    const shown = options.output === "later" ? Bun.file(kept) : (options.output ?? "inherit");
+    const ok = await runTests(group, { ...options, report, shown });
+    if (options.output === "later") process.stdout.write(await readFile(kept));
     return count(group, await readFile(report, "utf8").catch(() => ""), ok);
   } finally {
     await rm(place, { recursive: true, force: true });
   }
 }
 
-async function runTests({ name, files }: TestGroup, options: RunOptions & { report: string }): Promise<boolean> {
-  const { folder, timeout, signal, report, output = "inherit" } = options;
+type Shown = "inherit" | "ignore" | Bun.BunFile;
+
+async function runTests(
+  { name, files }: TestGroup,
+  options: RunOptions & { readonly report: string; readonly shown: Shown },
+): Promise<boolean> {
+  const { folder, timeout, signal, report, shown } = options;
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const command = [process.execPath, "test", "--timeout=30000", ...reporter, ...files.map((file) => `./${file}`)];
   // A group of processes of its own, so that whatever the tests started ends with them.
-  const tests = Bun.spawn(command, { cwd: folder, detached: true, stdio: ["ignore", output, output] });
+  const tests = Bun.spawn(command, { cwd: folder, detached: true, stdio: ["ignore", shown, shown] });
   const end = () => endProcesses(tests.pid);
   const limit = setTimeout(() => {
     say(`The tests of "${name}" were ended: they took longer than ${timeout / 1_000} seconds`);

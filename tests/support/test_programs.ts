@@ -11,7 +11,7 @@ interface Program {
 const PROGRAMS: readonly Program[] = [
   {
     name: "Docker",
-    packages: ["docker.io", "iptables", "debootstrap", "debian-archive-keyring"],
+    packages: ["docker.io", "iptables", "iproute2", "debootstrap", "debian-archive-keyring"],
     isThere: async () => (await dockerAnswers()) || Bun.which("dockerd") !== null,
   },
   { name: "bubblewrap", packages: ["bubblewrap"], isThere: async () => Bun.which("bwrap") !== null },
