@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { away, EngineApi } from "./engine_api.ts";
+import { away, type EngineApi } from "./engine_api.ts";
 import { GRPC_STATUS, GrpcStream } from "./grpc_stream.ts";
 import type { Header } from "./hpack.ts";
 import { Http2Server } from "./http2_server.ts";
@@ -35,7 +35,12 @@ export class BuildSession implements Disposable {
     // A broken connection is seen by the build itself.
     socket.on("error", () => {});
     try {
-      const arrived = await upgrade(socket, { id, methods: Object.keys(handlers), contextKey });
+      const arrived = await upgrade(socket, {
+        path: engine.path("/session"),
+        id,
+        methods: Object.keys(handlers),
+        contextKey,
+      });
       new Http2Server(socket, (stream) => void answer(stream, handlers)).begin(arrived);
       return new BuildSession(id, socket);
     } catch (error) {
@@ -50,15 +55,16 @@ export class BuildSession implements Disposable {
 }
 
 interface Announcement {
+  readonly path: string;
   readonly id: string;
   readonly methods: readonly string[];
   readonly contextKey: string;
 }
 
 /** Turns a fresh connection into one on which the engine speaks HTTP/2 as a client; resolves to what it has said so far. */
-async function upgrade(socket: Socket, { id, methods, contextKey }: Announcement): Promise<Buffer> {
+async function upgrade(socket: Socket, { path, id, methods, contextKey }: Announcement): Promise<Buffer> {
   const lines = [
-    `POST ${EngineApi.path("/session")} HTTP/1.1`,
+    `POST ${path} HTTP/1.1`,
     "Host: docker",
     "Connection: Upgrade",
     "Upgrade: h2c",

@@ -2,8 +2,9 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Failure } from "../../domain/failure.ts";
 
-/** An interface version that every engine since 2020 speaks. */
-const VERSION = "v1.41";
+/** A version of the interface that engines of 2020 to 2025 speak; later ones say which is the oldest that they do. */
+const VERSION = "1.41";
+const TOO_OLD = /minimum supported API version is (1\.\d{2,3})\b/i;
 const ANSWER_MS = 60_000;
 
 /** What is asked of the engine. */
@@ -32,6 +33,7 @@ export class EngineRefusal extends Error {
 export class EngineApi {
   readonly #origin: URL;
   readonly #unix: string | undefined;
+  #version = VERSION;
   /** How long it may take to begin to answer, or to go on. */
   readonly answerMs: number;
 
@@ -43,8 +45,21 @@ export class EngineApi {
 
   /** Asks, and resolves to an answer of success; rejects with an `EngineRefusal`, with an `engine_away` failure, or with the reason of the signal. */
   async request(method: string, path: string, asked: EngineRequest = {}): Promise<Response> {
+    const version = this.#version;
+    try {
+      return await this.#ask(method, path, asked);
+    } catch (error) {
+      const oldest =
+        error instanceof EngineRefusal && error.status === 400 ? TOO_OLD.exec(error.message)?.[1] : undefined;
+      if (oldest === undefined || oldest === version || asked.body instanceof ReadableStream) throw error;
+      this.#version = oldest;
+      return this.#ask(method, path, asked);
+    }
+  }
+
+  async #ask(method: string, path: string, asked: EngineRequest): Promise<Response> {
     const { query = {}, json, body, headers = {}, signal, timeoutMs = this.answerMs } = asked;
-    const url = new URL(`/${VERSION}${path}`, this.#origin);
+    const url = new URL(this.path(path), this.#origin);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, `${value}`);
     const slow = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => slow.abort(away("it does not answer")), timeoutMs);
@@ -112,8 +127,8 @@ export class EngineApi {
   }
 
   /** The path of a request on a connection of its own. */
-  static path(path: string): string {
-    return `/${VERSION}${path}`;
+  path(path: string): string {
+    return `/v${this.#version}${path}`;
   }
 }
 
