@@ -1,6 +1,10 @@
-const ARGUMENT = /^[ \t]*ARG[ \t]+([A-Za-z_]\w*)/gim;
+const ARGUMENT = /^[ \t]*ARG[ \t]+((?:[^\\\n]|\\[^\n]|\\\n)*)/gim;
+const QUOTED = /"(?:[^"\\]|\\.)*"|'[^']*'/gs;
+const NAME = /^([A-Za-z_]\w*)(?:=|$)/;
 
 /** The names of the arguments that a Dockerfile declares. */
 export function dockerfileArguments(text: string): ReadonlySet<string> {
-  return new Set(Array.from(text.matchAll(ARGUMENT), ([, name]) => name!));
+  const declared = Array.from(text.replaceAll("\r\n", "\n").matchAll(ARGUMENT), ([, rest]) => rest!);
+  const words = declared.flatMap((rest) => rest.replaceAll(QUOTED, "").split(/[\s\\]+/));
+  return new Set(words.flatMap((word) => NAME.exec(word)?.[1] ?? []));
 }

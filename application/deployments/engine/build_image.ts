@@ -1,5 +1,6 @@
 import type { Deployment, DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
+import { dockerfileFacts } from "../../../domain/detection/dockerfile_text.ts";
 import type { ImageRecipe } from "../../../domain/detection/image_recipe.ts";
 import { invalid } from "../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../domain/image/dockerfile_arguments.ts";
@@ -19,13 +20,16 @@ const HISTORY = [".git"];
 /** What installing makes anew; as it was on another machine it would only be in the way. */
 const INSTALLED = ["node_modules", ".venv", "__pycache__"];
 
-type Made = Pick<ImageRequest, "folder" | "dockerfile" | "target" | "args">;
+type Made = Pick<ImageRequest, "folder" | "dockerfile" | "target" | "args"> & {
+  /** What is said about where it listens. */
+  readonly listens?: number | undefined;
+};
 
 /** Puts a deployment into an image; a static site is taken out of it again, as its release is a folder that the edge serves. */
 export async function buildImage(run: Run, found: Detection, signal: AbortSignal): Promise<void> {
   const { imageBuilder } = run.ports;
   const { id, plan, projectId } = run.deployment;
-  const made = plan.projectType === "docker" ? await ownDockerfile(run) : await generated(run, found);
+  const { listens, ...made } = plan.projectType === "docker" ? await ownDockerfile(run) : await generated(run, found);
   const { image, port } = await imageBuilder.build({
     ...made,
     deploymentId: id,
@@ -35,7 +39,9 @@ export async function buildImage(run: Run, found: Detection, signal: AbortSignal
     log: (line, stream) => run.writer.line(line, { step: "build", stream }),
   });
   if (plan.projectType === "static") return takeOut(run, found, image);
-  const listensOn = plan.port ?? port ?? PORT;
+  // What was found is about the Dockerfile that was found.
+  const supposed = plan.dockerfile === found.dockerfile ? found.port : null;
+  const listensOn = plan.port ?? listens ?? port ?? supposed ?? PORT;
   say(run, "build", `The image is ${image.slice(0, 19)}; it listens on port ${listensOn}`);
   await store(run, (deployment) => ({ ...deployment, image, plan: { ...deployment.plan, port: listensOn } }));
 }
@@ -54,15 +60,23 @@ async function ownDockerfile(run: Run): Promise<Made> {
       `Cannot build an image: there is no file ${path} that can be read. Set dockerfile to its path`,
     );
   }
-  const declared = dockerfileArguments(new TextDecoder().decode(bytes));
+  const text = new TextDecoder().decode(bytes);
+  const declared = dockerfileArguments(text);
   const secret = new Set(deployment.secretKeys);
   const open = [...environment].filter(([name]) => declared.has(name) && !secret.has(name));
+  for (const name of declared) if (secret.has(name) && !Object.hasOwn(buildArgs, name)) tellHidden(run, name);
   return {
     folder: workingFolder(await folderOf(run), deployment),
     dockerfile: { path },
-    ...(buildTarget !== null && { target: buildTarget }),
+    // Of several ports the one that is named first counts; which stage a target is, only the builder knows.
+    ...(buildTarget === null ? { listens: dockerfileFacts(text).port } : { target: buildTarget }),
     args: new Map([...open.map(([name, value]) => [name, value.reveal()] as const), ...Object.entries(buildArgs)]),
   };
+}
+
+function tellHidden(run: Run, name: string): void {
+  const instead = `Use RUN --mount=type=secret,id=${name}, or make the variable no secret`;
+  say(run, "build", `ARG ${name} stays empty: it is a secret, and an image shows its arguments. ${instead}`, "warn");
 }
 
 async function generated(run: Run, found: Detection): Promise<Made> {

@@ -2,6 +2,7 @@ import type { Deployment, DeploymentPlan, DeploymentSource } from "../../../doma
 import { happen } from "../../../domain/deployment/transitions.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { invalid } from "../../../domain/failure.ts";
+import type { ProjectType, RuntimeName } from "../../../domain/project.ts";
 import type { BuildRequest } from "../../../ports/builder.ts";
 import type { FetchableSource } from "../../../ports/sources.ts";
 import { detectIn } from "../prepare_source.ts";
@@ -95,7 +96,18 @@ async function recognise(run: Run): Promise<void> {
 async function detected(run: Run): Promise<Detection> {
   const { id, plan } = run.deployment;
   const root = plan.rootDirectory ? `${plan.rootDirectory.replace(/^\.\//, "").replace(/\/$/, "")}/` : "";
+  if (root !== "" && root !== "./" && !(await holds(run, root))) {
+    throw invalid(
+      "root_directory_missing",
+      `Cannot find the folder ${plan.rootDirectory} in this source: set rootDirectory to the folder of the app`,
+    );
+  }
   return detectIn(run.ports, id, root);
+}
+
+async function holds({ deployment, ports }: Run, folder: string): Promise<boolean> {
+  for await (const { path } of ports.releaseFolders.entries(deployment.id)) if (path.startsWith(folder)) return true;
+  return false;
 }
 
 async function planned(run: Run, found: Detection): Promise<DeploymentPlan> {
@@ -105,11 +117,11 @@ async function planned(run: Run, found: Detection): Promise<DeploymentPlan> {
 }
 
 /** What a person set counts; the rest is as it was found. */
-function settled({ deployment: { plan }, environment }: Run, found: Detection): DeploymentPlan {
+function settled({ deployment: { plan }, environment, settings }: Run, found: Detection): DeploymentPlan {
   const rootDirectory = [plan.rootDirectory, found.rootDirectory]
     .filter((part) => part !== null && part !== ".")
     .join("/");
-  const projectType = plan.projectType ?? (plan.startCommand === null ? found.projectType : "app");
+  const projectType = plan.projectType ?? typeOf(plan, found, settings.runtime);
   const own = projectType === "docker" ? NO_COMMANDS : found;
   return {
     ...plan,
@@ -121,13 +133,24 @@ function settled({ deployment: { plan }, environment }: Run, found: Detection): 
     startCommand: plan.startCommand ?? own.startCommand,
     outputDirectory: plan.outputDirectory ?? found.outputDirectory,
     dockerfile: plan.dockerfile ?? found.dockerfile,
-    port: plan.port ?? numberOf(environment.get("PORT")?.reveal() ?? plan.publicEndpoints[0]?.port) ?? found.port,
+    port: plan.port ?? numberOf(environment.get("PORT")?.reveal() ?? plan.publicEndpoints[0]?.port) ?? own.port,
     projectType,
   };
 }
 
-/** A Dockerfile says itself what is run. */
-const NO_COMMANDS = { installCommand: null, buildCommand: null, startCommand: null };
+/** A Dockerfile says itself what is run, and its image where it listens. */
+const NO_COMMANDS = { installCommand: null, buildCommand: null, startCommand: null, port: null };
+
+/** A Dockerfile that somebody names is meant; one that is there is used, however it is started, unless processes are wanted. */
+function typeOf(
+  { dockerfile, runtime, startCommand }: DeploymentPlan,
+  { projectType }: Detection,
+  preset: RuntimeName | "auto",
+): ProjectType | null {
+  if (dockerfile !== null) return "docker";
+  if (startCommand === null) return projectType;
+  return projectType === "docker" && (runtime ?? preset) !== "process" ? "docker" : "app";
+}
 
 function numberOf(port: string | number | undefined): number | null {
   return port !== undefined && /^[1-9]\d{0,4}$/.test(`${port}`) && Number(port) <= 65_535 ? Number(port) : null;
