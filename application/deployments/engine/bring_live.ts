@@ -2,7 +2,7 @@ import type { DeployedService, Deployment, ServiceStatus } from "../../../domain
 import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
 import { type Failure, invalid } from "../../../domain/failure.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { Instance, OutputLine } from "../../../ports/runtime.ts";
 import { runnableOf } from "./release_folder.ts";
 import { type Run, say, step, type StopReason, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo, staticFolder } from "./serve.ts";
@@ -15,6 +15,7 @@ const DRAIN_MS = 30_000;
 const FOLLOW_MS = 1_000;
 const STOP_GRACE_MS = 10_000;
 const OUTPUT_LINES = 50;
+const OUTPUT_PAGES = 100;
 
 /** Starts a release, waits until it answers and has stayed up, and moves traffic to it. */
 export async function bringLive(run: Run): Promise<void> {
@@ -91,8 +92,9 @@ async function answer(run: Run): Promise<void> {
     run.signal.throwIfAborted();
     const instance = await run.ports.runtime.find(instanceId);
     await refuseEnded(run, instance);
-    if (instance && (await healthy(run, instance))) return say(run, "health", "It answers");
-    if (performance.now() > until) {
+    const isLate = performance.now() > until;
+    if (instance && (await healthy(run, instance, isLate))) return say(run, "health", "It answers");
+    if (isLate) {
       await showOutput(run, instanceId);
       throw unanswered(run, instance);
     }
@@ -102,9 +104,13 @@ async function answer(run: Run): Promise<void> {
 
 function unanswered({ deployment, settings }: Run, instance: Instance | undefined): Failure {
   const { healthPath, port } = deployment.plan;
+  const seconds = Math.round(settings.healthMs / 1000);
+  if (healthPath === null && instance?.health === "unhealthy") {
+    const message = `Cannot bring it live: the HEALTHCHECK of its image did not succeed within ${seconds} seconds`;
+    return invalid("health_failed", message);
+  }
   const how = healthPath ?? (deployment.image === null ? "its port ($PORT)" : `its port (${port})`);
   const hint = instance?.relayed ? ". In a container a program has to listen on 0.0.0.0, not on 127.0.0.1" : "";
-  const seconds = Math.round(settings.healthMs / 1000);
   return invalid("health_failed", `Cannot bring it live: it did not answer on ${how} within ${seconds} seconds${hint}`);
 }
 
@@ -160,7 +166,7 @@ async function stayUp(run: Run): Promise<void> {
     run.signal.throwIfAborted();
     const instance = await run.ports.runtime.find(instanceId);
     await refuseEnded(run, instance);
-    if (!instance || instance.restarts > restarts || !(await healthy(run, instance))) {
+    if (!instance || instance.restarts > restarts || !(await healthy(run, instance, true))) {
       await showOutput(run, instanceId);
       throw invalid("health_failed", "Cannot keep it live: it answered, and then it did not any more");
     }
@@ -189,10 +195,14 @@ async function isPreview(run: Run, deploymentId: string): Promise<boolean> {
   return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
 }
 
-/** A health path counts first, then what the image checks itself, then whether its port answers. */
-async function healthy(run: Run, { health, host, port, relayed }: Instance): Promise<boolean> {
+/**
+ * A health path counts first, then what the image checks itself, then whether its port answers; that is enough too where the image has not checked
+ * anything when it is too late to wait, as some do so every few minutes only.
+ */
+async function healthy(run: Run, { health, host, port, relayed }: Instance, isLate: boolean): Promise<boolean> {
   const path = run.deployment.plan.healthPath;
-  if (path === null && health !== null) return health === "healthy";
+  const isUnchecked = health === null || (health === "starting" && isLate);
+  if (path === null && !isUnchecked) return health === "healthy";
   return run.ports.healthProbe.answers({ host, port, path, relayed }, { timeoutMs: PROBE_MS });
 }
 
@@ -214,10 +224,20 @@ async function refuseEnded(run: Run, instance: Instance | undefined): Promise<vo
 
 /** Copies the end of what a program printed into the deployment's log, so that the reason stands where people look. */
 async function showOutput(run: Run, instanceId: string): Promise<void> {
-  const lines = await run.ports.runtime.output(instanceId, { since: 0, limit: 10_000 }).catch(() => []);
-  for (const { message, stream } of lines.slice(-OUTPUT_LINES)) {
+  for (const { message, stream } of await lastOutput(run, instanceId).catch(() => [])) {
     await run.writer.line(message, { step: "health", service: "app", stream, level: "error" });
   }
+}
+
+/** A program that ends again and again may have printed any number of lines before the last. */
+async function lastOutput({ ports }: Run, instanceId: string): Promise<readonly OutputLine[]> {
+  let last: readonly OutputLine[] = [];
+  for (let pages = 0; pages < OUTPUT_PAGES; pages++) {
+    const page = await ports.runtime.output(instanceId, { since: last.at(-1)?.seq ?? 0, limit: 10_000 });
+    if (page.length === 0) break;
+    last = [...last, ...page].slice(-OUTPUT_LINES);
+  }
+  return last;
 }
 
 async function storeService(run: Run, change: Partial<DeployedService>, urls?: readonly string[]): Promise<void> {

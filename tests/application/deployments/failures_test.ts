@@ -73,6 +73,17 @@ const CASES: readonly Case[] = [
       void scene.memory.runtime.scripts.set(START, { does: "ends", code: 7, prints: ["no database"] }),
   },
   {
+    what: "it says why after many lines",
+    step: "health",
+    code: "crash_loop",
+    sentence: /again and again/,
+    logs: "no database",
+    arrange: (scene) => {
+      const prints = [...Array.from({ length: 12_000 }, (_, index) => `${index}`), "no database"];
+      scene.memory.runtime.scripts.set(START, { does: "ends", code: 7, prints });
+    },
+  },
+  {
     what: "it takes all memory",
     step: "health",
     code: "out_of_memory",

@@ -5,6 +5,8 @@ import type { VariableUpsert } from "../../../domain/variable.ts";
 import { Secret } from "../../../domain/secret.ts";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import { cleanImages } from "../../../application/deployments/clean_images.ts";
+import type { Instance } from "../../../ports/runtime.ts";
+import { intercepted } from "../../support/intercepted.ts";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
 
 const DOCKERFILE: SourceFiles = { Dockerfile: "FROM debian\nARG EDITION\nARG TOKEN\nEXPOSE 9000\n", "server.js": "" };
@@ -57,6 +59,42 @@ describe("a deployment in a container", () => {
     expect([...request!.args]).toEqual([["EDITION", "set"]]);
     expect([...request!.secrets.keys()].toSorted()).toEqual(["OTHER", "TOKEN"]);
     expect(request!.target).toBe("production");
+  });
+
+  test("says which declared arguments stay empty because they are secrets", async () => {
+    await using open = await scene();
+    const made = await project(open, DOCKERFILE);
+    await variable(open, made.id, { key: "TOKEN", value: "of the variable", secret: true });
+    const { id } = await open.deployed(made);
+    expect((await open.log(id)).join("\n")).toContain("ARG TOKEN stays empty: it is a secret");
+  });
+
+  test.each<[string, ProjectSettings, Partial<Deployment["plan"]>]>([
+    ["a Dockerfile that is named, beside a site", { dockerfile: "api/Dockerfile" }, { port: 7000 }],
+    ["a Dockerfile that is named, with a target", { dockerfile: "api/Dockerfile", buildTarget: "web" }, { port: 8080 }],
+    ["a Dockerfile that is started otherwise", { startCommand: "serve" }, { port: 9000, startCommand: "serve" }],
+  ])("uses %s", async (_, settings, plan) => {
+    await using open = await scene({ engine: { runtime: "auto" } });
+    const api = "FROM debian AS web\nFROM web\nEXPOSE 7000 6000\n";
+    const files = { ...DOCKERFILE, "api/Dockerfile": api, "index.html": "" };
+    const ready = await open.deployed(await project(open, files, settings));
+    const [request] = open.memory.imageBuilder.requests;
+    expect(request!.dockerfile).toEqual({ path: settings.dockerfile ?? "Dockerfile" });
+    expect(ready.plan).toMatchObject({ projectType: "docker", runtime: "docker", ...plan });
+  });
+
+  test("starts an app with a Dockerfile as a process where somebody wants that and says how", async () => {
+    await using open = await scene();
+    const ready = await open.deployed(
+      await project(open, DOCKERFILE, { runtime: "process", startCommand: "serve", projectType: "app" }),
+    );
+    expect(ready.plan).toMatchObject({ projectType: "app", runtime: "process" });
+  });
+
+  test("is refused when its root directory is not there", async () => {
+    await using open = await scene();
+    const failed = await open.deployed(await project(open, DOCKERFILE, { rootDirectory: "apps/shop" }));
+    expect(failed.error).toMatchObject({ code: "root_directory_missing", step: "detect" });
   });
 
   test("makes a Dockerfile for a project without one", async () => {
@@ -195,5 +233,33 @@ describe("images", () => {
     expect(await imagesOf(open)).toEqual([first.id, second.id].toSorted());
     await cleanImages(open.memory)();
     expect(await imagesOf(open)).toEqual([second.id]);
+  });
+});
+
+/** A deployment whose image says this of itself. */
+async function checked(health: Instance["health"], answers: boolean): Promise<Deployment> {
+  await using open = await scene({
+    replace: ({ runtime }) => ({
+      runtime: intercepted(runtime, "find", async (goOn) => {
+        const found = (await goOn()) as Instance | undefined;
+        return found && { ...found, health };
+      }),
+    }),
+  });
+  open.healthy = () => answers;
+  return await open.deployed(await project(open, DOCKERFILE));
+}
+
+describe("the HEALTHCHECK of an image", () => {
+  test("counts more than whether the port answers", async () => {
+    expect((await checked("healthy", false)).status).toBe("ready");
+    const { error } = await checked("unhealthy", true);
+    expect(error).toMatchObject({ code: "health_failed", step: "health" });
+    expect(error!.message).toStartWith("Cannot bring it live: the HEALTHCHECK of its image did not succeed within");
+  });
+
+  test("that is not made in time leaves it to the port", async () => {
+    expect((await checked("starting", true)).status).toBe("ready");
+    expect((await checked("starting", false)).error).toMatchObject({ code: "health_failed", step: "health" });
   });
 });
