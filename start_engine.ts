@@ -2,7 +2,7 @@ import { cleanImages } from "./application/deployments/clean_images.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
 import { startWorker } from "./application/deployments/engine/worker.ts";
 import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
-import { restoreLater, restoreReleases } from "./application/deployments/restore_releases.ts";
+import { restoreLater, restoreReleases, reviveReleases } from "./application/deployments/restore_releases.ts";
 import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import type { Config } from "./config.ts";
 import type { openWorld } from "./open_world.ts";
@@ -34,9 +34,11 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
     back: (key, found) => edge.switch(key, found),
   });
   const follow = followLiveReleases(world, { baseDomain });
+  const revive = reviveReleases(world, restore);
   const removeImages = cleanImages(world);
   const removeLeftovers = sweepReleases(world, rollbackWindow);
   const sweep = async () => {
+    await revive();
     await removeLeftovers();
     await world.builder.trimCaches(CACHE_BYTES);
     await removeImages();

@@ -32,10 +32,17 @@ export function followLiveReleases(ports: FollowLiveReleasesPorts, { baseDomain 
     const keys = new Set(releases.map(({ deployment }) => routeKey(deployment)));
     for (const key of known.difference(keys)) await edge.switch(key, []);
     known.clear();
+    const failures: unknown[] = [];
     for (const { project, deployment } of releases) {
       known.add(routeKey(deployment));
-      await edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, baseDomain));
+      try {
+        await edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, baseDomain));
+      } catch (error) {
+        // Where an engine is away, those that run without it are followed all the same.
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw failures[0];
     return true;
   }
 }

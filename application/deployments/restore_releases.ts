@@ -65,6 +65,21 @@ export async function restoreLater(
   }
 }
 
+/** Starts what is live and was taken away from outside, such as a container that somebody removed, and tells every process. */
+export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<typeof restoreReleases>) {
+  return async function (): Promise<void> {
+    const live = await ports.liveReleases.list();
+    // Only then: what was retired meanwhile is live no more, and what was started is there.
+    const there = new Set((await ports.runtime.list()).map(({ instanceId }) => instanceId));
+    const gone = live.filter(
+      ({ deployment: { services } }) => services[0]?.instanceId && !there.has(services[0].instanceId),
+    );
+    if (gone.length === 0) return;
+    const { routes } = await restore(new Set(gone.map(({ deployment }) => deployment.id)));
+    for (const key of new Set(routes.map(({ projectId }) => projectId))) await ports.liveReleases.announce(key);
+  };
+}
+
 export interface RestoreLaterOptions {
   readonly everyMs: number;
   readonly signal: AbortSignal;

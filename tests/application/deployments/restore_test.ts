@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { restoreLater, restoreReleases } from "../../../application/deployments/restore_releases.ts";
+import { restoreLater, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EdgeRoute } from "../../../ports/edge.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
@@ -65,5 +65,30 @@ describe("restoreReleases()", () => {
     expect(routes.map(({ deploymentId }) => deploymentId)).toEqual([other.id]);
     expect(waiting.size).toBe(0);
     expect(JSON.stringify(scene.memory.log.lines)).toContain("no such program");
+  });
+});
+
+describe("reviveReleases()", () => {
+  test("starts again what somebody removed, tells everybody, and leaves the rest alone", async () => {
+    await using scene = await EngineScene.open();
+    const { live, restore } = await afterPowerCut(scene);
+    await scene.deployed(await scene.project());
+    const told: (string | null)[] = [];
+    scene.world.liveReleases.onChange((key) => void told.push(key));
+    const before = await scene.running();
+    const revive = reviveReleases(scene.world, restore);
+    await revive();
+    expect(told).toEqual([live.projectId]);
+    expect((await scene.running()).toSorted()).toEqual([...before, live.id].toSorted());
+    await revive();
+    expect(told).toHaveLength(1);
+  });
+
+  test("leaves it for later while the engine is away", async () => {
+    await using scene = await EngineScene.open();
+    const { restore } = await afterPowerCut(scene);
+    scene.memory.runtime.start = () => Promise.reject(AWAY);
+    await reviveReleases(scene.world, restore)();
+    expect(await scene.running()).toEqual([]);
   });
 });
