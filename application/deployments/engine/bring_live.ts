@@ -3,6 +3,7 @@ import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
 import { type Failure, invalid } from "../../../domain/failure.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance, OutputLine } from "../../../ports/runtime.ts";
+import { cleanImages } from "../clean_images.ts";
 import { runnableOf } from "./release_folder.ts";
 import { type Run, say, step, type StopReason, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo, staticFolder } from "./serve.ts";
@@ -181,12 +182,14 @@ export async function retire(run: Run): Promise<void> {
   const former = (await runtime.list()).filter(
     ({ projectId, deploymentId }) => projectId === deployment.projectId && deploymentId !== deployment.id,
   );
-  for (const { instanceId, deploymentId } of former) {
+  for (const { deploymentId, image, instanceId } of former) {
     if (await isPreview(run, deploymentId)) continue;
     // Long answers and sockets may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
     void pause(FOLLOW_MS)
       .then(() => edge.drained(deploymentId, DRAIN_MS))
       .then(() => runtime.remove(instanceId, { graceMs: STOP_GRACE_MS }))
+      // Its image was in use until now.
+      .then(() => (image === null ? undefined : cleanImages(run.ports)()))
       .catch(() => {});
   }
 }
