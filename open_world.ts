@@ -10,6 +10,7 @@ import { GitSources } from "./adapters/git/git_sources.ts";
 import { AllSources } from "./adapters/local/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
+import { LocalObjectStorages } from "./adapters/local/object_storages.ts";
 import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
 import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
 import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
@@ -20,12 +21,16 @@ import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
 import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
 import { ProcessBuilder } from "./adapters/process/builder.ts";
 import { ProcessRuntime } from "./adapters/process/runtime.ts";
+import { authoritiesOf } from "./adapters/s3/authorities.ts";
+import { S3ObjectStorages } from "./adapters/s3/object_storages.ts";
 import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
+import { SftpObjectStorages } from "./adapters/ssh/sftp/object_storages.ts";
 import type { Config } from "./config.ts";
 import { Failure } from "./domain/failure.ts";
 import { isPublicAddress } from "./domain/network_address.ts";
 import type { Log } from "./ports/log.ts";
 import type { NameRecords } from "./ports/name_records.ts";
+import type { ObjectStorages } from "./ports/object_storages.ts";
 
 /** How a process uses the installation: as its server, or beside a server that may be running. */
 export type Standing = "server" | "guest";
@@ -51,6 +56,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     log,
     manifestParser: new LibraryManifestParser(),
     nameRecords,
+    objectStorages: await openStorages(config, nameRecords),
     passwords: new ArgonPasswords(),
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
     vault,
@@ -83,6 +89,24 @@ function openRuntime(
       upload: new UploadSources(uploadFiles),
     }),
     uploadFiles,
+  };
+}
+
+/** What backups are written to. */
+async function openStorages(
+  { mode, dataFolder, backupCaFile }: Config,
+  nameRecords: NameRecords,
+): Promise<ObjectStorages> {
+  const way = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
+  const buckets = new S3ObjectStorages({ ...way, authorities: await authoritiesOf(backupCaFile) });
+  const remoteFolders = new SftpObjectStorages(way);
+  const localFolders = new LocalObjectStorages({ dataFolder });
+  return {
+    open(target, options) {
+      if (target.kind === "bucket") return buckets.open(target);
+      if (target.kind === "remote_folder") return remoteFolders.open(target, options);
+      return localFolders.open(target);
+    },
   };
 }
 

@@ -47,8 +47,8 @@ export function destinationColumns(sql: Sql, table: string, isDefault?: boolean 
     ssh_user, ssh_host_key, server_id, sealed_access_key_id is not null as has_access_key_id,
     sealed_secret_access_key is not null as has_secret_access_key, sealed_sftp_password is not null as has_sftp_password,
     sealed_sftp_private_key is not null as has_sftp_private_key,
-    sealed_sftp_key_passphrase is not null as has_sftp_key_passphrase, last_verified_at, last_verify_error, left_probes,
-    revision, created_at, updated_at, coalesce(${isDefault ?? null}::boolean, exists (
+    sealed_sftp_key_passphrase is not null as has_sftp_key_passphrase, last_verified_at, last_verify_error,
+    to_jsonb(left_probes) as left_probes, revision, created_at, updated_at, coalesce(${isDefault ?? null}::boolean, exists (
       select 1 from default_backup_destinations where destination_id = ${sql(table)}.id)) as is_default`;
 }
 

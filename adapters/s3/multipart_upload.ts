@@ -1,11 +1,11 @@
-import type { S3Client } from "@aws-sdk/client-s3";
+import type * as Sdk from "@aws-sdk/client-s3";
 import { Failure } from "../../domain/failure.ts";
 import { partSize, partsAtOnce } from "./part_sizes.ts";
 
 /** Where an upload goes and how it is sent. */
 export interface UploadPlace {
-  readonly sdk: typeof import("@aws-sdk/client-s3");
-  readonly client: S3Client;
+  readonly sdk: typeof Sdk;
+  readonly client: Sdk.S3Client;
   readonly bucket: string;
   readonly key: string;
   readonly signal: AbortSignal | undefined;

@@ -1,4 +1,4 @@
-import type { S3Client } from "@aws-sdk/client-s3";
+import type * as Sdk from "@aws-sdk/client-s3";
 import { checkObjectKey, isObjectKey } from "../../domain/backup/object_key.ts";
 import { pour } from "../../domain/backup/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
@@ -12,11 +12,11 @@ const ABANDON_MS = 5_000;
 
 /** What a bucket is used with. */
 export interface BucketTools {
-  readonly sdk: typeof import("@aws-sdk/client-s3");
+  readonly sdk: typeof Sdk;
   /** Asks once. */
-  readonly client: S3Client;
+  readonly client: Sdk.S3Client;
   /** Asks again where an answer says that it helps: parts of a stream cannot be repeated by anybody else. */
-  readonly patientClient: S3Client;
+  readonly patientClient: Sdk.S3Client;
 }
 
 /** Keeps objects in a bucket. */
