@@ -92,9 +92,9 @@ function openRuntime(
   };
 }
 
-/** What backups are written to. */
-async function openStorages(
-  { mode, dataFolder, backupCaFile }: Config,
+/** Opens what backups are written to, whatever its kind; in cloud mode at public addresses alone. */
+export async function openStorages(
+  { mode, dataFolder, backupCaFile }: Pick<Config, "mode" | "dataFolder" | "backupCaFile">,
   nameRecords: NameRecords,
 ): Promise<ObjectStorages> {
   const way = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};

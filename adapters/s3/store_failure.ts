@@ -75,8 +75,8 @@ export function storeFailure(target: BucketTarget, { words, right }: StoreAction
   const [word, why] = SAID[error.name] ?? byCode(code) ?? byStatus(status, right);
   const place = target.endpoint === null ? "Amazon S3" : new URL(target.endpoint).host;
   return new Failure("remote_failed", word, `Cannot ${words} in the bucket "${target.bucket}" at ${place}: ${why}`, {
-    // The name is from a list of the protocol's; the store's own sentence could repeat anything.
-    cause: new Error(`${error.name} ${typeof code === "string" ? code : ""} ${status ?? "no answer"}`),
+    // Words of the protocol alone: what else a store says could repeat anything.
+    cause: new Error(`${error.name in SAID ? error.name : "Error"} ${reachingCode(code)} ${status ?? "no answer"}`),
   });
 }
 
@@ -84,6 +84,10 @@ export function storeFailure(target: BucketTarget, { words, right }: StoreAction
 export function saysAbsent(error: unknown): boolean {
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   return name === "NoSuchKey" || name === "NotFound" || (name !== "NoSuchBucket" && $metadata?.httpStatusCode === 404);
+}
+
+function reachingCode(code: unknown): string {
+  return typeof code === "string" && /^[A-Z_]{3,50}$/.test(code) ? code : "";
 }
 
 function byCode(code: unknown): Reason | undefined {

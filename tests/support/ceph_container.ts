@@ -5,7 +5,9 @@ import { Secret } from "../../domain/secret.ts";
 import type { BucketTarget } from "../../ports/object_storages.ts";
 
 /** What a caller without all rights may do to the objects of a bucket, as policies name it. */
-export type Right = "s3:PutObject" | "s3:GetObject" | "s3:DeleteObject" | "s3:ListBucket";
+export type Right = (typeof RIGHTS)[number];
+
+const RIGHTS = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"] as const;
 
 /** A real S3 store in a container: Ceph's RADOS gateway. */
 export interface CephContainer extends AsyncDisposable {
@@ -17,6 +19,8 @@ export interface CephContainer extends AsyncDisposable {
   limited(target: BucketTarget, rights: readonly Right[]): Promise<BucketTarget>;
   /** A client of the SDK's own making for a bucket. */
   client(target: BucketTarget): Promise<S3Client>;
+  /** Runs a program inside and gives what it printed. */
+  exec(argv: string[]): Promise<string>;
   pause(): Promise<void>;
   unpause(): Promise<void>;
 }
@@ -73,6 +77,11 @@ export async function startCeph(): Promise<CephContainer> {
       await (await client(target)).send(new sdk.PutBucketPolicyCommand({ Bucket: target.bucket, Policy }));
       return { ...target, accessKeyId: new Secret(key), secretAccessKey: new Secret(secret) };
     },
+    async exec(argv) {
+      const { output, exitCode } = await container.exec(argv);
+      if (exitCode !== 0) throw new Error(`${argv[0]} ended with ${exitCode}: ${output}`);
+      return output;
+    },
     pause: () => docker("pause"),
     unpause: () => docker("unpause"),
     async [Symbol.asyncDispose]() {
@@ -82,17 +91,15 @@ export async function startCeph(): Promise<CephContainer> {
 }
 
 function policy(bucket: string, user: string, rights: readonly Right[]): string {
-  return JSON.stringify({
-    Version: "2012-10-17",
-    Statement: [
-      {
-        Effect: "Allow",
-        Principal: { AWS: [`arn:aws:iam:::user/${user}`] },
-        Action: rights,
-        Resource: [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`],
-      },
-    ],
-  });
+  const Principal = { AWS: [`arn:aws:iam:::user/${user}`] };
+  const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`];
+  // Whoever wrote an object may do everything to it here, unless it is denied.
+  const denied = RIGHTS.filter((right) => !rights.includes(right));
+  const Statement = [
+    { Effect: "Allow", Principal, Action: rights, Resource },
+    ...(denied.length > 0 ? [{ Effect: "Deny", Principal, Action: denied, Resource }] : []),
+  ];
+  return JSON.stringify({ Version: "2012-10-17", Statement });
 }
 
 function randomKey(): string {
