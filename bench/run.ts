@@ -5,6 +5,8 @@ import { apiGet, apiList } from "./api.ts";
 import { deploymentGet, deploymentsList } from "./deployments_api.ts";
 import { deployProcess } from "./deploy_process.ts";
 import { logIngest } from "./log_ingest.ts";
+import { preflightS3, preflightSftp } from "./preflight.ts";
+import { putS3, putSftp } from "./put_storage.ts";
 import { streamFanout } from "./stream_fanout.ts";
 
 /** A benchmark prints one line: its name, the ratio to the bare work of the same run, and details. */
@@ -24,6 +26,10 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "log-ingest": logIngest,
   "stream-fanout": streamFanout,
   edge,
+  "preflight-s3": preflightS3,
+  "preflight-sftp": preflightSftp,
+  "put-s3": putS3,
+  "put-sftp": putSftp,
 };
 
 const wanted = process.argv.slice(2);

@@ -8,16 +8,15 @@ export async function pour(
   signal?: AbortSignal | undefined,
 ): Promise<number> {
   const reader = content.getReader();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  aborted.catch(() => {});
-  const abort = () => reject(signal?.reason);
+  // Ends a read that waits, too. Racing every read against the abort instead would keep every chunk until the end.
+  const abort = () => void reader.cancel(signal?.reason).catch(() => {});
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort, { once: true });
   try {
     let bytes = 0;
-    // Not only asked to stop: a source that does not answer must not hold up whoever gave up on it.
     for (;;) {
-      const { done, value } = await Promise.race([aborted, reader.read()]);
+      const { done, value } = await reader.read();
+      signal?.throwIfAborted();
       if (done) return bytes;
       await take(value);
       bytes += value.length;

@@ -102,9 +102,8 @@ export class SftpObjectStorage implements OpenStorage {
     } catch (error) {
       if (statusOf(error) !== STATUS.absent) throw error;
     }
-    const names = path.split("/").slice(0, -1);
-    for (const [index] of names.entries()) {
-      await session.makeFolder(names.slice(0, index + 1).join("/"), signal);
+    for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) {
+      await session.makeFolder(path.slice(0, end), signal);
     }
     return session.open(path, "wx", signal);
   }
