@@ -21,7 +21,7 @@ export async function putS3(): Promise<Result> {
   const client = await ceph.client(target);
   const bare = async () => {
     const params = { Bucket: target.bucket, Key: "bare", Body: Readable.fromWeb(stream(SIZE) as never) };
-    await new Upload({ client, params, partSize: 8 * MIB, queueSize: 5 }).done();
+    await new Upload({ client, params, partSize: 8 * MIB, queueSize: 4 }).done();
   };
   return await compare(storage, bare);
 }

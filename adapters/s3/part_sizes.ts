@@ -8,7 +8,7 @@ const SIZES = [
 ] as const;
 
 /** Bytes of parts that are on their way or being filled at once, unless one part alone is larger. */
-const IN_MEMORY = 48 * MIB;
+const IN_MEMORY = 40 * MIB;
 
 /** The size of a part by its number, from 1; `undefined` past the last that S3 takes. */
 export function partSize(number: number): number | undefined {

@@ -43,3 +43,14 @@ describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
     }
   });
 });
+
+test("backups may use this machine's disk only when told, below a folder in its plain form", () => {
+  const read = (environment: Record<string, string>) => {
+    const { backupAllowLocal, backupLocalRoot } = readConfig(environment, "/srv");
+    return [backupAllowLocal, backupLocalRoot];
+  };
+  expect(read({})).toEqual([false, undefined]);
+  expect(read({ BACKUP_ALLOW_LOCAL_DESTINATION: "false", BACKUP_LOCAL_ROOT: "" })).toEqual([false, undefined]);
+  const settings = { BACKUP_ALLOW_LOCAL_DESTINATION: "true", BACKUP_LOCAL_ROOT: "/backups//a/../b/" };
+  expect(read(settings)).toEqual([true, "/backups/b"]);
+});
