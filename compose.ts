@@ -248,7 +248,11 @@ export function compose(world: World, settings: AppSettings) {
   return { handle, routes, useCases: cases };
 }
 
-async function chooseRuntime({ containerEngine }: World, { runtime }: AppSettings): Promise<"docker" | "process"> {
+/** What builds and runs projects that do not choose. */
+export async function chooseRuntime(
+  { containerEngine }: Pick<World, "containerEngine">,
+  { runtime }: Pick<AppSettings, "runtime">,
+): Promise<"docker" | "process"> {
   if (runtime !== "auto") return runtime;
   return (await containerEngine.answers()) ? "docker" : "process";
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { type BaseImages, baseImageEntry } from "./domain/image/base_images.ts";
 import { isNetwork } from "./domain/network_address.ts";
 import { Secret } from "./domain/secret.ts";
 import { LOG_LEVELS, type LogLevel } from "./ports/log.ts";
@@ -30,6 +31,7 @@ export function readConfig(environment: Environment, cwd: string) {
     mode: read.word("SLIPWAY_MODE", ["self-hosted", "cloud"]),
     runtime: read.word("SLIPWAY_RUNTIME", ["auto", "docker", "process"]),
     dockerHost: read.engine("DOCKER_HOST", "unix:///var/run/docker.sock"),
+    baseImages: read.baseImages("BASE_IMAGES"),
     baseDomain: read.hostname("BASE_DOMAIN", "localhost"),
     backupAllowLocal: read.word("BACKUP_ALLOW_LOCAL_DESTINATION", ["false", "true"]) === "true",
     backupLocalRoot: read.folder("BACKUP_LOCAL_ROOT"),
@@ -179,6 +181,17 @@ class Settings {
     if (folders.some((folder) => !folder.startsWith("/")))
       throw new BadSetting(`${name} must be absolute folders, with : between them`);
     return folders;
+  }
+
+  baseImages(name: string): BaseImages {
+    const texts = (this.#value(name) ?? "").split(/[\s,]+/).filter((text) => text !== "");
+    return texts.map((text, index) => {
+      const entry = baseImageEntry(text);
+      if (entry !== undefined) return entry;
+      throw new BadSetting(
+        `${name} must be pairs such as node=mirror.example.com/node, oven/=mirror.example.com/oven/ or *=mirror.example.com/, with commas between them; number ${index + 1} is none`,
+      );
+    });
   }
 
   networks(name: string): readonly string[] {

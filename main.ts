@@ -1,5 +1,5 @@
 import { ConsoleLog } from "./adapters/console/log.ts";
-import { compose, VERSION } from "./compose.ts";
+import { chooseRuntime, compose, VERSION } from "./compose.ts";
 import { BadSetting, type Config, readConfig } from "./config.ts";
 import { causeOf, Failure } from "./domain/failure.ts";
 import { type Listener, listen } from "./listen.ts";
@@ -29,7 +29,9 @@ async function run(config: Config): Promise<void> {
   const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
   listener.serve(handle);
   const appsUrl = `http://<name>.${config.baseDomain}:${world.edge.port}`;
-  process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder: config.dataFolder, appsUrl, shownToken }));
+  const { dataFolder } = config;
+  const runtime = await chooseRuntime(world, config);
+  process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder, appsUrl, runtime, shownToken }));
   const first = tidy();
   await stopping;
   log.write("info", "Stopping: no new requests, running ones may finish");

@@ -3,15 +3,22 @@ import { ArgonPasswords } from "./adapters/crypto/passwords.ts";
 import { CryptoVault } from "./adapters/crypto/vault.ts";
 import { DnsNameRecords } from "./adapters/dns/name_records.ts";
 import { DockerContainerEngine } from "./adapters/docker/container_engine.ts";
+import { DockerImageBuilder } from "./adapters/docker/image_builder.ts";
+import { DockerReleaseImages } from "./adapters/docker/release_images.ts";
+import { DockerRuntime } from "./adapters/docker/docker_runtime.ts";
+import { EngineApi } from "./adapters/docker/engine_api.ts";
 import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
 import { EdgeServer } from "./adapters/edge/edge_server.ts";
 import { GitSources } from "./adapters/git/git_sources.ts";
-import { AllSources } from "./adapters/local/all_sources.ts";
+import { AllObjectStorages } from "./adapters/joined/all_object_storages.ts";
+import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
+import { AllSources } from "./adapters/joined/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
 import { LocalObjectStorages } from "./adapters/local/object_storages.ts";
 import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
+import { systemUser } from "./adapters/local/system_user.ts";
 import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
 import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
 import { UploadSources } from "./adapters/local/upload_sources.ts";
@@ -44,19 +51,25 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const vault = await CryptoVault.load(keysOf(config));
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
-  const running = openRuntime(config, { log, vault, nameRecords });
-  opened.use(running.runtime);
+  const objectStorages = await openStorages(config, nameRecords);
+  const containers = openContainers(config, await stores.installation.id(), log);
+  opened.use(containers.runtime);
+  const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime });
+  opened.use(running.processes);
   const lifetime = opened.move();
   return {
     ...stores,
     ...running,
+    containers: containers.runtime,
+    imageBuilder: containers.imageBuilder,
+    releaseImages: containers.releaseImages,
     clock: { now: () => new Date() },
     containerEngine: new DockerContainerEngine(config.dockerHost),
     hostFolders: new LocalHostFolders(),
     log,
     manifestParser: new LibraryManifestParser(),
     nameRecords,
-    objectStorages: await openStorages(config, nameRecords),
+    objectStorages,
     passwords: new ArgonPasswords(),
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
     vault,
@@ -64,20 +77,33 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   };
 }
 
+/** What builds and runs images; whether an engine answers shows when one is needed. */
+function openContainers({ dockerHost }: Config, installation: string, log: Log) {
+  const engine = new EngineApi(dockerHost);
+  return {
+    imageBuilder: new DockerImageBuilder({ engine, installation }),
+    releaseImages: new DockerReleaseImages({ engine, installation }),
+    runtime: new DockerRuntime({ engine, installation, log }),
+  };
+}
+
 /** What fetches, builds, runs and serves deployments. */
 function openRuntime(
   { dataFolder, githostUrl, mode, trustedProxies }: Config,
-  { log, vault, nameRecords }: { readonly log: Log; readonly vault: CryptoVault; readonly nameRecords: NameRecords },
+  { containers, log, vault, nameRecords }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
   const resolveAddress = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
+  const user = systemUser("slipway-app");
+  const processes = new ProcessRuntime({ folder: inData("instances"), user, vault, log });
   return {
-    builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache") }),
+    builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge: new EdgeServer({ trustedProxies, log }),
     healthProbe: new NetworkHealthProbe(),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
-    runtime: new ProcessRuntime({ folder: inData("instances"), vault, log }),
+    processes,
+    runtime: new AllRuntimes({ folder: processes, image: containers }),
     sources: new AllSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),
@@ -98,16 +124,18 @@ export async function openStorages(
   nameRecords: NameRecords,
 ): Promise<ObjectStorages> {
   const way = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
-  const buckets = new S3ObjectStorages({ ...way, authorities: await authoritiesOf(backupCaFile) });
-  const remoteFolders = new SftpObjectStorages(way);
-  const localFolders = new LocalObjectStorages({ dataFolder });
-  return {
-    open(target, options) {
-      if (target.kind === "bucket") return buckets.open(target);
-      if (target.kind === "remote_folder") return remoteFolders.open(target, options);
-      return localFolders.open(target);
-    },
-  };
+  return new AllObjectStorages({
+    bucket: new S3ObjectStorages({ ...way, authorities: await authoritiesOf(backupCaFile) }),
+    remoteFolder: new SftpObjectStorages(way),
+    localFolder: new LocalObjectStorages({ dataFolder }),
+  });
+}
+
+interface RuntimeParts {
+  readonly containers: DockerRuntime;
+  readonly log: Log;
+  readonly vault: CryptoVault;
+  readonly nameRecords: NameRecords;
 }
 
 async function databaseUrl(
@@ -118,7 +146,8 @@ async function databaseUrl(
   const running = standing === "guest" ? await runningEmbeddedPostgres(config.dataFolder) : undefined;
   if (running) return running;
   const onExit = (reason: string) => log.write("warn", "The embedded database ended and is started again", { reason });
-  return opened.use(await startEmbeddedPostgres({ folder: config.dataFolder, onExit })).url;
+  return opened.use(await startEmbeddedPostgres({ folder: config.dataFolder, user: systemUser("slipway"), onExit }))
+    .url;
 }
 
 function keysOf({ dataFolder, secretKey, previousSecretKeys }: Config) {

@@ -1,12 +1,15 @@
+import { cleanImages } from "./application/deployments/clean_images.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
 import { startWorker } from "./application/deployments/engine/worker.ts";
 import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
-import { restoreReleases, sweepReleases } from "./application/deployments/restore_releases.ts";
+import { restoreLater, restoreReleases } from "./application/deployments/restore_releases.ts";
+import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import type { Config } from "./config.ts";
 import type { openWorld } from "./open_world.ts";
 
 const PROBATION_MS = 3_500;
 const HEALTH_MS = 60_000;
+const RESTORE_MS = 2_000;
 const SWEEP_MS = 60_000;
 const STOP_MS = 10_000;
 const CACHE_BYTES = 4 * 1_024 ** 3;
@@ -17,15 +20,26 @@ export type Engine = AsyncDisposable;
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
 export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, config: Config): Promise<Engine> {
   const { baseDomain, buildConcurrency, buildTimeoutSeconds, rollbackWindow } = config;
-  const { edge, liveReleases, log, runtime } = world;
+  const { containers, edge, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
-  await runtime.supervise();
-  edge.load(await restoreReleases(world, { baseDomain })());
+  await processes.supervise();
+  await containers.supervise();
+  const restore = restoreReleases(world, { baseDomain });
+  const { routes, waiting } = await restore();
+  edge.load(routes);
+  const stopping = new AbortController();
+  void restoreLater(restore, waiting, {
+    everyMs: RESTORE_MS,
+    signal: stopping.signal,
+    back: (key, found) => edge.switch(key, found),
+  });
   const follow = followLiveReleases(world, { baseDomain });
-  const removeLeftovers = sweepReleases(world);
+  const removeImages = cleanImages(world);
+  const removeLeftovers = sweepReleases(world, rollbackWindow);
   const sweep = async () => {
     await removeLeftovers();
     await world.builder.trimCaches(CACHE_BYTES);
+    await removeImages();
   };
   const forget = liveReleases.onChange((projectId) => {
     follow(projectId)
@@ -34,6 +48,8 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   });
   const run = runDeployment(world, {
     baseDomain,
+    runtime: config.runtime,
+    baseImages: config.baseImages,
     buildTimeoutMs: buildTimeoutSeconds * 1000,
     rollbackWindow,
     edgeUrl: (hostname) => `http://${hostname}${edge.port === 80 ? "" : `:${edge.port}`}`,
@@ -45,6 +61,7 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   tidy();
   return {
     async [Symbol.asyncDispose]() {
+      stopping.abort();
       clearInterval(sweeping);
       forget();
       await worker.stop();

@@ -1,35 +1,31 @@
-import postgres from "postgres";
-
-/** The bare work: the same SQL, the same JSON, nothing else. Started by the benchmark with address, organization and deployment as arguments. */
-const [url = "", organizationId = "", deploymentId = ""] = process.argv.slice(2);
-const sql = postgres(url, {
-  max: 10,
-  fetch_types: false,
-  types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-});
+import type postgres from "postgres";
+import { serveBare } from "./bare_server.ts";
 
 const COLUMNS =
   "id, organization_id, project_id, version, status, held, cancel_requested, attempts, created_at, queued_at, record";
 
-const LIST = `select counted.total, listed.*
-  from (select count(*) as total from deployments where organization_id = $1) as counted
-  left join (select true as listed, ${COLUMNS} from deployments where organization_id = $1 order by created_at desc, id desc limit $2 offset $3) as listed on true
-  order by created_at desc, id desc`;
+const STANDINGS = `select asked.id, coalesce(projects.active_deployment_id = asked.id, false) as active,
+    case when asked.status = 'queued' then (
+      select busy.id from deployments as busy
+      where busy.project_id = asked.project_id and busy.status in ('building', 'deploying', 'partial_failure')
+    ) end as waiting
+  from deployments as asked join projects on projects.id = asked.project_id`;
 
-const GET = `select ${COLUMNS} from deployments where id = $1 and organization_id = $2`;
-const ACTIVE = "select active_deployment_id as id from projects where active_deployment_id = any ($1::text[])";
-
-async function views(rows: readonly postgres.Row[]) {
-  const found = await sql.unsafe(ACTIVE, [`{${rows.map(({ id }) => id).join(",")}}`], { prepare: true });
-  const active = new Set(found.map(({ id }) => id));
-  return rows.map((row) => view(row, active.has(row.id)));
+async function views(rows: readonly postgres.Row[], sql: postgres.Sql) {
+  const ids = rows.map(({ id }) => id as string);
+  const found =
+    ids.length === 1
+      ? await sql.unsafe(`${STANDINGS} where asked.id = $1`, [ids[0]!], { prepare: true })
+      : await sql.unsafe(`${STANDINGS} where asked.id = any ($1::text[])`, [`{${ids.join(",")}}`], { prepare: true });
+  const standings = new Map(found.map((standing) => [standing.id, standing]));
+  return rows.map((row) => view(row, standings.get(row.id)!));
 }
 
 function time(text: string | null): Date | null {
   return text === null ? null : new Date(text);
 }
 
-function view(row: postgres.Row, active: boolean) {
+function view(row: postgres.Row, { active, waiting }: postgres.Row) {
   const { record } = row;
   const [startedAt, builtAt, finishedAt] = [time(record.startedAt), time(record.builtAt), time(record.finishedAt)];
   return {
@@ -54,7 +50,7 @@ function view(row: postgres.Row, active: boolean) {
       url: service["url"],
       error: service["error"],
     })),
-    waitingFor: null,
+    waitingFor: waiting,
     error: record.error,
     createdAt: row.created_at.toISOString(),
     queuedAt: row.queued_at.toISOString(),
@@ -70,23 +66,4 @@ function view(row: postgres.Row, active: boolean) {
   };
 }
 
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  async fetch(request) {
-    if (request.url.includes("/list")) {
-      const rows = await sql.unsafe(LIST, [organizationId, 50, 0], { prepare: true });
-      return Response.json({
-        success: true,
-        data: await views(rows),
-        total: rows[0]!.total,
-        page: 1,
-        perPage: 50,
-      });
-    }
-    const [data] = await views(await sql.unsafe(GET, [deploymentId, organizationId], { prepare: true }));
-    return Response.json({ data });
-  },
-});
-
-process.stdout.write(`${server.port}\n`);
+serveBare({ table: "deployments", columns: COLUMNS, views, beside: { success: true } });

@@ -1,77 +1,40 @@
 import postgres from "postgres";
-import { sourceOf } from "../domain/project.ts";
 
-/** The bare work: the same SQL, the same JSON, nothing else. Started by the benchmark with address, organization and project as arguments. */
-const [url = "", organizationId = "", projectId = ""] = process.argv.slice(2);
-const sql = postgres(url, {
-  max: 10,
-  fetch_types: false,
-  types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
-});
-
-const COLUMNS =
-  "id, organization_id, name, slug, hostname, settings, location, server_id, active_deployment_id, created_at, updated_at";
-
-const LIST = `select counted.total, listed.*
-  from (select count(*) as total from projects where organization_id = $1) as counted
-  left join (select true as listed, ${COLUMNS} from projects where organization_id = $1 order by created_at desc, id desc limit $2 offset $3) as listed on true
-  order by created_at desc, id desc`;
-
-const GET = `select ${COLUMNS} from projects where id = $1 and organization_id = $2`;
-
-const UNSET = {
-  gitOwner: null,
-  gitRepo: null,
-  gitBranch: null,
-  gitUrl: null,
-  localPath: null,
-  framework: null,
-  packageManager: null,
-  installCommand: null,
-  buildCommand: null,
-  startCommand: null,
-  outputDirectory: null,
-  rootDirectory: null,
-  port: null,
-  projectType: null,
-  services: null,
-  publicEndpoints: null,
-  rollbackWindow: null,
-  healthPath: null,
-  requireApproval: null,
-  runtime: null,
-};
-
-function view(row: postgres.Row) {
-  return {
-    id: row.id,
-    name: row.name,
-    slug: row.slug,
-    organizationId: row.organization_id,
-    hostname: row.hostname,
-    source: sourceOf(row.settings),
-    ...UNSET,
-    ...row.settings,
-    autoDeploy: row.settings.autoDeploy ?? false,
-    activeDeploymentId: row.active_deployment_id,
-    location: row.location,
-    serverId: row.server_id,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-  };
+/** What a bare server does with a table: the same SQL and the same JSON as Slipway, nothing else. */
+export interface BareWork {
+  readonly table: string;
+  readonly columns: string;
+  /** The rows as they are shown. */
+  readonly views: (rows: readonly postgres.Row[], sql: postgres.Sql) => unknown[] | Promise<unknown[]>;
+  /** What a list answers beside its page. */
+  readonly beside?: Readonly<Record<string, unknown>>;
 }
 
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  async fetch(request) {
-    if (request.url.includes("/list")) {
-      const rows = await sql.unsafe(LIST, [organizationId, 50, 0], { prepare: true });
-      return Response.json({ data: rows.map(view), total: rows[0]!.total, page: 1, perPage: 50 });
-    }
-    const [row] = await sql.unsafe(GET, [projectId, organizationId], { prepare: true });
-    return Response.json({ data: view(row!) });
-  },
-});
-
-process.stdout.write(`${server.port}\n`);
+/** Serves a page of 50 at `/list` and one row at all else, and prints its port. Started by the benchmark with address, organization and row as arguments. */
+export function serveBare({ table, columns, views, beside = {} }: BareWork): void {
+  const [url = "", organizationId = "", id = ""] = process.argv.slice(2);
+  const sql = postgres(url, {
+    max: 10,
+    fetch_types: false,
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+  });
+  const list = `select counted.total, listed.*
+    from (select count(*) as total from ${table} where organization_id = $1) as counted
+    left join (select true as listed, ${columns} from ${table} where organization_id = $1 order by created_at desc, id desc limit $2 offset $3) as listed on true
+    order by created_at desc, id desc`;
+  const get = `select ${columns} from ${table} where id = $1 and organization_id = $2`;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.url.includes("/list")) {
+        const rows = await sql.unsafe(list, [organizationId, 50, 0], { prepare: true });
+        const data = await views(rows, sql);
+        return Response.json({ ...beside, data, total: rows[0]!.total, page: 1, perPage: 50 });
+      }
+      const [data] = await views(await sql.unsafe(get, [id, organizationId], { prepare: true }), sql);
+      return Response.json({ data });
+    },
+  });
+  process.stdout.write(`${server.port}\n`);
+}

@@ -1,5 +1,5 @@
-import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
 import postgres from "postgres";
+import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
 import { start, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";
@@ -25,7 +25,7 @@ export async function boot(): Promise<Result> {
 
 async function bootPostgres(folder: string): Promise<number> {
   const started = performance.now();
-  await using database = await startEmbeddedPostgres({ folder });
+  await using database = await embeddedPostgres({ folder });
   const sql = postgres(database.url, { max: 1 });
   await sql`select 1`;
   const ms = performance.now() - started;

@@ -1,11 +1,10 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { answers, deploy, freePort, inTurns, TOKEN } from "./deploying.ts";
 import { printed, ROOT, start, stop } from "./process.ts";
 import type { Result } from "./run.ts";
-import { median, tempFolder } from "./temp_folder.ts";
+import { tempFolder } from "./temp_folder.ts";
 
-const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
-const ROUNDS = 5;
 const MODULES = 4_000;
 const AT_ONCE = 10;
 
@@ -48,20 +47,6 @@ export async function deployProcess(): Promise<Result> {
   }
 }
 
-async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (name: string) => Promise<number>>) {
-  await slipway("warm");
-  await bare("warm");
-  const rounds: { slipway: number; bare: number }[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    rounds.push({ slipway: await slipway(`${round}`), bare: await bare(`${round}`) });
-  }
-  return {
-    ratio: median(rounds.map((round) => round.slipway / round.bare)),
-    slipway: Math.round(median(rounds.map((round) => round.slipway))),
-    bare: Math.round(median(rounds.map((round) => round.bare))),
-  };
-}
-
 /** Writes an app whose build has something to do. */
 async function appOfModules(localPath: string): Promise<App> {
   const parts = Array.from({ length: MODULES }, (_, index) => index);
@@ -87,43 +72,6 @@ async function atOnce(work: (name: string) => Promise<number>): Promise<number> 
   return Math.max(...times);
 }
 
-/** Makes a project, and measures from the request for its deployment on. */
-async function deploy(
-  { api, edge }: { readonly api: string; readonly edge: string },
-  project: App & { readonly name: string },
-): Promise<number> {
-  const post = async <T>(path: string, body: object): Promise<T> => {
-    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-    const answer = await fetch(`${api}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()) as T;
-  };
-  const { data } = await post<{ data: { id: string; hostname: string } }>("/api/projects", project);
-  const started = performance.now();
-  const made = await post<{ data: { deployment_id: string } }>("/api/deployments", { projectId: data.id });
-  await answers(Number(edge), data.hostname);
-  const ms = performance.now() - started;
-  await settled(api, made.data.deployment_id);
-  await removed(api, made.data.deployment_id);
-  return ms;
-}
-
-async function settled(api: string, id: string): Promise<void> {
-  const headers = { authorization: `Bearer ${TOKEN}` };
-  for (;;) {
-    const answer = await fetch(`${api}/api/deployments/${id}`, { headers });
-    const { data } = (await answer.json()) as { data: { status: string } };
-    if (data.status === "ready") return;
-    if (data.status === "failed") throw new Error(JSON.stringify(data));
-    await Bun.sleep(100);
-  }
-}
-
-/** Ends the app, which would outlive its server. */
-async function removed(api: string, id: string): Promise<void> {
-  await fetch(`${api}/api/deployments/${id}`, { method: "DELETE", headers: { authorization: `Bearer ${TOKEN}` } });
-}
-
 /** The bare commands: the folder copied, built, the command started, asked until it answers. */
 async function byHand({ localPath, buildCommand, startCommand }: App, folder: string): Promise<number> {
   const port = freePort();
@@ -144,20 +92,4 @@ async function byHand({ localPath, buildCommand, startCommand }: App, folder: st
   process.kill(-program.pid, "SIGKILL");
   await program.exited;
   return ms;
-}
-
-async function answers(port: number, host: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { host } }).catch(() => undefined);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) return;
-    await Bun.sleep(2);
-  }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }

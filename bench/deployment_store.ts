@@ -1,9 +1,9 @@
 import { keyringOf, newKeyText } from "../adapters/crypto/keyring.ts";
 import { CryptoVault } from "../adapters/crypto/vault.ts";
-import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { postgresWorld } from "../adapters/postgres/postgres_world.ts";
 import type { NewEvent } from "../domain/deployment/deployment_event.ts";
+import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
 import { aDeployment } from "../tests/support/store_builders.ts";
 import { tempFolder } from "./temp_folder.ts";
 
@@ -11,7 +11,7 @@ import { tempFolder } from "./temp_folder.ts";
 export async function deploymentStore() {
   await using opened = new AsyncDisposableStack();
   const { path } = opened.use(await tempFolder());
-  const { url } = opened.use(await startEmbeddedPostgres({ folder: path }));
+  const { url } = opened.use(await embeddedPostgres({ folder: path }));
   await migrate(url);
   const vault = new CryptoVault(await keyringOf([{ text: newKeyText(), origin: "the benchmark" }]));
   const world = opened.use(await postgresWorld({ url, vault }));

@@ -62,13 +62,16 @@ async function compare(storage: ObjectStorage, bare: () => Promise<void>): Promi
   const once = await peakDuring(() => put(SIZE));
   const tenfold = await peakDuring(() => put(10 * SIZE));
   await storage.remove("slipway");
-  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   return {
     ratio: median(rates.map(({ slipway, bare: other }) => slipway / other)),
     details:
       `slipway ${megabytes(median(rates.map(({ slipway }) => slipway)))}/s, bare ${megabytes(median(rates.map((each) => each.bare)))}/s, ` +
       `${megabytes(SIZE)}, at least 0.8; memory at most ${megabytes(once)}, with 10 × the size ${megabytes(tenfold)}`,
   };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
 }
 
 /** Bytes that are made as they are read. */

@@ -3,7 +3,10 @@ import { edge } from "./edge.ts";
 import { idleMemory } from "./idle_memory.ts";
 import { apiGet, apiList } from "./api.ts";
 import { deploymentGet, deploymentsList } from "./deployments_api.ts";
+import { contextUpload } from "./context_upload.ts";
+import { deployDocker } from "./deploy_docker.ts";
 import { deployProcess } from "./deploy_process.ts";
+import { detect } from "./detect.ts";
 import { logIngest } from "./log_ingest.ts";
 import { preflightS3, preflightSftp } from "./preflight.ts";
 import { putS3, putSftp } from "./put_storage.ts";
@@ -21,11 +24,14 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "deployments-list": deploymentsList,
   "deployment-get": deploymentGet,
   "deploy-process": deployProcess,
+  "deploy-docker": deployDocker,
+  "context-upload": contextUpload,
   boot,
   "idle-memory": idleMemory,
   "log-ingest": logIngest,
   "stream-fanout": streamFanout,
   edge,
+  detect,
   "preflight-s3": preflightS3,
   "preflight-sftp": preflightSftp,
   "put-s3": putS3,

@@ -77,3 +77,8 @@ export function causeOf(error: unknown): string | undefined {
   }
   return causes.length > 0 ? causes.join("; ") : undefined;
 }
+
+/** Tells whether something went wrong only because no container engine answers now. */
+export function isEngineAway(error: unknown): boolean {
+  return error instanceof Failure && error.code === "engine_away";
+}

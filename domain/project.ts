@@ -25,6 +25,9 @@ export interface ProjectSettings {
   readonly startCommand?: string;
   readonly outputDirectory?: string;
   readonly rootDirectory?: string;
+  readonly dockerfile?: string;
+  readonly buildTarget?: string;
+  readonly buildArgs?: Readonly<Record<string, string>>;
   readonly port?: number;
   readonly projectType?: ProjectType;
   readonly services?: readonly ServiceDefinition[];
@@ -120,11 +123,16 @@ export function checkSettings(settings: ProjectSettings): void {
   if (gitUrl !== undefined && !isGitUrl(gitUrl)) {
     throw invalidField("gitUrl", "give an https:// or ssh:// address (or user@host:path) without a password in it");
   }
-  for (const field of ["rootDirectory", "outputDirectory"] as const) {
+  for (const field of ["rootDirectory", "outputDirectory", "dockerfile"] as const) {
     const path = settings[field];
     if (path !== undefined && (!isInnerPath(path) || path.startsWith("-")))
       throw invalidField(field, 'give a path inside the project, without ".."');
   }
+  if (settings.buildTarget !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(settings.buildTarget)) {
+    throw invalidField("buildTarget", "give the name of a stage of the Dockerfile");
+  }
+  const badArg = Object.keys(settings.buildArgs ?? {}).find((name) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+  if (badArg !== undefined) throw invalidField("buildArgs", "names are letters, digits and underscores");
   if (settings.healthPath !== undefined && !isHealthPath(settings.healthPath)) {
     throw invalidField("healthPath", 'give a path that begins with one "/"');
   }

@@ -20,8 +20,6 @@ export interface DeploymentQueue {
   renew(id: string, lease: WorkLease): Promise<"held" | "lost" | "cancel">;
   /** The held ones whose time is over: an unanswered prompt that expired, or in `queued` for longer than `heldMs`. */
   overdue(options: { readonly at: Date; readonly heldMs: number }): Promise<readonly string[]>;
-  /** Which deployment each of these projects is busy with, if any: the one in `building`, in `deploying` or awaiting a decision. */
-  occupants(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Gives a lease back. */
   release(id: string, owner: string): Promise<void>;
   /** Calls the handler whenever there may be something to take or to cancel, in any process; returns how to stop. */

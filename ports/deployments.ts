@@ -17,16 +17,19 @@ export interface DeploymentChange {
   readonly events: readonly NewEvent[];
 }
 
+/** What is stored with a new deployment. */
+export interface DeploymentContent {
+  readonly environment: ReadonlyMap<string, Secret>;
+  readonly events: readonly NewEvent[];
+}
+
 /** Where deployments are kept, with the environment each was made with, sealed. */
 export interface Deployments {
   /**
    * Stores a new deployment with its environment and first events; gives it the next `version` of its project and returns it. A `ready` upload that it
    * is made of is `used` from then on: by exactly one of several deployments, and by none that is not stored. The others are refused with `upload_not_ready`.
    */
-  create(
-    deployment: Deployment,
-    stored: { readonly environment: ReadonlyMap<string, Secret>; readonly events: readonly NewEvent[] },
-  ): Promise<Deployment>;
+  create(deployment: Deployment, content: DeploymentContent): Promise<Deployment>;
   /** A deployment of an organization that was not deleted. */
   find(organizationId: string, id: string): Promise<Deployment | undefined>;
   /** A deployment by id alone, for the engine. */

@@ -9,7 +9,9 @@ export interface EdgeRoute {
     | { readonly kind: "address"; readonly host: string; readonly port: number }
     | { readonly kind: "folder"; readonly path: string }
     /** Known, but nothing is released there yet: visitors are told so. */
-    | { readonly kind: "none" };
+    | { readonly kind: "none" }
+    /** Live, but what runs it is not back yet: visitors are asked to come again in a moment. */
+    | { readonly kind: "starting" };
 }
 
 /** Serves deployed applications to the world. */

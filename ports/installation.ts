@@ -10,6 +10,8 @@ export interface FirstOwner {
 
 /** What exists from the first start on. */
 export interface Installation {
+  /** What this installation is told apart by from others that share an engine or a machine; the same for every process on its database, for ever. */
+  id(): Promise<string>;
   /** Stores the first owner unless there is one; `true` when it was stored, for exactly one of several callers at once. */
   claim(owner: FirstOwner): Promise<boolean>;
   /** The first owner, if there is one. */

@@ -7,16 +7,26 @@ export interface LiveRelease {
   readonly deployment: Deployment;
 }
 
+/** How a deployment stands among the others of its project. */
+export interface Standing {
+  /** Whether it is its project's live release. */
+  readonly active: boolean;
+  /** The deployment that keeps this one in `queued`: in `building`, in `deploying` or awaiting a decision. */
+  readonly waitingFor: string | null;
+}
+
 /** What is live in the whole installation, for edges and for upkeep. */
 export interface LiveReleases {
-  /** Everything that serves: the live release of each project, and ready previews. */
+  /** Everything that serves: the live release of each project, and ready previews that were not cleaned up. */
   list(): Promise<readonly LiveRelease[]>;
-  /** The live release of a project. */
-  find(projectId: string): Promise<LiveRelease | undefined>;
+  /** The live release of a project, or a preview that serves, by its own id. */
+  find(key: string): Promise<LiveRelease | undefined>;
   /** Which of these deployments are live. */
   among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Tells every process that a project's release changed. */
-  announce(projectId: string): Promise<void>;
-  /** Calls the handler with a project's id whenever its release may have changed, with `null` when any may have; returns how to stop. */
-  onChange(handler: (projectId: string | null) => void): () => void;
+  /** How each of these deployments stands; those that are not there are left out. */
+  standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>>;
+  /** Tells every process that a project's release changed, or a preview, by its own id. */
+  announce(key: string): Promise<void>;
+  /** Calls the handler with what `find` takes whenever that may have changed, with `null` when anything may have; returns how to stop. */
+  onChange(handler: (key: string | null) => void): () => void;
 }

@@ -26,6 +26,11 @@ export interface ReleaseFolders extends ReleaseFiles {
   remove(deploymentId: string): Promise<void>;
   /** Fills the fresh folder of a deployment with a copy of another one's finished folder; `false` when that is not there. */
   copy(fromDeploymentId: string, toDeploymentId: string): Promise<boolean>;
+  /**
+   * Puts the folder that a tar holds, and whose name all its entries begin with, in the place of a folder of an unfinished release, relative to it; an empty
+   * path is the release itself. Rejects with a `Failure` for a hostile or broken tar, and then leaves what was there.
+   */
+  place(deploymentId: string, path: string, tar: ReadableStream<Uint8Array>): Promise<void>;
   /** Every deployment id that occupies space. */
   list(): AsyncIterable<string>;
 }

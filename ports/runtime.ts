@@ -1,19 +1,36 @@
 import type { Secret } from "../domain/secret.ts";
 
-/** What is to be run. */
-export interface RunRequest {
+/** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
+export interface RunnableFolder {
+  readonly kind: "folder";
+  readonly folder: string;
+  readonly workingFolder: string;
+  readonly command: string;
+}
+
+/** An image by its digest; it listens on `port`, which `PORT` tells it too. Without a command it starts as it is made to. */
+export interface RunnableImage {
+  readonly kind: "image";
+  readonly image: string;
+  readonly command: string | null;
+  readonly port: number;
+}
+
+/** What an instance is started from. */
+export type Runnable = RunnableFolder | RunnableImage;
+
+/** What is to be run; `From` says of which kinds. */
+export interface RunRequest<From extends Runnable = Runnable> {
   /** Unique; what the instance is known by afterwards. */
   readonly instanceId: string;
   readonly deploymentId: string;
   readonly projectId: string;
   readonly service: string;
-  /** The release folder, and the folder inside it to run in. */
-  readonly folder: string;
-  readonly workingFolder: string;
-  /** Run by the instance's own shell; `PORT` tells it where to listen. */
-  readonly command: string;
+  readonly runs: From;
   readonly environment: ReadonlyMap<string, Secret>;
   readonly memoryBytes?: number;
+  /** How many processors it may keep busy. */
+  readonly cpus?: number;
   /** Ends by itself: whatever its exit code, it is not started again. */
   readonly oneShot?: boolean;
 }
@@ -28,6 +45,12 @@ export interface Instance {
   /** Where it listens, on this machine. */
   readonly host: string;
   readonly port: number;
+  /** Whether something in between takes connections although the program itself may not listen yet. */
+  readonly relayed: boolean;
+  /** What its own health check says; `null` when it brings none. */
+  readonly health: "starting" | "healthy" | "unhealthy" | null;
+  /** The digest of the image it runs. */
+  readonly image: string | null;
   /** The process or container. */
   readonly containerId: string | null;
   readonly startedAt: Date;
@@ -48,7 +71,7 @@ export interface InstanceUsage {
   readonly networkTxBytes: number | null;
 }
 
-/** One line that an instance printed; numbered from 1 per instance. */
+/** One line that an instance printed. Numbers grow from 1 per instance, a line keeps its number, and there may be gaps. */
 export interface OutputLine {
   readonly seq: number;
   readonly at: Date;
@@ -57,9 +80,9 @@ export interface OutputLine {
 }
 
 /** Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. */
-export interface Runtime {
+export interface Runtime<From extends Runnable = Runnable> {
   /** Starts an instance and resolves once its program was started, not once it answers. */
-  start(request: RunRequest): Promise<Instance>;
+  start(request: RunRequest<From>): Promise<Instance>;
   find(instanceId: string): Promise<Instance | undefined>;
   /** Every instance of this installation, running or ended, until it is removed. */
   list(): Promise<readonly Instance[]>;

@@ -4,6 +4,7 @@ import { dockerEngine } from "./support/docker_engine.ts";
 import { runGroup, type TestCount } from "./support/run_group.ts";
 import { type TestGroup, testGroups } from "./support/test_groups.ts";
 import { removeTestLeftovers } from "./support/test_leftovers.ts";
+import { testPrograms } from "./support/test_programs.ts";
 
 const MINUTES = 60_000;
 
@@ -11,6 +12,7 @@ const MINUTES = 60_000;
 async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promise<TestCount> {
   await using servers = new AsyncDisposableStack();
   if (groups.some(({ needsServers }) => needsServers)) {
+    await testPrograms();
     servers.use(await dockerEngine());
     await baseImage();
     await removeTestLeftovers();

@@ -132,6 +132,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     const { target } = route;
     if (target.kind === "address") new ProxyExchange(this, { client, head, route, address: target, early }).start();
     else if (target.kind === "none") client.answer(NO_RELEASE);
+    else if (target.kind === "starting") client.answer(STARTING);
     else void new FileExchange({ client, head, route, folder: target.path, running: this.running }).run();
   }
 

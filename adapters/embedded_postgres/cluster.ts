@@ -6,7 +6,7 @@ import { DATABASE, USER } from "./connection_record.ts";
 import { stopLeftovers } from "./leftover_processes.ts";
 import type { PostgresBinaries } from "./postgres_binaries.ts";
 import { inherited, type Program, startProgram } from "./program.ts";
-import type { ServiceUser } from "./service_user.ts";
+import type { SystemUser } from "../../ports/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** What a cluster is made and kept with. */
@@ -14,7 +14,7 @@ export interface Cluster {
   /** The data folder; the cluster is its subfolder `postgres`. */
   readonly folder: string;
   readonly binaries: PostgresBinaries;
-  readonly user: ServiceUser | undefined;
+  readonly user: SystemUser | undefined;
   readonly log: BoundedLog;
 }
 

@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../domain/failure.ts";
+import type { FindSystemUser } from "../../ports/system_user.ts";
 import { BoundedLog } from "./bounded_log.ts";
 import { type Cluster, clusterPath, createCluster, hasCluster, ownCluster, setPassword } from "./cluster.ts";
 import {
@@ -15,7 +16,6 @@ import { keepRunning } from "./keep_running.ts";
 import { stopLeftovers } from "./leftover_processes.ts";
 import { postgresBinaries } from "./postgres_binaries.ts";
 import { PORT_TAKEN, type Postmaster, startPostmaster } from "./postmaster.ts";
-import { serviceUser } from "./service_user.ts";
 import { folderUnusable } from "./unavailable.ts";
 
 /** A PostgreSQL of this process's own; disposing it stops it. */
@@ -28,6 +28,8 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 export interface EmbeddedPostgresOptions {
   /** Absolute path of the data folder; made when missing. */
   readonly folder: string;
+  /** Whom PostgreSQL runs as under root, where it refuses to run. */
+  readonly user: FindSystemUser;
   /** Told each time PostgreSQL ended without being asked to; it is started again by itself. */
   readonly onExit?: (reason: string) => void;
   /** Settings of PostgreSQL that differ from those for a small server. */
@@ -48,7 +50,7 @@ async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres
   await mkdir(folder, { recursive: true, mode: 0o700 });
   using held = new DisposableStack();
   held.use(lockFolder(folder));
-  const user = await serviceUser();
+  const user = await options.user();
   const binaries = await postgresBinaries({ forEveryone: user !== undefined });
   const cluster: Cluster = { folder, user, binaries, log: new BoundedLog(join(folder, "postgres.log")) };
   const password = await prepare(cluster);

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from "node:fs";
-import type { ServiceUser } from "./service_user.ts";
+import type { SystemUser } from "../../ports/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** Names an open file to a child: by descriptor where the system can, so that the path to it need not be passable. */
@@ -11,7 +11,7 @@ export function inherited(path: string, descriptor: number): string {
 export interface Program {
   /** Argument vector; the files are named in it by `inherited(path, 3)`, `inherited(path, 4)` and so on. */
   readonly command: readonly string[];
-  readonly user: ServiceUser | undefined;
+  readonly user: SystemUser | undefined;
   /** Files and folders the program gets opened, from descriptor 3 on. */
   readonly files: readonly string[];
   /** Sent to the program when this process dies, however it dies. */
@@ -40,7 +40,7 @@ export function startProgram({ command, user, files, deathSignal, input }: Progr
 }
 
 /** The argument vector in front of a command that drops root's rights and ties the program's life to this process. */
-export function privileges(user: ServiceUser | undefined, deathSignal: string): string[] {
+export function privileges(user: SystemUser | undefined, deathSignal: string): string[] {
   const setpriv = process.platform === "linux" ? Bun.which("setpriv") : null;
   if (setpriv) {
     const drop = user ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--inh-caps=-all"] : [];

@@ -1,17 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { lstat, mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { unpack } from "../../domain/archive/unpack.ts";
 import { conflict, type Failure, invalidField } from "../../domain/failure.ts";
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
 import type { TreeEntry } from "../../ports/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
+import { FolderWriter } from "./folder_writer.ts";
 import { removeTree } from "./remove_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
 
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 /** What stands in the place of a removed folder until all of it is gone. */
 const REMOVED = /^([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.[0-9a-f-]{36}\.removed$/;
+/** A site that is larger is not one to be served from files. */
+const BUILT_LIMITS = { maxBytes: 8 * 1024 ** 3, maxUnpackedBytes: 8 * 1024 ** 3, maxEntries: 1_000_000 };
 const LEFT_OUT: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /**
@@ -76,6 +80,28 @@ export class LocalReleaseFolders implements ReleaseFolders {
       await copyTree(from.path, to.path);
       // Removed meanwhile, the copy may have missed some of it.
       return (await this.find(fromDeploymentId))?.finished ?? false;
+    });
+  }
+
+  async place(deploymentId: string, path: string, tar: ReadableStream<Uint8Array>): Promise<void> {
+    const found = await this.find(deploymentId);
+    if (found === undefined) throw notThere();
+    const home = join(found.path, "..");
+    const part = join(home, `${randomUUID()}.part`);
+    const writer = new FolderWriter(part);
+    await failing("keep what was built", async () => {
+      try {
+        await mkdir(part);
+        for await (const step of unpack(tar, { limits: BUILT_LIMITS, plain: true })) await writer.take(step);
+        const [top] = await entriesOf(part);
+        const place = join(found.path, path);
+        await mkdir(join(place, ".."), { recursive: true });
+        await removeTree(place);
+        await rename(join(part, top!.name), place);
+      } finally {
+        await writer.close();
+        await removeTree(part);
+      }
     });
   }
 

@@ -128,8 +128,9 @@ async function replace(tree: string, part: string): Promise<void> {
       await rename(part, tree);
       break;
     } catch (error) {
-      if (replaces) await rename(former, tree).catch(() => remove(former));
       const taken = ["ENOTEMPTY", "EEXIST"].includes(codeOf(error));
+      // Where another one came first, what was here before both is of no use any more.
+      if (replaces) await (taken ? remove(former) : rename(former, tree).catch(() => remove(former)));
       if (!taken || attempt === SWAP_ATTEMPTS) throw error;
     }
   }

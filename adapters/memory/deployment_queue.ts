@@ -38,13 +38,6 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
       .map(({ id }) => id);
   }
 
-  async occupants(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const busy = this.#inOrder()
-      .map(({ deployment }) => deployment)
-      .filter((deployment) => projectIds.includes(deployment.projectId) && occupies(deployment));
-    return new Map(busy.map(({ projectId, id }) => [projectId, id]));
-  }
-
   async release(id: string, owner: string): Promise<void> {
     const row = this.#tables.deployments.get(id);
     if (row?.lease?.owner !== owner) return;

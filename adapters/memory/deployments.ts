@@ -1,11 +1,10 @@
 import type { Deployment, DeploymentStatus } from "../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { withPlainText } from "../../domain/deployment/plain_text.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/upload.ts";
-import type { DeploymentChange, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
+import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -20,13 +19,7 @@ export class MemoryDeployments implements Deployments {
     this.#tables = tables;
   }
 
-  async create(
-    deployment: Deployment,
-    {
-      environment,
-      events,
-    }: { readonly environment: ReadonlyMap<string, Secret>; readonly events: readonly NewEvent[] },
-  ): Promise<Deployment> {
+  async create(deployment: Deployment, { environment, events }: DeploymentContent): Promise<Deployment> {
     const { projects, deployments, lastVersions } = this.#tables;
     const { id, projectId, organizationId } = deployment;
     if (projects.get(projectId)?.organizationId !== organizationId) throw notFound("project");

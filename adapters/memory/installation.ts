@@ -11,6 +11,10 @@ export class MemoryInstallation implements Installation {
     this.#tables = tables;
   }
 
+  async id(): Promise<string> {
+    return (this.#tables.installationId ??= crypto.randomUUID().replaceAll("-", ""));
+  }
+
   async claim({ organization, user, token, tokenFingerprint }: FirstOwner): Promise<boolean> {
     const { organizations, users, members, tokens } = this.#tables;
     if (users.values().some(({ founder }) => founder)) return false;

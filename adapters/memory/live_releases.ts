@@ -1,12 +1,13 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { occupies, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Finds what is live in memory. */
 export class MemoryLiveReleases implements LiveReleases {
   readonly #tables: MemoryTables;
   readonly #deployments: Deployments;
-  readonly #handlers = new Set<(projectId: string | null) => void>();
 
   constructor(tables: MemoryTables, deployments: Deployments) {
     this.#tables = tables;
@@ -14,20 +15,14 @@ export class MemoryLiveReleases implements LiveReleases {
   }
 
   async list(): Promise<readonly LiveRelease[]> {
-    const live = await Promise.all(this.#tables.projects.keys().map((id) => this.find(id)));
-    const previews = this.#tables.deployments.values().flatMap(({ deployment }) => {
-      const project = this.#tables.projects.get(deployment.projectId);
-      const serves = project && deployment.environment === "preview" && deployment.status === "ready";
-      return serves ? [structuredClone({ project, deployment })] : [];
-    });
-    return [...live.filter((release) => release !== undefined), ...previews];
+    const keys = [...this.#tables.projects.keys(), ...this.#tables.deployments.keys()];
+    const live = await Promise.all(keys.map((key) => this.find(key)));
+    return live.filter((release) => release !== undefined);
   }
 
-  async find(projectId: string): Promise<LiveRelease | undefined> {
-    const project = structuredClone(this.#tables.projects.get(projectId));
-    const deployment = project?.activeDeploymentId
-      ? await this.#deployments.get(project.activeDeploymentId)
-      : undefined;
+  async find(key: string): Promise<LiveRelease | undefined> {
+    const deployment = await this.#live(key);
+    const project = structuredClone(this.#tables.projects.get(deployment?.projectId ?? ""));
     return project && deployment && { project, deployment };
   }
 
@@ -36,12 +31,31 @@ export class MemoryLiveReleases implements LiveReleases {
     return new Set(active.filter((id) => id !== null && deploymentIds.includes(id))) as ReadonlySet<string>;
   }
 
-  async announce(projectId: string): Promise<void> {
-    for (const handler of this.#handlers) handler(projectId);
+  async standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+    const all = [...this.#tables.deployments.values()].map(({ deployment }) => deployment);
+    const active = await this.among(deploymentIds);
+    const asked = all.filter(({ id }) => deploymentIds.includes(id));
+    return new Map(
+      asked.map(({ id, projectId, status }) => {
+        const busy = all.find((other) => other.projectId === projectId && occupies(other));
+        return [id, { active: active.has(id), waitingFor: status === "queued" ? (busy?.id ?? null) : null }];
+      }),
+    );
   }
 
-  onChange(handler: (projectId: string | null) => void): () => void {
-    this.#handlers.add(handler);
-    return () => this.#handlers.delete(handler);
+  async announce(key: string): Promise<void> {
+    for (const handler of this.#tables.liveHandlers) handler(key);
+  }
+
+  onChange(handler: (key: string | null) => void): () => void {
+    this.#tables.liveHandlers.add(handler);
+    return () => this.#tables.liveHandlers.delete(handler);
+  }
+
+  async #live(key: string): Promise<Deployment | undefined> {
+    const active = this.#tables.projects.get(key)?.activeDeploymentId;
+    if (active) return this.#deployments.get(active);
+    const preview = await this.#deployments.get(key);
+    return preview && servesAsPreview(preview) ? preview : undefined;
   }
 }

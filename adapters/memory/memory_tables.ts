@@ -101,8 +101,11 @@ export class MemoryTables {
   readonly eventHandlers = new Set<() => void>();
   /** Called when there may be work on deployments. */
   readonly workHandlers = new Set<() => void>();
+  /** Called when what is live may have changed. */
+  readonly liveHandlers = new Set<(key: string | null) => void>();
   /** The token that the first owner got from the installation. */
   founderTokenId: string | undefined;
+  installationId: string | undefined;
 
   /** Numbers and stores events of a deployment, and tells those who follow it. */
   addEvents(row: DeploymentRow, events: readonly NewEvent[]): void {

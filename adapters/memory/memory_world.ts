@@ -14,6 +14,7 @@ import { MemoryHealthProbe } from "./health_probe.ts";
 import { MemoryHostFolders } from "./host_folders.ts";
 import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
 import { MemoryIdentities } from "./identities.ts";
+import { MemoryImageBuilder } from "./image_builder.ts";
 import { MemoryInstallation } from "./installation.ts";
 import { MemoryInvitations } from "./invitations.ts";
 import { MemoryLiveReleases } from "./live_releases.ts";
@@ -26,6 +27,7 @@ import { MemoryOrganizations } from "./organizations.ts";
 import { MemoryPasswords } from "./passwords.ts";
 import { MemoryProjects } from "./projects.ts";
 import { MemoryReleaseFolders } from "./release_folders.ts";
+import { MemoryReleaseImages } from "./release_images.ts";
 import { MemoryRemoteHosts } from "./remote_hosts.ts";
 import { MemoryRuntime } from "./runtime.ts";
 import { MemoryServers } from "./servers.ts";
@@ -45,6 +47,7 @@ export type MemoryWorld = ReturnType<typeof memoryWorld>;
 export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const deployments = new MemoryDeployments(tables);
   const releaseFolders = new MemoryReleaseFolders();
+  const releaseImages = new MemoryReleaseImages();
   return {
     attempts: new MemoryAttempts(tables),
     auditLog: new MemoryAuditLog(tables),
@@ -60,12 +63,14 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     healthProbe: new MemoryHealthProbe(),
     liveReleases: new MemoryLiveReleases(tables, deployments),
     releaseFolders,
+    releaseImages,
     runtime: new MemoryRuntime(),
     sources: new MemorySources({}, (folder, path, content) => releaseFolders.write(folder, path, content)),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),
     identities: new MemoryIdentities(tables),
+    imageBuilder: new MemoryImageBuilder(releaseImages),
     installation: new MemoryInstallation(tables),
     invitations: new MemoryInvitations(tables),
     manifestParser: new MemoryManifestParser(),

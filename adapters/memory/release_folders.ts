@@ -1,3 +1,4 @@
+import { unpack } from "../../domain/archive/unpack.ts";
 import { conflict, invalidField } from "../../domain/failure.ts";
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
 import type { TreeEntry } from "../../ports/upload_files.ts";
@@ -7,6 +8,7 @@ interface Release {
   finished: boolean;
 }
 
+const LIMITS = { maxBytes: 2 ** 30, maxUnpackedBytes: 2 ** 30, maxEntries: 10_000 };
 const ROOT = "/releases";
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const LEFT_OUT = new Set(["node_modules", ".git"]);
@@ -45,6 +47,19 @@ export class MemoryReleaseFolders implements ReleaseFolders {
     if (!from?.finished) return false;
     this.#release(toDeploymentId).files = from.files;
     return true;
+  }
+
+  async place(deploymentId: string, path: string, tar: ReadableStream<Uint8Array>): Promise<void> {
+    const release = this.#release(deploymentId);
+    const prefix = path === "" ? "" : `${path}/`;
+    const placed = new Map<string, string>();
+    let last: string | undefined;
+    for await (const step of unpack(tar, { limits: LIMITS, plain: true })) {
+      if (step.type === "file") placed.set((last = prefix + step.path.slice(step.path.indexOf("/") + 1)), "");
+      else if (step.type === "bytes") placed.set(last!, placed.get(last!) + new TextDecoder().decode(step.bytes));
+    }
+    const others = [...release.files].filter(([name]) => !name.startsWith(prefix));
+    release.files = new Map([...others, ...placed]);
   }
 
   async *entries(deploymentId: string): AsyncGenerator<TreeEntry> {

@@ -50,6 +50,9 @@ export class MemoryRuntime implements Runtime {
       status: "starting",
       host: HOST,
       port,
+      relayed: false,
+      health: null,
+      image: request.runs.kind === "image" ? request.runs.image : null,
       containerId: null,
       startedAt: new Date(),
       restarts: 0,
@@ -105,7 +108,7 @@ export class MemoryRuntime implements Runtime {
 
   #begin(running: Running): Instance {
     const { request, lines, port } = running;
-    const script = this.scripts.get(request.command) ?? { does: "answers" };
+    const script = this.scripts.get(request.runs.command ?? "") ?? { does: "answers" };
     const at = new Date();
     const up = { ...running.instance, startedAt: at, exit: null, containerId: `${++lastPid}` };
     const runs = script.does === "answers" || script.does === "keeps_silent" || request.oneShot ? 1 : TRIES;

@@ -49,15 +49,6 @@ export class PostgresDeploymentQueue implements DeploymentQueue {
     return rows.map(({ id }) => id);
   }
 
-  async occupants(projectIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#database.run(
-      (sql) => sql<{ projectId: string; id: string }[]>`
-        select project_id as "projectId", id from deployments
-        where project_id = any(${[...projectIds]}) and status in ('building', 'deploying', 'partial_failure')`,
-    );
-    return new Map(rows.map(({ projectId, id }) => [projectId, id]));
-  }
-
   async release(id: string, owner: string): Promise<void> {
     await this.#database.run(
       (sql) => sql`

@@ -1,10 +1,9 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/upload.ts";
-import type { DeploymentChange, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
+import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
 import type { Vault } from "../../ports/vault.ts";
 import type { Database, Sql } from "./database.ts";
 import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";
@@ -25,13 +24,7 @@ export class PostgresDeployments implements Deployments {
     this.#vault = vault;
   }
 
-  async create(
-    deployment: Deployment,
-    {
-      environment,
-      events,
-    }: { readonly environment: ReadonlyMap<string, Secret>; readonly events: readonly NewEvent[] },
-  ): Promise<Deployment> {
+  async create(deployment: Deployment, { environment, events }: DeploymentContent): Promise<Deployment> {
     const { id, organizationId, projectId, status, held, cancelRequested, attempts } = deployment;
     const sealed = environment.size === 0 ? null : await this.#seal(id, environment);
     const chunks = eventChunks(events);

@@ -16,6 +16,16 @@ export class PostgresInstallation implements Installation {
     this.#signals = signals;
   }
 
+  async id(): Promise<string> {
+    // The update changes nothing; without it a row that is there would not be returned.
+    const [row] = await this.#database.run(
+      (sql) => sql<{ readonly id: string }[]>`
+        insert into installation (id) values (${crypto.randomUUID().replaceAll("-", "")})
+        on conflict (only_one) do update set only_one = true returning id`,
+    );
+    return row!.id;
+  }
+
   async claim({ organization, user, token, tokenFingerprint }: FirstOwner): Promise<boolean> {
     const [claimed] = await this.#database.run(
       (sql) => sql`

@@ -1,7 +1,7 @@
 import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
 import type { Projects } from "../../ports/projects.ts";
-import type { Database } from "./database.ts";
+import type { Database, Sql } from "./database.ts";
 import type { PostgresSignals } from "./signals.ts";
 
 const LIVE_CHANNEL = "slipway_live";
@@ -29,24 +29,13 @@ export class PostgresLiveReleases implements LiveReleases {
   }
 
   async list(): Promise<readonly LiveRelease[]> {
-    const rows = await this.#database.run(
-      (sql) => sql<LiveRow[]>`
-        select id, organization_id, active_deployment_id from projects where active_deployment_id is not null
-        union all
-        select project_id, organization_id, id from deployments
-        where status = 'ready' and record ->> 'environment' = 'preview'
-        order by 1, 3`,
-    );
+    const rows = await this.#database.run((sql) => sql<LiveRow[]>`${liveRows(sql, null)} order by 1, 3`);
     const found = await Promise.all(rows.map((row) => this.#read(row)));
     return found.filter((release) => release !== undefined);
   }
 
-  async find(projectId: string): Promise<LiveRelease | undefined> {
-    const [row] = await this.#database.run(
-      (sql) => sql<LiveRow[]>`
-        select id, organization_id, active_deployment_id from projects
-        where id = ${projectId} and active_deployment_id is not null`,
-    );
+  async find(key: string): Promise<LiveRelease | undefined> {
+    const [row] = await this.#database.run((sql) => sql<LiveRow[]>`${liveRows(sql, key)}`);
     return row && this.#read(row);
   }
 
@@ -59,11 +48,30 @@ export class PostgresLiveReleases implements LiveReleases {
     return new Set(rows.map(({ id }) => id));
   }
 
-  async announce(projectId: string): Promise<void> {
-    await this.#signals.publish(LIVE_CHANNEL, projectId);
+  async standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+    const [only, ...others] = deploymentIds;
+    if (only === undefined) return new Map();
+    const rows = await this.#database.run(
+      (sql) => sql<(Standing & { id: string })[]>`
+        select asked.id, coalesce(projects.active_deployment_id = asked.id, false) as active,
+          case when asked.status = 'queued' then (
+            select busy.id from deployments as busy
+            where busy.project_id = asked.project_id and busy.status in ('building', 'deploying', 'partial_failure')
+          ) end as "waitingFor"
+        from deployments as asked join projects on projects.id = asked.project_id
+        where ${
+          // A list of one would be planned anew each time, which takes longer than the rest.
+          others.length === 0 ? sql`asked.id = ${only}` : sql`asked.id = any (${[...deploymentIds]}::text[])`
+        }`,
+    );
+    return new Map(rows.map(({ id, active, waitingFor }) => [id, { active, waitingFor }]));
   }
 
-  onChange(handler: (projectId: string | null) => void): () => void {
+  async announce(key: string): Promise<void> {
+    await this.#signals.publish(LIVE_CHANNEL, key);
+  }
+
+  onChange(handler: (key: string | null) => void): () => void {
     const stops = [this.#signals.subscribe(LIVE_CHANNEL, handler), this.#signals.onReset(() => handler(null))];
     return () => stops.forEach((stop) => stop());
   }
@@ -75,4 +83,14 @@ export class PostgresLiveReleases implements LiveReleases {
     ]);
     return project && deployment && { project, deployment };
   }
+}
+
+/** What serves: all of it, or what has this key. */
+function liveRows(sql: Sql, key: string | null) {
+  const only = key === null ? sql`` : sql`and id = ${key}`;
+  return sql`
+    select id, organization_id, active_deployment_id from projects where active_deployment_id is not null ${only}
+    union all
+    select project_id, organization_id, id from deployments
+    where status = 'ready' and record ->> 'environment' = 'preview' and record ->> 'artifactAvailable' = 'true' ${only}`;
 }

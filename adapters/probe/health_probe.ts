@@ -1,13 +1,14 @@
-import { connect } from "node:net";
-import type { HealthProbe } from "../../ports/health_probe.ts";
+import { connect, type Socket } from "node:net";
+import type { HealthProbe, ProbeTarget } from "../../ports/health_probe.ts";
+
+/** A relay that finds nobody behind it hangs up within milliseconds. */
+const STAYS_OPEN_MS = 500;
 
 /** Asks programs of this machine over HTTP, or by a mere connection. */
 export class NetworkHealthProbe implements HealthProbe {
-  async answers(
-    { host, port, path }: { readonly host: string; readonly port: number; readonly path: string | null },
-    { timeoutMs }: { readonly timeoutMs: number },
-  ): Promise<boolean> {
-    if (path === null) return connects(host, port, timeoutMs);
+  async answers(target: ProbeTarget, { timeoutMs }: { readonly timeoutMs: number }): Promise<boolean> {
+    const { host, port, path, relayed } = target;
+    if (path === null) return connects(target, timeoutMs, relayed ? asksBack : taken);
     try {
       const answer = await fetch(`http://${host}:${port}${path}`, {
         redirect: "manual",
@@ -21,15 +22,29 @@ export class NetworkHealthProbe implements HealthProbe {
   }
 }
 
-function connects(host: string, port: number, timeoutMs: number): Promise<boolean> {
+/** What to do with a connection, and with whom to settle it. */
+type Connected = (socket: Socket, settle: (answers: boolean) => void, timeoutMs: number) => void;
+
+function connects({ host, port }: ProbeTarget, timeoutMs: number, then: Connected): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: timeoutMs });
-    const settle = (connected: boolean) => {
+    const socket = connect({ host, port });
+    const settle = (answers: boolean) => {
+      clearTimeout(timer);
       socket.destroy();
-      resolve(connected);
+      resolve(answers);
     };
-    socket.once("connect", () => settle(true));
-    socket.once("timeout", () => settle(false));
-    socket.once("error", () => settle(false));
+    const timer = setTimeout(() => settle(false), timeoutMs);
+    for (const event of ["end", "close", "error"]) socket.once(event, () => settle(false));
+    socket.once("connect", () => then(socket, settle, timeoutMs));
   });
 }
+
+const taken: Connected = (_, settle) => settle(true);
+
+/** A program that speaks another language than HTTP may stay silent, or wait for more. */
+const asksBack: Connected = (socket, settle, timeoutMs) => {
+  const open = setTimeout(() => settle(true), Math.min(STAYS_OPEN_MS, timeoutMs / 2));
+  socket.once("close", () => clearTimeout(open));
+  socket.once("data", () => settle(true));
+  socket.write("GET / HTTP/1.0\r\n\r\n");
+};

@@ -1,4 +1,4 @@
-import { INSIDE, layoutOf, type Sight, workingInside } from "./layout.ts";
+import { layoutOf, type Sight, surroundingsInside, workingInside } from "./layout.ts";
 import { droppingRights, type Sandbox } from "./sandbox.ts";
 
 const OPTION: Readonly<Record<Sight["kind"], string>> = {
@@ -19,12 +19,7 @@ export function bubblewrap(program: string): Sandbox {
     kind: "bubblewrap",
     depth: 3,
     endsWhole: true,
-    surroundings: (room) => ({
-      spawnFolder: "/",
-      working: workingInside(room),
-      home: INSIDE.home,
-      programs: INSIDE.programs,
-    }),
+    surroundings: surroundingsInside,
     command: (room, command) => [
       program,
       ...SEPARATE,

@@ -3,8 +3,9 @@ import { dirname, join } from "node:path";
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
 import { type Failure, invalid } from "../../domain/failure.ts";
 import type { Builder, BuildRequest } from "../../ports/builder.ts";
+import type { FindSystemUser } from "../../ports/system_user.ts";
 import { BuildCaches } from "./build_caches.ts";
-import { chooseSandbox, type Confinement, SYSTEM_PATH } from "./choose_sandbox.ts";
+import { type Confinement, sandboxChooser, SYSTEM_PATH } from "./choose_sandbox.ts";
 import { killTree, type Tree } from "./end_tree.ts";
 import { holdFile, waitForFile } from "./file_lock.ts";
 import { giveTo, makeRoom, type Room } from "./room.ts";
@@ -17,6 +18,8 @@ export interface ProcessBuilderOptions {
   readonly folder: string;
   /** The folder `cache` of the data folder. */
   readonly cacheFolder: string;
+  /** Whom builds run as under root. */
+  readonly user: FindSystemUser;
   /** Which sandboxes to try, best first; all that there are unless given. */
   readonly sandboxes?: readonly SandboxKind[];
 }
@@ -32,18 +35,17 @@ interface Step {
 export class ProcessBuilder implements Builder {
   readonly #folder: string;
   readonly #caches: BuildCaches;
-  readonly #kinds: readonly SandboxKind[] | undefined;
-  #confinement: Promise<Confinement> | undefined;
+  readonly #confinement: () => Promise<Confinement>;
 
-  constructor({ folder, cacheFolder, sandboxes }: ProcessBuilderOptions) {
+  constructor({ folder, cacheFolder, user, sandboxes }: ProcessBuilderOptions) {
     this.#folder = folder;
     this.#caches = new BuildCaches(cacheFolder);
-    this.#kinds = sandboxes;
+    this.#confinement = sandboxChooser({ folder, user, ...(sandboxes && { kinds: sandboxes }) });
   }
 
   async build(request: BuildRequest): Promise<void> {
     request.signal.throwIfAborted();
-    const confinement = await this.#confined();
+    const confinement = await this.#confinement();
     using place = await this.#place(confinement);
     const { path: folder } = place;
     using cache = request.cacheKey === undefined ? undefined : await this.#caches.hold(request.cacheKey);
@@ -86,15 +88,6 @@ export class ProcessBuilder implements Builder {
     await chmod(path, 0o711);
     const lock = holdFile(join(path, "lock"))!;
     return { path, [Symbol.dispose]: () => lock[Symbol.dispose]() };
-  }
-
-  #confined(): Promise<Confinement> {
-    const choice = { folder: this.#folder, ...(this.#kinds && { kinds: this.#kinds }) };
-    this.#confinement ??= chooseSandbox(choice).catch((error: unknown) => {
-      this.#confinement = undefined;
-      throw error;
-    });
-    return this.#confinement;
   }
 }
 

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type AppUser, appUser } from "./app_user.ts";
+import type { FindSystemUser, SystemUser } from "../../ports/system_user.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { NAMESPACE_PROGRAMS, namespaces } from "./namespaces.ts";
 import { plain } from "./plain.ts";
@@ -11,7 +11,7 @@ import { unavailable } from "./unavailable.ts";
 /** How programs are kept apart here. */
 export interface Confinement {
   readonly sandbox: Sandbox;
-  readonly user: AppUser | undefined;
+  readonly user: SystemUser | undefined;
 }
 
 /** Which sandboxes to try, best first. */
@@ -19,16 +19,22 @@ export interface SandboxChoice {
   /** Where to make a folder for trying. */
   readonly folder: string;
   readonly kinds?: readonly SandboxKind[];
+  /** Whom programs run as under root. */
+  readonly user: FindSystemUser;
 }
 
 const WORKS = 7;
 
 /** The best sandbox that works on this machine, found by trying. */
-export async function chooseSandbox({ folder, kinds = SANDBOX_KINDS }: SandboxChoice): Promise<Confinement> {
+export async function chooseSandbox({
+  folder,
+  kinds = SANDBOX_KINDS,
+  user: find,
+}: SandboxChoice): Promise<Confinement> {
   if (process.platform !== "linux") {
     throw unavailable("no_sandbox", "Cannot run programs here: that takes Linux; set SLIPWAY_RUNTIME to docker");
   }
-  const user = await appUser();
+  const user = await find();
   for (const kind of kinds) {
     const sandbox = candidate(kind, user);
     if (sandbox && (await works(sandbox, { folder, user }))) return { sandbox, user };
@@ -39,7 +45,19 @@ export async function chooseSandbox({ folder, kinds = SANDBOX_KINDS }: SandboxCh
   );
 }
 
-function candidate(kind: SandboxKind, user: AppUser | undefined): Sandbox | undefined {
+/** Chooses a sandbox when it is first asked for; a choice that failed is made anew, as somebody may have installed what was missing. */
+export function sandboxChooser(choice: SandboxChoice): () => Promise<Confinement> {
+  let chosen: Promise<Confinement> | undefined;
+  return () => {
+    chosen ??= chooseSandbox(choice).catch((error: unknown) => {
+      chosen = undefined;
+      throw error;
+    });
+    return chosen;
+  };
+}
+
+function candidate(kind: SandboxKind, user: SystemUser | undefined): Sandbox | undefined {
   if (kind === "plain") return user && !Bun.which("setpriv") ? undefined : plain;
   if (kind === "namespaces") {
     return user && NAMESPACE_PROGRAMS.every((program) => Bun.which(program)) ? namespaces : undefined;
@@ -51,7 +69,7 @@ function candidate(kind: SandboxKind, user: AppUser | undefined): Sandbox | unde
 /** Whether a program in it reaches its folders, run the way every program will be. */
 async function works(
   sandbox: Sandbox,
-  { folder, user }: { readonly folder: string; readonly user: AppUser | undefined },
+  { folder, user }: { readonly folder: string; readonly user: SystemUser | undefined },
 ): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o711 });
   const trial = await mkdtemp(join(folder, ".trial-"));

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { processTable, treeOf } from "./process_table.ts";
 import { droppingRights } from "./sandbox.ts";
 import { SYSTEM_PATH } from "./choose_sandbox.ts";
-import type { AppUser } from "./app_user.ts";
+import type { SystemUser } from "../../ports/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** What belongs to one program. */
@@ -18,7 +18,7 @@ export interface Tree {
   readonly depth: number;
   /** Its home, by which processes that left the session are known; `undefined` where the kernel ends them with the first one. */
   readonly strayHome: string | undefined;
-  readonly user: AppUser | undefined;
+  readonly user: SystemUser | undefined;
 }
 
 const PATIENCE_MS = 10_000;

@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Room } from "./room.ts";
+import type { Surroundings } from "./sandbox.ts";
 
 /** One thing that a sandboxed program sees, in the order in which it is put there. */
 export type Sight =
@@ -9,7 +10,7 @@ export type Sight =
   | { readonly kind: "hidden"; readonly target: string };
 
 /** Where things are inside every sandbox, whatever they are called outside. */
-export const INSIDE = { release: "/app", home: "/home/app", temporary: "/tmp", programs: "/slipway/bin" } as const;
+const INSIDE = { release: "/app", home: "/home/app", temporary: "/tmp", programs: "/slipway/bin" } as const;
 
 /** Programs and settings of the machine; neither its data nor anybody's home. */
 const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "sys"];
@@ -38,6 +39,11 @@ export function layoutOf(room: Room): Sight[] {
 /** The folder inside a sandbox that a program of this room starts in. */
 export function workingInside(room: Room): string {
   return join(INSIDE.release, room.working);
+}
+
+/** Where a program of this room finds itself inside a sandbox. */
+export function surroundingsInside(room: Room): Surroundings {
+  return { spawnFolder: "/", working: workingInside(room), home: INSIDE.home, programs: INSIDE.programs };
 }
 
 function systemSight(path: string): Sight[] {

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { INSIDE, layoutOf, type Sight, workingInside } from "./layout.ts";
+import { layoutOf, type Sight, surroundingsInside, workingInside } from "./layout.ts";
 import { droppingRights, type Sandbox } from "./sandbox.ts";
 
 /**
@@ -41,12 +41,7 @@ export const namespaces: Sandbox = {
   kind: "namespaces",
   depth: 3,
   endsWhole: true,
-  surroundings: (room) => ({
-    spawnFolder: "/",
-    working: workingInside(room),
-    home: INSIDE.home,
-    programs: INSIDE.programs,
-  }),
+  surroundings: surroundingsInside,
   command: (room, command) => {
     const layout = layoutOf(room);
     const files = layout.filter((sight) => sight.kind === "readOnly" && !statSync(sight.source).isDirectory());

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, realpath, rm, stat, symlink } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { invalid } from "../../domain/failure.ts";
-import type { AppUser } from "./app_user.ts";
+import type { SystemUser } from "../../ports/system_user.ts";
 
 /** The folders of this machine that one program works with. */
 export interface Room {
@@ -19,7 +19,7 @@ export interface Room {
   readonly root: string;
   /** What it must not see, even where its surroundings are shown. */
   readonly hidden: string;
-  readonly user: AppUser | undefined;
+  readonly user: SystemUser | undefined;
 }
 
 /** What a room is made of. */
@@ -29,7 +29,7 @@ export interface RoomPlan {
   readonly release: string;
   readonly workingFolder: string;
   readonly hidden: string;
-  readonly user: AppUser | undefined;
+  readonly user: SystemUser | undefined;
   /** Kept elsewhere when given, to be shared with later programs. */
   readonly home?: string;
 }
@@ -64,7 +64,7 @@ export async function makeRoom({ folder, release, workingFolder, hidden, user, .
 }
 
 /** Gives a whole folder to the user that programs run as; what is theirs already is left alone. */
-export async function giveTo(user: AppUser | undefined, folder: string): Promise<void> {
+export async function giveTo(user: SystemUser | undefined, folder: string): Promise<void> {
   if (!user || (await stat(folder)).uid === user.uid) return;
   const owner = `${user.uid}:${user.gid}`;
   // Depth first, so that the folder itself changes hands last: one that did was done to the end.

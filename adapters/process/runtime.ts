@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { conflict, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Instance, InstanceUsage, OutputLine, RunnableFolder, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { FindSystemUser } from "../../ports/system_user.ts";
 import type { Vault } from "../../ports/vault.ts";
-import { chooseSandbox, type Confinement } from "./choose_sandbox.ts";
+import { sandboxChooser } from "./choose_sandbox.ts";
 import { waitForFile } from "./file_lock.ts";
 import { freePort } from "./free_port.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
@@ -22,6 +23,8 @@ import { UsageMeter } from "./usage_meter.ts";
 export interface ProcessRuntimeOptions {
   /** The folder `instances` of the data folder; the data folder is hidden from programs. */
   readonly folder: string;
+  /** Whom programs run as under root. */
+  readonly user: FindSystemUser;
   /** Seals environments, which are kept so that a program can be started again. */
   readonly vault: Vault;
   readonly log?: Log;
@@ -39,27 +42,18 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
 };
 
 /** Runs programs as processes of this machine, each in a session and, where possible, a sandbox of its own. */
-export class ProcessRuntime implements Runtime {
+export class ProcessRuntime implements Runtime<RunnableFolder> {
   readonly #folder: string;
   readonly #keeper: Keeper;
   readonly #log: Log | undefined;
   readonly #supervisor: Supervisor;
   readonly #meter = new UsageMeter();
-  #confinement: Promise<Confinement> | undefined;
 
-  constructor({ folder, vault, log, sandboxes }: ProcessRuntimeOptions) {
+  constructor({ folder, user, vault, log, sandboxes }: ProcessRuntimeOptions) {
     this.#folder = folder;
-    const choice = { folder, ...(sandboxes && { kinds: sandboxes }) };
     this.#keeper = {
       vault,
-      confinement: () => {
-        // A failed choice is made anew: somebody may have installed what was missing.
-        this.#confinement ??= chooseSandbox(choice).catch((error: unknown) => {
-          this.#confinement = undefined;
-          throw error;
-        });
-        return this.#confinement;
-      },
+      confinement: sandboxChooser({ folder, user, ...(sandboxes && { kinds: sandboxes }) }),
       onExit: () => void this.#supervisor.look(),
     };
     this.#log = log;
@@ -83,7 +77,7 @@ export class ProcessRuntime implements Runtime {
     await this.#supervisor.stop();
   }
 
-  async start(request: RunRequest): Promise<Instance> {
+  async start(request: RunRequest<RunnableFolder>): Promise<Instance> {
     const folder = this.#instance(request.instanceId);
     if (!folder) throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
     await this.#keeper.confinement();
@@ -171,8 +165,8 @@ export class ProcessRuntime implements Runtime {
     return isInstanceId(instanceId) ? new InstanceFolder(join(this.#folder, instanceId)) : undefined;
   }
 
-  async #create(folder: InstanceFolder, request: RunRequest): Promise<void> {
-    const { instanceId, deploymentId, projectId, service, workingFolder, command } = request;
+  async #create(folder: InstanceFolder, request: RunRequest<RunnableFolder>): Promise<void> {
+    const { instanceId, deploymentId, projectId, service, runs } = request;
     const values = Array.from(request.environment, ([name, value]) => [name, value.reveal()]);
     const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
@@ -187,9 +181,9 @@ export class ProcessRuntime implements Runtime {
       deploymentId,
       projectId,
       service,
-      folder: request.folder,
-      workingFolder,
-      command,
+      folder: runs.folder,
+      workingFolder: runs.workingFolder,
+      command: runs.command,
       environment: sealed,
       memoryBytes: request.memoryBytes ?? null,
       oneShot: request.oneShot ?? false,

@@ -1,23 +1,20 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning } from "../../domain/deployment/transitions.ts";
+import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Project } from "../../domain/project.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { ReleaseFolders } from "../../ports/release_folders.ts";
+import { startsFrom } from "./drop_artifact.ts";
+import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 
-export interface CleanReleasesPorts {
-  readonly deployments: Deployments;
-  readonly releaseFolders: ReleaseFolders;
-}
-
-/** Removes the release folders of a project that nobody can go back to: beyond the window, not pinned, not in use. */
-export function cleanReleases({ deployments, releaseFolders }: CleanReleasesPorts, defaultWindow: number) {
+/** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use. */
+export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
+  const { deployments, releaseFolders } = ports;
+  const end = endPreviews(ports);
   return async function (project: Project): Promise<void> {
+    const window = project.settings.rollbackWindow ?? defaultWindow;
     const all = await deployments.ofProject(project.id);
-    const keep = keptArtifacts(all, {
-      activeId: project.activeDeploymentId,
-      window: project.settings.rollbackWindow ?? defaultWindow,
-    });
-    for (const deployment of all) {
+    const ended = await end(all, window);
+    const left = all.filter(({ id }) => !ended.has(id));
+    const keep = keptArtifacts(left, { activeId: project.activeDeploymentId, window });
+    for (const deployment of left) {
       if (!deployment.artifactAvailable || keep.has(deployment.artifactOf ?? deployment.id)) continue;
       await deployments.change(deployment.id, (stored) => ({
         deployment: { ...stored, artifactAvailable: false },
@@ -26,18 +23,6 @@ export function cleanReleases({ deployments, releaseFolders }: CleanReleasesPort
       await releaseFolders.remove(deployment.artifactOf ?? deployment.id);
     }
   };
-}
-
-/** Tells whether a deployment has the release folder of this one, or will start from it. */
-export function needsArtifact(deployment: Deployment, of: string): boolean {
-  const { artifactAvailable, artifactOf, id } = deployment;
-  return (artifactAvailable && (artifactOf ?? id) === of) || startsFrom(deployment) === of;
-}
-
-/** Whose release folder a deployment that is not built yet will take or copy. */
-function startsFrom({ source, status }: Deployment): string | undefined {
-  if (status !== "queued" && status !== "building") return undefined;
-  return source.kind === "artifact" || source.kind === "copy" ? source.deploymentId : undefined;
 }
 
 /** Whose release folders stay: of what is live or running, of pinned ones, and of the newest former releases within the window. */
@@ -61,7 +46,7 @@ export function keptArtifacts(
     ) {
       keep.add(artifact);
       former++;
-    } else if (deployment.status === "ready" && deployment.environment === "preview") keep.add(artifact);
+    } else if (servesAsPreview(deployment)) keep.add(artifact);
   }
   return keep;
 }

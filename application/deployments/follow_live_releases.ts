@@ -7,22 +7,22 @@ export interface FollowLiveReleasesPorts extends ServePorts {
   readonly liveReleases: LiveReleases;
 }
 
-/** Keeps this process's edge at what is live, whichever process changed it; one change after the other, so that the last one counts. Resolves to whether the project is live. */
+/** Keeps this process's edge at what is live, whichever process changed it; one change after the other, so that the last one counts. Resolves to whether what is named still serves. */
 export function followLiveReleases(ports: FollowLiveReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
   const { edge, liveReleases } = ports;
   const known = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();
-  return function (projectId: string | null): Promise<boolean> {
-    const turn = last.then(() => (projectId === null ? followAll() : follow(projectId)));
+  return function (key: string | null): Promise<boolean> {
+    const turn = last.then(() => (key === null ? followAll() : follow(key)));
     last = turn.catch(() => {});
     return turn;
   };
 
-  async function follow(projectId: string): Promise<boolean> {
-    const live = await liveReleases.find(projectId);
-    if (live) known.add(projectId);
-    else known.delete(projectId);
-    await edge.switch(projectId, live ? await routesTo(ports, live.project, live.deployment, baseDomain) : []);
+  async function follow(key: string): Promise<boolean> {
+    const live = await liveReleases.find(key);
+    if (live) known.add(key);
+    else known.delete(key);
+    await edge.switch(key, live ? await routesTo(ports, live.project, live.deployment, baseDomain) : []);
     return live !== undefined;
   }
 

@@ -32,6 +32,8 @@ export interface DeploymentWish {
   readonly requireApproval?: boolean;
   /** Hold it in `queued` until somebody starts it. */
   readonly held?: boolean;
+  /** The image of a former deployment, to be run again. */
+  readonly image?: string | null;
   readonly rollbackOf?: string;
   readonly redeployOf?: string;
   /** What a former deployment ran with, instead of the project's present variables. */
@@ -92,6 +94,8 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     secretKeys: [],
     artifactOf: null,
     artifactAvailable: false,
+    image: wish.image ?? null,
+    buildTag: null,
     rollbackOf: wish.rollbackOf ?? null,
     redeployOf: wish.redeployOf ?? null,
     createdAt: at,
@@ -112,6 +116,9 @@ export function planOf({ settings }: Project): DeploymentPlan {
     startCommand: settings.startCommand ?? null,
     outputDirectory: settings.outputDirectory ?? null,
     rootDirectory: settings.rootDirectory ?? null,
+    dockerfile: settings.dockerfile ?? null,
+    buildTarget: settings.buildTarget ?? null,
+    buildArgs: settings.buildArgs ?? {},
     port: settings.port ?? null,
     projectType: settings.projectType ?? null,
     healthPath: settings.healthPath ?? null,

@@ -51,7 +51,7 @@ export function rollback(ports: DeployProjectPorts) {
         "Cannot go back to this deployment: its files were cleaned up, and there is no commit to build anew",
       );
     }
-    const { commitSha, commitMessage, branch, plan } = old;
+    const { commitSha, commitMessage, branch, plan, image } = old;
     const source: DeploymentSource = { kind: "artifact", deploymentId: old.artifactOf ?? old.id, fallback };
     const recorded = { values: await ports.deployments.environment(old.id), secretKeys: old.secretKeys };
     return make(project, {
@@ -63,6 +63,7 @@ export function rollback(ports: DeployProjectPorts) {
       commitMessage,
       branch,
       plan,
+      image,
       recorded,
       requireApproval: false,
     });

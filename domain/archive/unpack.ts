@@ -26,23 +26,25 @@ export type UnpackStep =
 export interface UnpackOptions {
   readonly limits: ArchiveLimits;
   readonly signal?: AbortSignal | undefined;
+  /** Whether the tar comes as it is, and not gzipped. */
+  readonly plain?: boolean;
   /** Sees the compressed bytes as they arrive. */
   readonly onBytes?: (bytes: Uint8Array) => void;
 }
 
 /**
- * Turns a gzipped tar into steps as it arrives, in constant memory. Fails with a `Failure` at the first thing that is
+ * Turns a tar, gzipped unless told otherwise, into steps as it arrives, in constant memory. Fails with a `Failure` at the first thing that is
  * refused, with the signal's reason when aborted, and cancels the stream whenever it is left early.
  */
 export async function* unpack(
   archive: ReadableStream<Uint8Array>,
-  { limits, signal, onBytes }: UnpackOptions,
+  { limits, signal, plain = false, onBytes }: UnpackOptions,
 ): AsyncGenerator<UnpackStep> {
-  const intake = new Intake(archive, limits, onBytes);
+  const intake = plain ? undefined : new Intake(archive, limits, onBytes);
   const tree = new ArchiveTree(limits.maxEntries);
   const reader = new TarReader();
   let unpacked = 0;
-  for await (const chunk of gunzipped(intake, signal)) {
+  for await (const chunk of intake ? gunzipped(intake, signal) : archive) {
     unpacked += chunk.length;
     checkUnpackedBytes(unpacked, limits);
     for (const event of reader.read(chunk)) {
@@ -54,7 +56,7 @@ export async function* unpack(
   if (tree.files === 0)
     throw refusal("archive_without_files", "the archive holds no files; there is nothing to deploy");
   for (const link of tree.links()) yield { type: "link", ...link };
-  yield { type: "end", bytes: intake.bytes, files: tree.files };
+  yield { type: "end", bytes: intake?.bytes ?? unpacked, files: tree.files };
 }
 
 function* stepsFor(entry: TarEntry, tree: ArchiveTree, limits: ArchiveLimits): Generator<UnpackStep> {

@@ -52,6 +52,10 @@ export interface DeploymentPlan {
   readonly startCommand: string | null;
   readonly outputDirectory: string | null;
   readonly rootDirectory: string | null;
+  /** A Dockerfile of the project, relative to the root directory, with the stage to stop at and arguments that everybody may see. */
+  readonly dockerfile: string | null;
+  readonly buildTarget: string | null;
+  readonly buildArgs: Readonly<Record<string, string>>;
   readonly port: number | null;
   readonly projectType: ProjectType | null;
   readonly healthPath: string | null;
@@ -129,6 +133,10 @@ export interface Deployment {
   /** Whose release folder or image it runs; itself unless it is a rollback. */
   readonly artifactOf: string | null;
   readonly artifactAvailable: boolean;
+  /** The digest of the image it runs; `null` for what runs from a folder. */
+  readonly image: string | null;
+  /** Random; taken over from the deployment before as long as the variables are the same, so that a build knows whether it may use what it kept. */
+  readonly buildTag: string | null;
   readonly rollbackOf: string | null;
   readonly redeployOf: string | null;
   readonly createdAt: Date;

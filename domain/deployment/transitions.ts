@@ -56,6 +56,15 @@ export function occupies({ status }: Pick<Deployment, "status">): boolean {
   return status === "building" || status === "deploying" || status === "partial_failure";
 }
 
+/** Tells whether a deployment is a preview that visitors get; one that was cleaned up is not. */
+export function servesAsPreview({
+  environment,
+  status,
+  artifactAvailable,
+}: Pick<Deployment, "environment" | "status" | "artifactAvailable">): boolean {
+  return environment === "preview" && status === "ready" && artifactAvailable;
+}
+
 /** Applies what happened, or fails when it cannot happen in this status. */
 export function happen(
   deployment: Deployment,

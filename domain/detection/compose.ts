@@ -1,15 +1,20 @@
 import type { DetectedService } from "./detection.ts";
-import { type Refinement, warned } from "./ecosystem.ts";
+import { type Finding, type Refinement, warned } from "./ecosystem.ts";
+import { type JsonObject, memberOf, objectOf, textOf } from "./json_text.ts";
+import type { ProjectFolder } from "./project_folder.ts";
 
 const NAMES = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
-// Bounds on the work that a hostile file can make.
-const MAX_LINE = 1_000;
-const MAX_LINES = 20_000;
 const MAX_SERVICES = 100;
-const KEY = /^( *)(["']?)([A-Za-z0-9._-]+)\2\s*:(?:\s+(.*))?$/;
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+const PLAIN_PATH = /^[A-Za-z0-9_@-][A-Za-z0-9_@./-]{0,200}$/;
+const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,200}$/;
 
-interface ComposeService extends DetectedService {
+/** A service with what has to be said about it. */
+interface ComposeService {
+  readonly service: DetectedService;
   readonly builds: boolean;
+  readonly profiled: boolean;
+  readonly warnings: readonly string[];
 }
 
 /** Takes the services from a compose file, unless it only brings what the project needs while it is developed. */
@@ -18,61 +23,125 @@ export const compose: Refinement = {
   refine(folder, found) {
     const composeFile = folder.first(NAMES);
     if (composeFile === undefined) return found;
-    const described = servicesOf(folder.text(composeFile) ?? "");
+    const file = objectOf(folder.data(composeFile));
+    const all = Object.entries(memberOf(file, "services") ?? {}).slice(0, MAX_SERVICES);
+    const described = all.flatMap(([name, value]) => serviceOf(folder, name, objectOf(value) ?? {}) ?? []);
+    const included = file !== undefined && Object.hasOwn(file, "include");
+    const includes = included
+      ? [`Cannot follow the files that ${composeFile} includes: put their services into it`]
+      : [];
     if (described.length === 0) {
-      return warned({ ...found, composeFile }, `Cannot find services in ${composeFile}: it is not read any further`);
+      const reason = file === undefined ? "it is not YAML with keys and values" : "it names none";
+      return warned(
+        { ...found, composeFile },
+        ...(includes.length > 0
+          ? includes
+          : [`Cannot find services in ${composeFile}: ${reason}. Correct it, or leave it out`]),
+      );
     }
-    const services = described.map(({ name, rootDirectory }) => ({ name, rootDirectory }));
-    if (found === undefined || described.some(({ builds }) => builds)) {
-      return { ...found, projectType: "services", composeFile, services };
-    }
-    const names = services.map(({ name }) => name).join(", ");
-    return warned(
-      { ...found, composeFile },
-      `Cannot tell whether ${names} of ${composeFile} should run too: none is built from this project. Choose the project type "services" for that`,
-    );
+    return withServices({ ...found, composeFile }, { composeFile, described, includes, alone: found === undefined });
   },
 };
 
-/** The names of the services and where they are built, read from the lines alone: no anchor or include is followed. */
-function servicesOf(text: string): ComposeService[] {
-  const written = text.split(/\r?\n/).filter((line) => line.length < MAX_LINE && !/^\s*(?:#|$)/.test(line));
-  const lines = blockOf(written.slice(0, MAX_LINES), "services");
-  const depth = indentation(lines[0] ?? "");
-  const names = lines.flatMap((line) => (indentation(line) === depth ? (KEY.exec(line)?.[3] ?? []) : []));
-  return names.slice(0, MAX_SERVICES).map((name) => {
-    const service = blockOf(lines, name);
-    const build = valueOf(service, "build");
-    const context = build === "" ? valueOf(blockOf(service, "build"), "context") : build;
-    return { name, rootDirectory: folderOf(context), builds: build !== undefined };
-  });
+function withServices(
+  found: Finding,
+  {
+    composeFile,
+    described,
+    includes,
+    alone,
+  }: {
+    readonly composeFile: string;
+    readonly described: readonly ComposeService[];
+    readonly includes: readonly string[];
+    readonly alone: boolean;
+  },
+): Finding {
+  // Those of a profile are started only by whoever names it.
+  const usual = described.filter(({ profiled }) => !profiled);
+  const started = usual.length > 0 ? usual : described;
+  const names = (some: readonly ComposeService[]) => some.map(({ service }) => service.name).join(", ");
+  if (!alone && !started.some(({ builds }) => builds)) {
+    return warned(
+      found,
+      `Cannot tell whether ${names(started)} of ${composeFile} should run too: none is built from this project. Choose the project type "services" for that`,
+    );
+  }
+  const left = described.filter((one) => !started.includes(one));
+  const aside =
+    left.length === 0
+      ? []
+      : [`Cannot start ${names(left)} with the others: ${composeFile} gives them profiles. Remove these to start them`];
+  const services = started.map(({ service }) => service);
+  // Each service is built in its own way, whatever the project around them looks like.
+  const told = started.flatMap(({ warnings }) => warnings);
+  return warned({ ...found, projectType: "services", services, warnings: [] }, ...told, ...includes, ...aside);
 }
 
-/** The deeper lines below a key that stands at the depth of the first line. */
-function blockOf(lines: readonly string[], key: string): string[] {
-  const depth = indentation(lines[0] ?? "");
-  const start = lines.findIndex((line) => indentation(line) === depth && KEY.exec(line)?.[3] === key);
-  if (start === -1) return [];
-  const end = lines.findIndex((line, index) => index > start && indentation(line) <= depth);
-  return lines.slice(start + 1, end === -1 ? lines.length : end);
+function serviceOf(folder: ProjectFolder, name: string, written: JsonObject): ComposeService | undefined {
+  if (!PLAIN_NAME.test(name)) return undefined;
+  const build = written["build"];
+  const builds = typeof build === "string" || objectOf(build) !== undefined;
+  const context =
+    typeof build === "string" ? build : (textOf(objectOf(build), "context") ?? (builds ? "." : undefined));
+  const place = context === undefined ? undefined : placeOf(folder, name, context);
+  const dockerfile = insidePath(textOf(objectOf(build), "dockerfile"));
+  const image = textOf(written, "image")?.trim();
+  const port = portOf(written["ports"]) ?? portOf(written["expose"]);
+  const service: DetectedService = {
+    name,
+    rootDirectory: place?.path ?? null,
+    ...(dockerfile !== undefined && { dockerfile }),
+    ...(image !== undefined && !builds && IMAGE.test(image) && { image }),
+    ...(port !== undefined && { port }),
+  };
+  const extending = Object.hasOwn(written, "extends");
+  const empty = !builds && image === undefined && !extending;
+  const warnings = [
+    ...(place?.warnings ?? []),
+    ...(empty ? [`Cannot start ${name}: it has neither an image nor a build. Add one of them`] : []),
+    ...(extending ? [`Cannot follow what ${name} extends: write it out in the service itself`] : []),
+  ];
+  const profiles = written["profiles"];
+  return { service, builds, profiled: Array.isArray(profiles) && profiles.length > 0, warnings };
 }
 
-function valueOf(lines: readonly string[], key: string): string | undefined {
-  const depth = indentation(lines[0] ?? "");
-  const line = lines.find((candidate) => indentation(candidate) === depth && KEY.exec(candidate)?.[3] === key);
-  if (line === undefined) return undefined;
-  return (KEY.exec(line)?.[4] ?? "")
-    .replace(/\s+#.*$/, "")
-    .replace(/^(["'])(.*)\1$/, "$2")
-    .trim();
+/** Where a service is built, `null` for the whole project. */
+function placeOf(
+  folder: ProjectFolder,
+  name: string,
+  context: string,
+): { readonly path: string | null; readonly warnings: readonly string[] } {
+  const trimmed = context.trim().replace(/^(?:\.\/+)+/, "");
+  if (trimmed === "" || trimmed === ".") return { path: null, warnings: [] };
+  const path = insidePath(trimmed);
+  if (path === undefined) {
+    const reason = "its build context is not a folder of this project";
+    return { path: null, warnings: [`Cannot build ${name}: ${reason}. Put its files into the project`] };
+  }
+  if (folder.hasFolder(path)) return { path, warnings: [] };
+  return { path, warnings: [`Cannot build ${name}: there is no folder ${path}. Correct its build context`] };
 }
 
-function folderOf(context: string | undefined): string | null {
-  const path = context?.replace(/^(?:\.\/)+/, "").replace(/\/+$/, "") ?? "";
-  const plain = /^[A-Za-z0-9_@-][A-Za-z0-9_@./-]*$/.test(path) && !path.split("/").includes("..");
-  return plain ? path : null;
+/** A path in plain form when it stays inside. */
+function insidePath(written: string | undefined): string | undefined {
+  if (written === undefined || written.length > 300) return undefined;
+  const parts = written
+    .trim()
+    .split("/")
+    .filter((part) => part !== "" && part !== ".");
+  const path = parts.join("/");
+  return !written.startsWith("/") && PLAIN_PATH.test(path) && !parts.includes("..") ? path : undefined;
 }
 
-function indentation(line: string): number {
-  return line.length - line.trimStart().length;
+/** The first port inside the container, by any way that compose files write it. */
+function portOf(written: unknown): number | undefined {
+  const list: unknown[] = Array.isArray(written) ? written.slice(0, 20) : [];
+  for (const entry of list) {
+    const target = objectOf(entry)?.["target"] ?? entry;
+    const text = typeof target === "number" || typeof target === "string" ? String(target).slice(0, 100) : "";
+    const port = Number(/(?:^|[:}])(\d{1,5})(?:-\d{1,5})?(?:\/tcp)?$/.exec(text)?.[1]);
+    if (port > 0 && port <= 65_535) return port;
+  }
+  return undefined;
 }

@@ -1,28 +1,33 @@
 import { type Detection, isRunnable, NOTHING_DETECTED } from "./detection.ts";
-import type { Finding } from "./ecosystem.ts";
+import { type Finding, warned } from "./ecosystem.ts";
 import { ECOSYSTEMS, REFINEMENTS } from "./ecosystems.ts";
-import { isPassedOver } from "./manifests.ts";
+import { GROUPS, isPassedOver } from "./manifests.ts";
 import { ProjectFolder } from "./project_folder.ts";
 import type { ProjectTree } from "./project_tree.ts";
 
 export type { Detection } from "./detection.ts";
 export type { ProjectTree } from "./project_tree.ts";
 
-/** Folders of folders that are looked into, as workspaces have them. */
-const GROUPS = new Set(["apps", "packages", "services"]);
 const PLAIN_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.-]*$/;
 const MAX_PLACES = 50;
+/** Languages of which a file often lies beside the program of another one. */
+const SCRIPTS = new Set(["javascript", "typescript", "python"]);
 const UNKNOWN =
   "Cannot tell what this project is: add a Dockerfile, a package.json or an index.html, or set the commands yourself";
 
-/** Tells what a project is and how it would be built, from its files alone: the same answer for the same files, never a throw. */
-export function detect(tree: ProjectTree): Detection {
-  const whole = new ProjectFolder(tree);
+/**
+ * Tells what a project is and how it would be built, from its files alone: the same answer for the same files, never a throw. It lies in the folder
+ * `root`, to which the answer's paths are relative; what is around it tells of the workspace it belongs to.
+ */
+export function detect(tree: ProjectTree, root = ""): Detection {
+  const whole = new ProjectFolder(tree, root);
   const finding = inspect(whole);
   const found = finding && detectionOf(finding);
-  if (found !== undefined && (finding?.broken || isRunnable(found))) return found;
+  // A script of the shell tells less than the projects that it lies above.
+  const certain = found?.projectType !== "app" || found.language !== "shell";
+  if (found !== undefined && certain && (finding?.broken || isRunnable(found))) return found;
   const parts = placesIn(whole).flatMap((folder) => {
-    const part = { ...detectionOf(inspect(folder) ?? {}), rootDirectory: folder.path };
+    const part = { ...detectionOf(inspect(folder) ?? {}), rootDirectory: below(root, folder.path) };
     return isRunnable(part) ? [part] : [];
   });
   if (parts.length === 1) return parts[0]!;
@@ -30,29 +35,72 @@ export function detect(tree: ProjectTree): Detection {
   return found ?? { ...NOTHING_DETECTED, warnings: [UNKNOWN] };
 }
 
+function below(root: string, path: string): string {
+  return root === "" ? path : path.slice(root.length + 1);
+}
+
 function inspect(folder: ProjectFolder): Finding | undefined {
   const findings = ECOSYSTEMS.flatMap((ecosystem) => ecosystem.detect(folder) ?? []);
   // A package.json that only holds tools does not hide the program of another language beside it.
-  const telling = findings.find((finding) => finding.broken || isRunnable(detectionOf(finding)));
-  let found = telling ?? findings[0];
+  const telling = findings.filter((finding) => finding.broken || isRunnable(detectionOf(finding)));
+  let found = telling.toSorted((a, b) => rank(a) - rank(b))[0] ?? findings[0];
+  if (found !== undefined) found = warned(found, ...leftOut(found, findings));
   for (const refinement of REFINEMENTS) found = refinement.refine(folder, found);
   return found;
 }
 
-function detectionOf({ broken: _broken, ...found }: Finding): Detection {
+/** Warns of pages beside a server of another language that nothing builds. */
+function leftOut(found: Finding, findings: readonly Finding[]): string[] {
+  const pages = isScript(found) ? undefined : findings.find((other) => isScript(other) && other.buildCommand);
+  const built = /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(`${found.installCommand ?? ""} ${found.buildCommand ?? ""}`);
+  if (pages === undefined || built) return [];
+  const commands = [pages.installCommand, pages.buildCommand].filter(Boolean).join(" && ");
+  return [
+    `Cannot tell whether the build script of package.json is needed: it is not run. Add "${commands}" to the build command if it is`,
+  ];
+}
+
+function isScript({ language }: Finding): boolean {
+  return language === "javascript" || language === "typescript";
+}
+
+/** Where several ecosystems see something, the server counts and not the tools that make its pages; the lowest rank first, else the order of the list. */
+function rank({ broken, framework, language, projectType }: Finding): number {
+  if (language === "shell") return 4;
+  if (projectType === "static") return framework ? 2 : 3;
+  if (framework && !broken) return 0;
+  return SCRIPTS.has(language ?? "") && !broken ? 2 : 1;
+}
+
+function detectionOf({ broken: _broken, programs: _programs, ...found }: Finding): Detection {
   return { ...NOTHING_DETECTED, ...found };
 }
 
 /** The folders in which a project may lie when the whole is none. */
 function placesIn(whole: ProjectFolder): ProjectFolder[] {
-  const paths = usableIn(whole).flatMap((name) =>
-    GROUPS.has(name) ? usableIn(whole.at(name)).map((inner) => `${name}/${inner}`) : [name],
+  const here = whole.folders().filter(isUsable);
+  const found = here.flatMap((name) =>
+    GROUPS.has(name)
+      ? whole
+          .at(name)
+          .folders()
+          .map((inner) => `${name}/${inner}`)
+      : [name],
   );
+  const declared = ["", ...here].flatMap((path) => membersIn(whole, path));
+  const paths = [...new Set([...found, ...declared])].filter(isUsable).toSorted();
   return paths.slice(0, MAX_PLACES).map((path) => whole.at(path));
 }
 
-function usableIn(folder: ProjectFolder): string[] {
-  return folder.folders().filter((name) => PLAIN_NAME.test(name) && !isPassedOver(name));
+/** The parts of the larger whole that lies in a folder, as its manifests name them. */
+function membersIn(whole: ProjectFolder, path: string): string[] {
+  const members = ECOSYSTEMS.flatMap(({ members: of }) => of?.(path === "" ? whole : whole.at(path)) ?? []);
+  return members.map((member) => (path === "" ? member : `${path}/${member}`));
+}
+
+function isUsable(path: string): boolean {
+  const names = path.split("/");
+  return names.every((name) => PLAIN_NAME.test(name)) && !isPassedOver(names);
 }
 
 /** Several projects side by side; what they have in common is said of the whole. */

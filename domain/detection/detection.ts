@@ -31,7 +31,12 @@ export interface Detection {
 /** One of several parts that are deployed together. */
 export interface DetectedService {
   readonly name: string;
+  /** Where it is built, `null` for the whole project. */
   readonly rootDirectory: string | null;
+  /** What a compose file says about it: the file that it is built by, in its folder; the image that it is; the port inside. */
+  readonly dockerfile?: string;
+  readonly image?: string;
+  readonly port?: number;
 }
 
 /** A variable that the project says it reads. */

@@ -5,6 +5,8 @@ import type { ProjectFolder } from "./project_folder.ts";
 export interface Finding extends Partial<Omit<Detection, "rootDirectory">> {
   /** Whether the file that would tell more cannot be read: then nobody else guesses what the folder is. */
   readonly broken?: boolean;
+  /** Where programs of installed packages lie, which the commands of a Procfile call by name; relative. */
+  readonly programs?: string;
 }
 
 /** Recognises the projects of one language or tool. */
@@ -13,6 +15,8 @@ export interface Ecosystem {
   readonly manifests: readonly (string | RegExp)[];
   /** What the folder is, or `undefined` when it is none of this ecosystem's. Never throws, whatever the files hold. */
   detect(folder: ProjectFolder): Finding | undefined;
+  /** Folders in which the manifests here say that parts of a larger whole lie, as workspaces do; relative. Never throws. */
+  members?(folder: ProjectFolder): readonly string[];
 }
 
 /** Adds to what an ecosystem found, whichever it was. */

@@ -9,15 +9,20 @@ const PLACEHOLDER = /^(?:change[-_ ]?me|your[-_ ].*|replace[-_ ].*|<.*>|\.{3}|x{
 export const envExample: Refinement = {
   manifests: NAMES,
   refine(folder, found) {
-    const env = new Map<string, DetectedVariable>();
+    const env = new Map<string, DetectedVariable>((found?.env ?? []).map((variable) => [variable.key, variable]));
+    const known = new Set<string>();
     for (const path of NAMES) {
       for (const line of (folder.text(path) ?? "").split(/\r?\n/)) {
         const [, key, value = ""] = LINE.exec(line) ?? [];
-        if (key !== undefined && !env.has(key)) env.set(key, { key, required: isMissing(value) });
+        if (key === undefined || known.has(key)) continue;
+        known.add(key);
+        // What the ecosystem cannot do without stays needed, whatever its example holds.
+        env.set(key, { key, required: isMissing(value) || env.get(key)?.required === true });
       }
     }
     const withEnv = env.size === 0 ? found : { ...found, env: [...env.values()] };
-    if (!folder.has(".env") || withEnv === undefined) return withEnv;
+    // Symfony's holds defaults and is meant to be committed.
+    if (!folder.has(".env") || withEnv === undefined || withEnv.framework === "symfony") return withEnv;
     return warned(withEnv, "Cannot keep secrets that lie in the project: set the values of .env as variables instead");
   },
 };

@@ -21,7 +21,9 @@ export interface ImageRecipe {
   readonly caches: readonly string[];
   /** Variables of both stages. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What of the built project goes into the final image, relative to the working folder, where it keeps its place; `.` is all of it. Absolute paths are taken as they are. */
+  /** Variables of the final stage alone, such as one that tells package managers to leave out what is needed to build. */
+  readonly runEnvironment: Readonly<Record<string, string>>;
+  /** What goes into the final image, relative to the context like the manifests, where it keeps its place; `.` is all of it. Absolute paths are taken as they are. */
   readonly keep: readonly string[];
   /** Whether the whole repository is needed although the project lies in a folder of it, as in workspaces; else that folder is the context. */
   readonly wholeRepository: boolean;
@@ -38,6 +40,7 @@ export function recipe(image: string, more: Partial<ImageRecipe> = {}): ImageRec
     manifests: [],
     caches: [],
     environment: {},
+    runEnvironment: {},
     keep: ["."],
     wholeRepository: false,
     ...more,

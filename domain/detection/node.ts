@@ -1,41 +1,47 @@
 import { type Ecosystem, type Finding, warned } from "./ecosystem.ts";
-import { type JsonObject, jsonObject, memberOf, textOf } from "./json_text.ts";
-import { NODE_FRAMEWORKS, type NodeFramework } from "./node_frameworks.ts";
-import { dependsOn, type PackageManager, packageManager } from "./node_packages.ts";
+import { type JsonObject, jsonObject } from "./json_text.ts";
+import { nodeVariables, PRISMA_SCHEMAS } from "./node_env.ts";
+import { nodeFinding } from "./node_finding.ts";
+import { CONFIG_FILES, isSiteOf, type NodeFramework, type Refined } from "./node_framework.ts";
+import { NODE_FRAMEWORKS } from "./node_frameworks.ts";
+import { MANAGER_FILES, packageManager } from "./node_packages.ts";
+import { buildInWorkspace } from "./node_monorepo.ts";
+import { NX_FILES, nxApplication, nxApplications } from "./node_nx.ts";
+import { dependsOn, type NodePackage, scriptText } from "./node_package.ts";
+import { entryIn, entryOf, program, TYPED } from "./node_program.ts";
+import { isForDevelopment, portIn, runsProgram, scriptCommand, startScript } from "./node_scripts.ts";
+import { NODE_VERSION_FILES } from "./node_versions.ts";
+import { WORKSPACE_FILES, type Workspace, workspaceMembers, workspaceOf } from "./node_workspace.ts";
 import type { ProjectFolder } from "./project_folder.ts";
-import { staticSite } from "./static_site.ts";
+import { TOOL_VERSION_FILES } from "./tool_versions.ts";
 
-const ENTRY_NAMES = ["server", "app", "index", "main"];
-const ENTRY_ENDINGS = ["js", "mjs", "cjs", "ts", "mts"];
-const ENTRIES = ["", "src/"].flatMap((folder) =>
-  ENTRY_NAMES.flatMap((name) => ENTRY_ENDINGS.map((ending) => `${folder}${name}.${ending}`)),
-);
-/** Start scripts that serve for development only. */
-const DEVELOPMENT =
-  /^\s*(?:npx |bunx )?(?:vite|react-scripts start|vue-cli-service serve|ng serve|parcel|webpack(?:-dev-server)? serve)\b(?! preview)/;
-/** Start scripts that run a program rather than a tool of the framework. */
-const RUNS_PROGRAM = /(?:^|\s)(?:node|bun|tsx)\s/;
-const NO_START =
-  "Cannot tell how to start the project: package.json has no start script and there is no index.js or server.js. Set the start command";
-
-/** What is known while a package.json is looked at. */
-interface Package {
-  readonly folder: ProjectFolder;
-  readonly manifest: JsonObject;
-  readonly manager: PackageManager;
-  readonly scripts: JsonObject | undefined;
-}
+const MANIFESTS = [
+  "package.json",
+  "angular.json",
+  "app.json",
+  "nest-cli.json",
+  "tsconfig.json",
+  "schema.prisma",
+  ".eleventy.js",
+  CONFIG_FILES,
+  ...MANAGER_FILES,
+  ...NODE_VERSION_FILES,
+  ...NX_FILES,
+  ...TOOL_VERSION_FILES,
+  ...WORKSPACE_FILES,
+];
 
 /** Projects with a package.json. */
 export const node: Ecosystem = {
-  manifests: ["package.json", "angular.json", /^(?:next|vite)\.config\.[cm]?[jt]s$/],
+  manifests: MANIFESTS,
   detect(folder) {
-    if (!folder.has("package.json")) return undefined;
+    if (!folder.has("package.json")) return nxApplication(folder);
     const text = folder.text("package.json");
     const manifest = text === undefined ? undefined : jsonObject(text);
     if (manifest === undefined) return { language: language(folder), warnings: [unreadable(text)], broken: true };
     return describe(folder, manifest);
   },
+  members: (folder) => [...workspaceMembers(folder), ...nxApplications(folder)],
 };
 
 function unreadable(text: string | undefined): string {
@@ -44,91 +50,123 @@ function unreadable(text: string | undefined): string {
 }
 
 function describe(folder: ProjectFolder, manifest: JsonObject): Finding {
-  const framework = NODE_FRAMEWORKS.find((candidate) => fits(candidate, folder, manifest));
-  const manager = packageManager(folder, manifest, framework?.name === "elysia" ? "bun" : "npm");
-  const project: Package = { folder, manifest, manager, scripts: memberOf(manifest, "scripts") };
+  const workspace = usableWorkspace(folder);
+  const fallback = dependsOn(manifest, "elysia") || startsByBun(manifest) ? "bun" : "npm";
+  const manager = packageManager(folder, manifest, { workspace, fallback });
+  const isRoot = workspace?.root.path === folder.path && workspace.members.length > 0;
+  const holdsOthers = isRoot || nxApplications(folder).length > 0;
+  const project: NodePackage = { folder, manifest, workspace, manager, holdsOthers };
+  const framework = NODE_FRAMEWORKS.find((candidate) => fits(candidate, project));
+  const env = nodeVariables(folder, manifest);
   const found: Finding = {
     language: language(folder, manifest),
     packageManager: manager.name,
+    packageManagerVersion: manager.version ?? null,
     installCommand: manager.install ?? null,
-    buildCommand: script(project, "build") ?? null,
     warnings: manager.warnings,
+    ...(env.length > 0 && { env }),
   };
-  if (framework === undefined || framework.kind === "server") {
-    return program(project, {
-      ...found,
-      ...(framework && { framework: framework.name, port: framework.port ?? null }),
-    });
-  }
-  return site(project, framework, found);
+  if (framework?.kind === "site") return site(project, framework, found);
+  const build = buildInWorkspace(project, ownBuild(project));
+  const more = framework && { framework: framework.name, port: framework.port ?? null };
+  return nodeFinding(project, program(project, { ...found, buildCommand: build ?? null, ...more }), { isSite: false });
 }
 
-function fits({ packages, kind, needs }: NodeFramework, folder: ProjectFolder, manifest: JsonObject): boolean {
-  if (needs !== undefined && folder.first(needs) === undefined) return false;
-  if (kind === "site") return packages.some((name) => dependsOn(manifest, name));
-  if (!packages.some((name) => dependsOn(manifest, name, ["dependencies"]))) return false;
+/** A member that is locked by itself is installed by itself. */
+function usableWorkspace(folder: ProjectFolder): Workspace | undefined {
+  const workspace = workspaceOf(folder);
+  const lockfiles = ["bun.lock", "bun.lockb", "pnpm-lock.yaml", "yarn.lock", "package-lock.json"];
+  if (workspace === undefined || workspace.root.path === folder.path) return workspace;
+  return workspace.root.first(lockfiles) === undefined && folder.first(lockfiles) !== undefined ? undefined : workspace;
+}
+
+function startsByBun(manifest: JsonObject): boolean {
+  return /(?:^|\s)bun\s/.test(scriptText(manifest, "start") ?? "");
+}
+
+function fits(framework: NodeFramework, project: NodePackage): boolean {
+  if (framework.kind === "site") return isSiteOf(framework, project);
+  const { folder, manifest } = project;
+  if (!framework.packages.some((name) => dependsOn(manifest, name, ["dependencies"]))) return false;
   // A page with such a library among its dependencies, for a mock of its API perhaps, is still a page.
-  const start = textOf(memberOf(manifest, "scripts"), "start");
-  return start === undefined
-    ? !folder.has("index.html") && entry(folder, manifest) !== undefined
-    : !DEVELOPMENT.test(start);
+  const start = scriptText(manifest, "start");
+  if (startScript(manifest) !== undefined) return start === undefined || !isForDevelopment(start);
+  return start === undefined && !folder.has("index.html") && entryOf(project) !== undefined;
+}
+
+/** What builds the package, by a script of its own or by the framework's program. */
+function ownBuild({ folder, manifest, manager }: NodePackage, tool?: string): string | undefined {
+  const script = ["build", "heroku-postbuild", "gcp-build"].find((name) => scriptText(manifest, name) !== undefined);
+  const byTool = tool?.startsWith("node ") ? `${manager.node}${tool.slice(4)}` : tool && `${manager.exec} ${tool}`;
+  const build = script === undefined ? byTool : `${manager.run} ${script}`;
+  const scripts = ["build", "prebuild", "postinstall", "prepare"].map((name) => scriptText(manifest, name) ?? "");
+  const generates = dependsOn(manifest, "prisma") && folder.first(PRISMA_SCHEMAS) !== undefined;
+  // The client is generated while it is installed only by some package managers, and by none from its seventh version on.
+  if (!generates || scripts.some((text) => text.includes("prisma generate"))) return build;
+  return [`${manager.exec} prisma generate`, ...(build === undefined ? [] : [build])].join(" && ");
 }
 
 /** A framework that knows how it is built and served. */
-function site(project: Package, framework: NodeFramework, found: Finding): Finding {
-  const { exec } = project.manager;
+function site(project: NodePackage, framework: NodeFramework, found: Finding): Finding {
+  const { serve, alone, afterBuild = [], buildVariable, warnings = [], ...refined } = refinedBy(framework, project);
+  const build = buildInWorkspace(project, ownBuild(project, framework.build), buildVariable);
   const built: Finding = {
     ...found,
     framework: framework.name,
-    buildCommand: found.buildCommand ?? (framework.build === undefined ? null : `${exec} ${framework.build}`),
+    buildCommand: withAfter(build, afterBuild) ?? null,
     outputDirectory: framework.output ?? null,
+    projectType: framework.static ? "static" : "app",
+    ...refined,
   };
-  const { warnings = [], ...refined } = framework.refine?.(project.folder, project.manifest, exec) ?? {};
-  if (framework.static) return warned({ ...built, projectType: "static", ...refined }, ...warnings);
-  const own = RUNS_PROGRAM.test(textOf(project.scripts, "start") ?? "") ? script(project, "start") : undefined;
-  const start =
-    script(project, "start:prod") ??
-    own ??
-    framework.serve ??
-    script(project, "start") ??
-    (framework.start === undefined ? null : `${exec} ${framework.start}`);
-  const port = portOf(project) ?? framework.port ?? null;
-  return warned({ ...built, projectType: "app", startCommand: start, port, ...refined }, ...warnings);
+  if (built.projectType === "static") return nodeFinding(project, warned(built, ...warnings), { isSite: true });
+  const { command, isOwn, text } = siteStart(project, framework, serve);
+  const started: Finding = {
+    ...built,
+    startCommand: refined.startCommand === null ? null : (command ?? null),
+    port: portIn(text) ?? refined.port ?? framework.port ?? null,
+  };
+  const isAlone = !isOwn && !project.folder.has("Procfile") && !dependsOn(project.manifest, "prisma");
+  return nodeFinding(project, warned(started, ...warnings), { isSite: true, alone: isAlone ? alone : undefined });
 }
 
-/** A program of the project's own. */
-function program(project: Package, found: Finding): Finding {
-  const { folder, manifest, manager } = project;
-  const running: Finding = { ...found, projectType: "app", port: portOf(project) ?? found.port ?? 3000 };
-  const started = script(project, "start:prod") ?? script(project, "start");
-  if (started !== undefined) return { ...running, startCommand: started };
-  // A script beside a page is for the browser, not for the server.
-  const pages = found.framework ? undefined : staticSite.detect(folder);
-  if (pages !== undefined) return { ...found, ...pages, language: found.language ?? null };
-  const path = entry(folder, manifest);
-  if (path === undefined) return warned({ ...found, projectType: "app" }, NO_START);
-  const startCommand = `${manager.name === "bun" ? "bun" : "node"} ${path}`;
-  if (manager.name === "bun" || !/\.m?ts$/.test(path)) return { ...running, startCommand };
-  return warned(
-    { ...running, startCommand },
-    `Cannot be sure that ${path} starts: Node runs TypeScript from version 22.18 on. Add a start script`,
-  );
+function refinedBy(framework: NodeFramework, project: NodePackage): Refined {
+  const { serve, alone } = framework;
+  const preset: Refined = { ...(serve !== undefined && { serve }), ...(alone !== undefined && { alone }) };
+  return { ...preset, ...framework.refine?.(project) };
 }
 
-function script({ scripts, manager }: Package, name: string): string | undefined {
-  return textOf(scripts, name) === undefined ? undefined : `${manager.run} ${name}`;
+function withAfter(build: string | undefined, after: readonly string[]): string | undefined {
+  if (build === undefined || after.length === 0) return build;
+  return [build.startsWith("cd ") ? `(${build})` : build, ...after].join(" && ");
 }
 
-function entry(folder: ProjectFolder, manifest: JsonObject): string | undefined {
-  return folder.commandPath(textOf(manifest, "main")) ?? folder.first(ENTRIES);
+/** How a site is started: by a program of the project's own, else as its framework serves best, else by its script. */
+function siteStart(project: NodePackage, { start }: NodeFramework, serve: string | undefined) {
+  const { manifest, manager } = project;
+  const name = startScript(manifest);
+  const text = name === undefined ? undefined : scriptText(manifest, name);
+  const script = name === undefined ? undefined : scriptCommand(project, name);
+  const isOwn = name !== "start" || (runsProgram(text ?? "") && !isSameProgram(text ?? "", serve));
+  if (script !== undefined && isOwn) return { command: script, isOwn, text };
+  if (serve !== undefined) return { command: serve, isOwn: false, text: undefined };
+  const byFramework = start === undefined ? undefined : `${manager.exec} ${start}`;
+  return { command: script ?? byFramework, isOwn: script !== undefined, text };
 }
 
-function portOf({ scripts }: Package): number | undefined {
-  const found = /(?:--port|-p|\bPORT)[ =](\d{2,5})\b/.exec(textOf(scripts, "start") ?? "")?.[1];
-  return found === undefined || Number(found) > 65_535 ? undefined : Number(found);
+/** Tells whether a script runs what the framework's own command runs, perhaps from within the folder of the build. */
+function isSameProgram(script: string, serve: string | undefined): boolean {
+  const [theirs, ours] = [lastWord(script), lastWord(serve ?? "")];
+  // A script of several commands does something of its own before.
+  if (/[&;|]/.test(script)) return false;
+  return ours !== "" && (theirs === ours || ours.endsWith(`/${theirs}`));
 }
 
 function language(folder: ProjectFolder, manifest: JsonObject = {}): string {
-  const typed = folder.has("tsconfig.json") || dependsOn(manifest, "typescript");
-  return typed ? "typescript" : "javascript";
+  const start = scriptText(manifest, "start") ?? "";
+  const typed = folder.has("tsconfig.json") || dependsOn(manifest, "typescript") || /\.[mc]?tsx?(?:\s|$)/.test(start);
+  return typed || TYPED.test(entryIn(folder) ?? "") ? "typescript" : "javascript";
+}
+
+function lastWord(command: string): string {
+  return (command.trim().split(/\s+/).at(-1) ?? "").replace(/^\.\//, "").replace(/\.js$/, "");
 }

@@ -1,20 +1,64 @@
-import { type Refinement, warned } from "./ecosystem.ts";
+import { type Finding, type Refinement, warned } from "./ecosystem.ts";
 
-const LINE = /^([A-Za-z0-9_-]+):\s*(\S.*)$/;
+const LINE = /^([A-Za-z0-9_-]{1,100}):\s*(\S.*)$/;
+const MAX_LINES = 1_000;
+const MAX_NAMED = 10;
 
 /** Takes the start command from the `web` line of a Procfile. */
 export const procfile: Refinement = {
   manifests: ["Procfile"],
   refine(folder, found) {
-    const lines = (folder.text("Procfile") ?? "").split(/\r?\n/).flatMap((line) => {
+    const lines = (folder.text("Procfile") ?? "").split(/\r?\n/).slice(0, MAX_LINES);
+    const commands = new Map<string, string>();
+    for (const line of lines) {
       const [, name, command] = LINE.exec(line.trim()) ?? [];
-      return name === undefined || command === undefined ? [] : [{ name, command }];
-    });
-    const web = lines.find(({ name }) => name === "web");
-    if (web === undefined) return found;
-    const others = lines.filter(({ name }) => name !== "web").map(({ name }) => name);
-    const started = { ...found, projectType: "app" as const, startCommand: web.command, port: found?.port ?? 3000 };
-    if (others.length === 0) return started;
-    return warned(started, `Cannot start all of the Procfile: only web is started, not ${others.join(", ")}`);
+      if (name !== undefined && command !== undefined) commands.set(name, command);
+    }
+    const web = commands.get("web");
+    const others = [...commands.keys()].filter((name) => name !== "web" && name !== "release");
+    if (web === undefined) return others.length === 0 ? found : withoutWeb(found, others);
+    const started: Finding = {
+      ...found,
+      projectType: "app",
+      startCommand: withPrograms(web, found?.programs),
+      port: portIn(web) ?? found?.port ?? 3000,
+      // What could not be told is told now.
+      warnings: (found?.warnings ?? []).filter((warning) => !warning.startsWith("Cannot tell how to start")),
+    };
+    return warned(started, ...left(others, commands.get("release")));
   },
 };
+
+function left(others: readonly string[], release: string | undefined): string[] {
+  return [
+    ...(others.length === 0
+      ? []
+      : [
+          `Cannot start all of the Procfile: only web is started, not ${named(others)}. Deploy them as projects of their own`,
+        ]),
+    ...(release === undefined
+      ? []
+      : ["Cannot run the release line of the Procfile: add what it does to the build or start command"]),
+  ];
+}
+
+function withoutWeb(found: Finding | undefined, others: readonly string[]): Finding | undefined {
+  return (
+    found && warned(found, `Cannot take the start command from the Procfile: it has no web line, only ${named(others)}`)
+  );
+}
+
+function named(names: readonly string[]): string {
+  return names.length > MAX_NAMED ? `${names.slice(0, MAX_NAMED).join(", ")} and more` : names.join(", ");
+}
+
+/** The command with the project's own programs in reach. */
+function withPrograms(command: string, programs: string | undefined): string {
+  return programs === undefined ? command : `export PATH="$PWD/${programs}:$PATH"; ${command}`;
+}
+
+/** The port that a command names where it should take the one it is given. */
+function portIn(command: string): number | undefined {
+  const found = /(?:--port[ =]|-p |-b |--bind[ =])(?:[\d.]{1,15}:)?(\d{2,5})(?:\s|$)/.exec(command)?.[1];
+  return found === undefined || Number(found) > 65_535 ? undefined : Number(found);
+}

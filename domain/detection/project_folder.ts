@@ -3,27 +3,41 @@ import type { ProjectTree } from "./project_tree.ts";
 /** Names that may stand in a command without quotes. */
 const PLAIN_PATH = /^[A-Za-z0-9_@][A-Za-z0-9_@./-]*$/;
 
-/** One folder of a project, with paths relative to it. */
+/** One folder of a project, with paths relative to it. What was looked up once is remembered for all that ask again. */
 export class ProjectFolder {
   /** Relative to the whole project, `""` for all of it. */
   readonly path: string;
   readonly #tree: ProjectTree;
-  readonly #known: ReadonlySet<string>;
+  /** Every folder of this tree that was asked for, by its path. */
+  readonly #folders: Map<string, ProjectFolder>;
+  readonly #made = new Map<string, unknown>();
+  #files: readonly string[] | undefined;
+  #inside: { readonly files: ReadonlySet<string>; readonly folders: ReadonlySet<string> } | undefined;
 
-  constructor(tree: ProjectTree, path = "", known: ReadonlySet<string> = new Set(tree.paths)) {
+  constructor(tree: ProjectTree, path = "", folders: Map<string, ProjectFolder> = new Map()) {
     this.path = path;
     this.#tree = tree;
-    this.#known = known;
+    this.#folders = folders;
+    folders.set(path, this);
   }
 
   /** Tells whether there is a file of this path. */
   has(path: string): boolean {
-    return this.#known.has(this.#whole(path));
+    const slash = path.indexOf("/");
+    if (slash === -1) return this.#children().files.has(path);
+    return this.hasFolder(path.slice(0, slash)) && this.at(path.slice(0, slash)).has(path.slice(slash + 1));
   }
 
   /** The first of these files that exists. */
   first(paths: readonly string[]): string | undefined {
     return paths.find((path) => this.has(path));
+  }
+
+  /** Tells whether there is a folder of this path with a file in it. */
+  hasFolder(path: string): boolean {
+    const slash = path.indexOf("/");
+    if (slash === -1) return this.#children().folders.has(path);
+    return this.hasFolder(path.slice(0, slash)) && this.at(path.slice(0, slash)).hasFolder(path.slice(slash + 1));
   }
 
   /** The text of a manifest, when it exists and could be read. */
@@ -38,30 +52,52 @@ export class ProjectFolder {
 
   /** The first of these files that exists here or in a folder above, by its bare name. */
   firstAbove(names: readonly string[]): string | undefined {
-    const parts = this.path === "" ? [] : this.path.split("/");
-    for (let depth = parts.length; depth >= 0; depth--) {
-      const prefix = parts.slice(0, depth).map((part) => `${part}/`);
-      const found = names.find((name) => this.#known.has(prefix.join("") + name));
+    for (const folder of this.outward()) {
+      const found = folder.first(names);
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  /** Every file below, relative to this folder, sorted. */
-  files(): string[] {
+  /** Every file below, relative to this folder, sorted. In large projects these are many: `names` and `folders` are quick. */
+  files(): readonly string[] {
     const prefix = this.#whole("");
-    return this.#tree.paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+    this.#files ??=
+      prefix === ""
+        ? this.#tree.paths
+        : this.#tree.paths
+            .slice(this.#position(prefix), this.#position(after(prefix)))
+            .map((path) => path.slice(prefix.length));
+    return this.#files;
+  }
+
+  /** The names of the files directly in this folder, sorted. */
+  names(): string[] {
+    return [...this.#children().files];
   }
 
   /** The names of the folders directly in this one, sorted. */
   folders(): string[] {
-    const names = this.files().flatMap((path) => (path.includes("/") ? [path.slice(0, path.indexOf("/"))] : []));
-    return [...new Set(names)];
+    return [...this.#children().folders];
   }
 
   /** A folder in this one. */
   at(path: string): ProjectFolder {
-    return new ProjectFolder(this.#tree, this.#whole(path), this.#known);
+    const whole = this.#whole(path);
+    return this.#folders.get(whole) ?? new ProjectFolder(this.#tree, whole, this.#folders);
+  }
+
+  /** This folder and those it lies in, the innermost first. */
+  outward(): ProjectFolder[] {
+    const parts = this.path === "" ? [] : this.path.split("/");
+    const paths = [...parts.keys()].map((index) => parts.slice(0, index + 1).join("/")).toReversed();
+    return [...paths, ""].map((path) => this.#folders.get(path) ?? new ProjectFolder(this.#tree, path, this.#folders));
+  }
+
+  /** What `make` gives for this folder, made once for all that ask for it by this name. */
+  once<T>(name: string, make: (folder: ProjectFolder) => T): T {
+    if (!this.#made.has(name)) this.#made.set(name, make(this));
+    return this.#made.get(name) as T;
   }
 
   /** A file named by the project, brought into plain form, when it exists and is safe to stand in a command. */
@@ -74,4 +110,44 @@ export class ProjectFolder {
   #whole(path: string): string {
     return this.path === "" ? path : `${this.path}/${path}`;
   }
+
+  /** What lies directly in this folder; what lies deeper is leapt over, since the paths are sorted. */
+  #children() {
+    if (this.#inside !== undefined) return this.#inside;
+    const { paths } = this.#tree;
+    const prefix = this.#whole("");
+    const end = prefix === "" ? paths.length : this.#position(after(prefix));
+    const files = new Set<string>();
+    const folders: string[] = [];
+    for (let at = this.#position(prefix); at < end;) {
+      const path = paths[at]!;
+      const slash = path.indexOf("/", prefix.length);
+      if (slash === -1) {
+        files.add(path.slice(prefix.length));
+        at++;
+      } else {
+        folders.push(path.slice(prefix.length, slash));
+        at = this.#position(after(path.slice(0, slash + 1)), at + 1);
+      }
+    }
+    this.#inside = { files, folders: new Set(folders.sort()) };
+    return this.#inside;
+  }
+
+  /** Where a path lies or would lie among all of them. */
+  #position(path: string, from = 0): number {
+    const { paths } = this.#tree;
+    let [low, high] = [from, paths.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (paths[middle]! < path) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The first text after all that begin with this folder, which ends with `/`. */
+function after(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
 }

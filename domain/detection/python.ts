@@ -1,98 +1,155 @@
-import type { Ecosystem, Finding } from "./ecosystem.ts";
+import { chosenVersion, type ChosenVersion } from "./chosen_version.ts";
+import { type Ecosystem, type Finding } from "./ecosystem.ts";
+import { memberOf, objectOf, textOf } from "./json_text.ts";
 import type { ProjectFolder } from "./project_folder.ts";
+import { DJANGO_MANIFESTS, djangoProject, managePath } from "./python_django.ts";
+import { variablesRead } from "./python_env.ts";
+import { pythonFramework } from "./python_frameworks.ts";
+import { pythonImage } from "./python_image.ts";
+import { INSTALLER_MANIFESTS, type PythonInstaller, pythonInstaller } from "./python_installer.ts";
+import { PROGRAM_MANIFESTS, programOf } from "./python_program.ts";
+import { REQUIREMENT_FILES, REQUIREMENT_MANIFESTS, requirementsOf } from "./python_requirements.ts";
+import { pathPrefix } from "./python_servers.ts";
+import { TOOL_VERSION_FILES, toolVersion, versionFile } from "./tool_versions.ts";
 
-/** A tool that installs Python packages. */
-interface Installer {
-  readonly name: string;
-  /** Any of these files tells that it is used. */
-  readonly files: readonly string[];
-  readonly install: string;
-  /** Before a program of an installed package. */
-  readonly run: string;
-}
+const KNOWN = {
+  lines: ["3.14", "3.13", "3.12", "3.11", "3.10", "3.9", "3.8", "3.7", "3.6", "2.7"],
+  preset: "3.13",
+};
+const DECLARING = [...REQUIREMENT_FILES, "pyproject.toml", "Pipfile", "setup.py"];
+const ALONE = ["main.py", "app.py", "server.py", "bot.py"];
+const NO_START =
+  "Cannot tell how to start the project: there is no main.py or app.py, and no application of a known framework. Set the start command";
+const TOO_OLD =
+  "Cannot install packages for Python 2: it knows no virtual environments. Move to Python 3, or bring a Dockerfile";
+const MAX_SETTINGS = 10;
+const PLAIN_SCRIPT = /^[A-Za-z0-9][\w.-]{0,99}$/;
 
-const INSTALLERS: readonly Installer[] = [
-  { name: "uv", files: ["uv.lock"], install: "uv sync --frozen", run: "uv run " },
-  { name: "poetry", files: ["poetry.lock"], install: "poetry install --no-root", run: "poetry run " },
-  { name: "pipenv", files: ["Pipfile", "Pipfile.lock"], install: "pipenv install", run: "pipenv run " },
-  { name: "pip", files: ["requirements.txt"], install: "pip install -r requirements.txt", run: "" },
-  { name: "pip", files: ["pyproject.toml", "setup.py"], install: "pip install .", run: "" },
-];
-const NO_INSTALLER: Installer = { name: "pip", files: [], install: "", run: "" };
-const MANIFESTS = ["requirements.txt", "pyproject.toml", "Pipfile", "setup.py"];
-const PROGRAMS = ["main.py", "app.py", "server.py", "app/main.py", "src/main.py", "src/app.py", "app/__init__.py"];
-
-/** Python programs, with Django, FastAPI and Flask known by name. */
-export const python: Ecosystem = {
-  manifests: [...MANIFESTS, "main.py", "app.py", "server.py", "__init__.py"],
-  detect(folder) {
-    const declared = folder.first([...MANIFESTS, "manage.py"]) !== undefined;
-    if (!declared && folder.first(["main.py", "app.py", "server.py"]) === undefined) return undefined;
-    const installer = INSTALLERS.find(({ files }) => folder.first(files) !== undefined) ?? NO_INSTALLER;
-    const served = django(folder, installer) ?? fastApi(folder, installer) ?? flask(folder, installer);
-    const path = folder.first(PROGRAMS.filter((name) => !name.endsWith("__init__.py")));
-    const plain: Finding =
-      path === undefined ? noStart() : { startCommand: `${installer.run}python ${path}`, port: 8000 };
-    return {
-      language: "python",
-      packageManager: installer.name,
-      installCommand: installer.install || null,
-      ...(served ?? plain),
-    };
-  },
+/** Python projects that are started by Django's manage.py, whatever else lies beside it. */
+export const django: Ecosystem = {
+  manifests: DJANGO_MANIFESTS,
+  detect: (folder) => (folder.has("manage.py") ? describe(folder) : undefined),
 };
 
-function noStart(): Finding {
-  return { warnings: ["Cannot tell how to start the project: there is no main.py or app.py. Set the start command"] };
-}
+/** Python programs and applications. */
+export const python: Ecosystem = {
+  manifests: [
+    ...REQUIREMENT_MANIFESTS,
+    ...INSTALLER_MANIFESTS,
+    ...PROGRAM_MANIFESTS,
+    ...TOOL_VERSION_FILES,
+    ".python-version",
+    "runtime.txt",
+    "config.py",
+  ],
+  detect: (folder) => (folder.first([...DECLARING, ...ALONE]) === undefined ? undefined : describe(folder)),
+  members: workspaceMembers,
+};
 
-function requires(folder: ProjectFolder, name: string): boolean {
-  const wanted = new RegExp(`(?:^|["'\\s])${name}(?:$|["'\\s\\[<>=~!;,@])`, "im");
-  return MANIFESTS.some((path) => wanted.test(folder.text(path) ?? ""));
-}
-
-function django(folder: ProjectFolder, { run }: Installer): Finding | undefined {
-  if (!folder.has("manage.py")) return undefined;
-  const found = { framework: "django", port: 8000 };
-  const wsgi = folder.files().find((path) => /^[A-Za-z_]\w*\/wsgi\.py$/.test(path));
-  if (wsgi !== undefined && requires(folder, "gunicorn")) {
-    const module = wsgi.slice(0, wsgi.indexOf("/"));
-    return { ...found, startCommand: `${run}gunicorn ${module}.wsgi:application --bind 0.0.0.0:$PORT` };
-  }
-  return {
-    ...found,
-    startCommand: `${run}python manage.py runserver 0.0.0.0:$PORT`,
-    warnings: ["Cannot find gunicorn among the requirements: Django's server for development is used. Add gunicorn"],
+function describe(folder: ProjectFolder): Finding {
+  const requirements = requirementsOf(folder);
+  const installer = pythonInstaller(folder, requirements);
+  const { version, warnings } = versionOf(folder);
+  const interpreter = installer.environment === undefined ? "python3" : `${installer.environment}/bin/python`;
+  const found: Finding = {
+    language: "python",
+    languageVersion: version,
+    packageManager: installer.install === undefined ? null : installer.name,
+    packageManagerVersion: installer.version ?? null,
+    installCommand: installer.install ?? null,
+    image: pythonImage(folder, version, installer, requirements),
+    ...(installer.environment !== undefined && { programs: `${installer.environment}/bin` }),
+    ...started(folder, { requirements, python: interpreter }, installer),
   };
+  const said = [
+    ...warnings,
+    ...(/^[12]\b/.test(version) ? [TOO_OLD] : []),
+    ...installer.warnings,
+    ...unreadable(folder),
+  ];
+  return { ...found, warnings: [...said, ...(found.warnings ?? [])] };
 }
 
-function fastApi(folder: ProjectFolder, { run }: Installer): Finding | undefined {
-  if (!requires(folder, "fastapi")) return undefined;
-  const application = applicationOf(folder, "FastAPI") ?? "main:app";
-  return {
-    framework: "fastapi",
-    startCommand: `${run}uvicorn ${application} --host 0.0.0.0 --port $PORT`,
-    port: 8000,
-  };
+function started(
+  folder: ProjectFolder,
+  runner: Parameters<typeof djangoProject>[1],
+  installer: PythonInstaller,
+): Finding {
+  const manage = managePath(folder);
+  if (manage !== undefined) return djangoProject(folder, runner, manage);
+  const framed = pythonFramework(folder, runner);
+  const program = programOf(folder);
+  const begins = framed?.path ?? program?.path;
+  const env = variablesRead(
+    [...settingsIn(folder), ...(begins === undefined ? [] : [begins])].map((path) => folder.text(path)),
+  );
+  if (framed?.found.startCommand) return { ...framed.found, env };
+  if (program === undefined)
+    return { ...framed?.found, ...(script(folder, installer) ?? { warnings: [NO_START] }), env };
+  const startCommand = `${pathPrefix(program)}${runner.python} -u ${program.arguments}`;
+  return { port: 8000, ...framed?.found, startCommand, env };
 }
 
-function flask(folder: ProjectFolder, { run }: Installer): Finding | undefined {
-  if (!requires(folder, "flask")) return undefined;
-  const application = applicationOf(folder, "Flask") ?? "app:app";
-  const startCommand = requires(folder, "gunicorn")
-    ? `${run}gunicorn ${application} --bind 0.0.0.0:$PORT`
-    : `${run}flask --app ${application} run --host 0.0.0.0 --port $PORT`;
-  return { framework: "flask", startCommand, port: 5000 };
+/** Files in which programs usually gather what they read from their environment. */
+function settingsIn(folder: ProjectFolder): string[] {
+  return folder
+    .files()
+    .filter((path) => /(?:^|\/)(?:config|settings)\.py$/.test(path) && folder.text(path) !== undefined)
+    .slice(0, MAX_SETTINGS);
 }
 
-/** The `module:variable` that holds an application of this class. */
-function applicationOf(folder: ProjectFolder, type: "FastAPI" | "Flask"): string | undefined {
-  const assigned = new RegExp(`^([A-Za-z_]\\w*)(?:[ \\t]*:[ \\t]*\\w+)?[ \\t]*=[ \\t]*(?:\\w+\\.)?${type}\\(`, "m");
-  for (const path of PROGRAMS) {
-    const variable = assigned.exec(folder.text(path) ?? "")?.[1];
-    if (variable === undefined) continue;
-    const module = path.replace(/(?:\/__init__)?\.py$/, "").replaceAll("/", ".");
-    return `${module}:${variable}`;
-  }
-  return undefined;
+/** The only program that the project, as a package, brings along. */
+function script(folder: ProjectFolder, { environment, installItself }: PythonInstaller): Finding | undefined {
+  const project = objectOf(folder.data("pyproject.toml"));
+  const declared =
+    memberOf(memberOf(project, "project"), "scripts") ??
+    memberOf(memberOf(memberOf(project, "tool"), "poetry"), "scripts");
+  const [name, ...others] = Object.keys(declared ?? {});
+  if (name === undefined || others.length > 0 || !PLAIN_SCRIPT.test(name) || environment === undefined)
+    return undefined;
+  return { buildCommand: installItself, startCommand: `${environment}/bin/${name}`, port: 8000 };
+}
+
+function versionOf(folder: ProjectFolder): ChosenVersion {
+  const project = objectOf(folder.data("pyproject.toml"));
+  const pipfile = memberOf(objectOf(folder.data("Pipfile")), "requires");
+  const poetry = memberOf(memberOf(memberOf(project, "tool"), "poetry"), "dependencies");
+  const near = (path: string) => folder.outward().find((place) => place.has(path)) ?? folder;
+  return chosenVersion(
+    "Python",
+    [
+      { from: "runtime.txt", wanted: versionFile(folder, "runtime.txt")?.replace(/^python-/, "") },
+      {
+        from: ".python-version",
+        wanted: versionFile(near(".python-version"), ".python-version")?.replace(/^(?:python-|cpython-)/, ""),
+      },
+      { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["python"]) },
+      { from: "Pipfile", wanted: textOf(pipfile, "python_full_version") ?? textOf(pipfile, "python_version") },
+      { from: "requires-python of pyproject.toml", wanted: textOf(memberOf(project, "project"), "requires-python") },
+      { from: "pyproject.toml", wanted: textOf(poetry, "python") },
+    ],
+    KNOWN,
+  );
+}
+
+function unreadable(folder: ProjectFolder): string[] {
+  const path = ["pyproject.toml", "Pipfile"].find(
+    (name) => folder.has(name) && objectOf(folder.data(name)) === undefined,
+  );
+  return path === undefined ? [] : [`Cannot read ${path}: it is not TOML. Correct it, or set the commands yourself`];
+}
+
+/** The members of uv's workspace. */
+function workspaceMembers(folder: ProjectFolder): string[] {
+  const uv = memberOf(memberOf(objectOf(folder.data("pyproject.toml")), "tool"), "uv");
+  const members = memberOf(uv, "workspace")?.["members"];
+  const patterns = Array.isArray(members) ? members.filter((pattern) => typeof pattern === "string") : [];
+  return patterns.flatMap((pattern) => {
+    const [group, rest] = pattern.split("/*", 2);
+    if (group === undefined || rest === undefined) return [pattern];
+    return folder
+      .at(group)
+      .folders()
+      .map((name) => `${group}/${name}`);
+  });
 }

@@ -3,30 +3,40 @@ import type { ProjectFolder } from "./project_folder.ts";
 
 /** Files of version managers for any language; the first that names a tool counts. */
 export const TOOL_VERSION_FILES = ["mise.toml", ".mise.toml", ".tool-versions"] as const;
+/** Every ecosystem looks into these files: more than people write is not worth the time. */
+const MAX_LENGTH = 20_000;
 
-/** The version of a tool that mise or asdf would take, by any of its names there. */
+/** The version of a tool that mise or asdf would take, by any of its names there, in this folder or one that it lies in. */
 export function toolVersion(folder: ProjectFolder, names: readonly string[]): string | undefined {
-  return misesVersion(folder, names) ?? asdfVersion(folder.text(".tool-versions") ?? "", names);
+  for (const place of folder.outward()) {
+    const version = misesVersion(place, names) ?? asdfVersion(place.text(".tool-versions") ?? "", names);
+    if (version !== undefined) return version.replace(/^prefix:/, "").trim();
+  }
+  return undefined;
 }
 
 function misesVersion(folder: ProjectFolder, names: readonly string[]): string | undefined {
   for (const path of ["mise.toml", ".mise.toml"]) {
     const tools = memberOf(objectOf(folder.data(path)), "tools");
-    for (const name of names) {
-      const version = textOf(tools, name) ?? textOf(memberOf(tools, name), "version") ?? firstOf(tools?.[name]);
+    // A tool may be written with the part of mise that installs it.
+    for (const name of names.flatMap((plain) => [plain, `core:${plain}`])) {
+      const version = tools !== undefined && Object.hasOwn(tools, name) ? versionIn(tools[name]) : undefined;
       if (version !== undefined) return version;
     }
   }
   return undefined;
 }
 
-function firstOf(value: unknown): string | undefined {
+/** `"22"`, `22`, `{ version = "22" }`, or a list that begins with one of these. */
+function versionIn(value: unknown): string | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : value;
-  return typeof first === "string" ? first : typeof first === "number" ? String(first) : undefined;
+  if (typeof first === "number") return String(first);
+  if (typeof first === "string" && first.trim() !== "") return first;
+  return textOf(objectOf(first), "version");
 }
 
 function asdfVersion(text: string, names: readonly string[]): string | undefined {
-  for (const line of text.split("\n")) {
+  for (const line of text.slice(0, MAX_LENGTH).split("\n")) {
     const [name, version] = line.replace(/#.*/, "").trim().split(/\s+/, 2);
     if (name !== undefined && version !== undefined && names.includes(name)) return version;
   }
@@ -37,7 +47,11 @@ function asdfVersion(text: string, names: readonly string[]): string | undefined
 export function versionFile(folder: ProjectFolder, path: string): string | undefined {
   const line = folder
     .text(path)
-    ?.split("\n")
-    .find((written) => written.trim() !== "" && !written.startsWith("#"));
-  return line?.trim().slice(0, 100);
+    ?.slice(0, MAX_LENGTH)
+    .split("\n")
+    .find((written) => !/^\s*(?:#|$)/.test(written));
+  return line
+    ?.replace(/^\uFEFF/, "")
+    .trim()
+    .slice(0, 100);
 }

@@ -9,53 +9,92 @@ export interface KnownVersions {
 type Version = readonly [major: number, minor: number, patch: number];
 /** From the first inclusively to the second exclusively. */
 type Interval = readonly [from: Version, to: Version];
+/** What lies in `within` and in none of `without`. */
+interface Range {
+  readonly within: Interval;
+  readonly without: readonly Interval[];
+}
 
 const END: Version = [Number.MAX_SAFE_INTEGER, 0, 0];
-const PART = /^(\^|~>|~=|~|>=|<=|==|===|>|<|=)?\s*v?(\d{1,6}|[xX*])(?:\.(\d{1,6}|[xX*]))?(?:\.(\d{1,6}|[xX*]))?/;
+const ALL: Interval = [[0, 0, 0], END];
+const SIGN = /^(?:\^|~>|~=|~|>=|<=|===|==|!=|>|<|=)?/;
+const NUMBERS = /^v?(\d{1,6}|[xX*])(?:\.(\d{1,6}|[xX*]))?(?:\.(\d{1,6}|[xX*]))?(?:[.+_-]?[A-Za-z0-9*][\w.*+-]*)?$/;
 const EXACT = /^[=v]*\s*(\d{1,4}(?:\.\d{1,4}){0,2})$/;
 const MAX_LENGTH = 200;
 
 /**
- * The version to use where a project asks for `wanted`, an exact version or a range as npm, Composer, Cargo and Python write them: an exact one as it is,
+ * The version to use where a project asks for `wanted`, an exact version or a range as npm, Cargo, Bundler and Python write them: an exact one as it is,
  * the preset when it fits, else the newest line that fits; `undefined` when nothing known does.
  */
 export function versionFor(wanted: string, { lines, preset }: KnownVersions): string | undefined {
   const text = wanted.trim().slice(0, MAX_LENGTH);
   const exact = EXACT.exec(text)?.[1];
   if (exact !== undefined) return exact;
-  const intervals = text
-    .split("||")
-    .map(intervalOf)
-    .filter((interval) => interval !== undefined);
-  const fits = (line: string) => intervals.some((interval) => overlaps(interval, lineOf(line)));
-  return fits(preset) ? preset : lines.find(fits);
+  const ranges = rangesOf(text);
+  const ordered = [preset, ...lines];
+  // Images of a line hold its newest version: one that ends within the range is better than one that only begins there.
+  return ordered.find((line) => ranges.some((range) => admits(range, line, "whole"))) ?? ordered.find(fits);
+
+  function fits(line: string): boolean {
+    return ranges.some((range) => admits(range, line, "part"));
+  }
 }
 
-function intervalOf(range: string): Interval | undefined {
-  const between = /^\s*(\S+)\s+-\s+(\S+)\s*$/.exec(range);
-  const text = between ? `>=${between[1]} <=${between[2]}` : range;
+/** Tells whether a version, or some version of a line, is one that `wanted` asks for; a text that says no versions asks for none. */
+export function isWanted(version: string, wanted: string): boolean {
+  return rangesOf(wanted.trim().slice(0, MAX_LENGTH)).some((range) => admits(range, version, "part"));
+}
+
+/** A range as Composer writes it, in the form that `versionFor` takes: there one stroke is enough for "or", and `~8.1` lets the minor version grow. */
+export function composerRange(written: string): string {
+  return written
+    .slice(0, MAX_LENGTH)
+    .replaceAll(/\|+/g, "||")
+    .replaceAll(/~(?![>=])/g, "~>")
+    .replaceAll(/@[a-z]+/gi, "");
+}
+
+function admits({ within, without }: Range, version: string, how: "whole" | "part"): boolean {
+  const line = lineOf(version);
+  if (line === undefined || without.some((hole) => covers(hole, line))) return false;
+  return how === "part" ? overlaps(within, line) : overlaps(within, line) && compare(line[1], within[1]) <= 0;
+}
+
+function rangesOf(text: string): Range[] {
+  return text.split("||").flatMap((part) => rangeOf(part) ?? []);
+}
+
+function rangeOf(written: string): Range | undefined {
+  const between = /^\s*(\S+)\s+-\s+(\S+)\s*$/.exec(written);
+  const text = between ? `>=${between[1]} <=${between[2]}` : written;
   const parts = text
-    .replaceAll(/([<>=~^])\s+/g, "$1")
+    .replaceAll(/([<>=~^!])\s+/g, "$1")
+    // Two comparisons may stand side by side: `>=3.8<4.0`.
+    .replaceAll(/([\w*])([<>=~^!])/g, "$1 $2")
     .split(/[\s,]+/)
     .filter((part) => part !== "");
-  let [from, to]: Interval = [[0, 0, 0], END];
+  let [from, to] = ALL;
+  const without: Interval[] = [];
   for (const part of parts) {
     const one = comparator(part);
     if (one === undefined) return undefined;
-    if (compare(one[0], from) > 0) from = one[0];
-    if (compare(one[1], to) < 0) to = one[1];
+    if (part.startsWith("!")) without.push(one);
+    else {
+      if (compare(one[0], from) > 0) from = one[0];
+      if (compare(one[1], to) < 0) to = one[1];
+    }
   }
-  return compare(from, to) < 0 ? [from, to] : undefined;
+  return compare(from, to) < 0 ? { within: [from, to], without } : undefined;
 }
 
 function comparator(part: string): Interval | undefined {
-  const match = PART.exec(part);
+  const sign = SIGN.exec(part)![0];
+  const match = NUMBERS.exec(part.slice(sign.length));
   if (match === null) return undefined;
-  const [, sign = "", ...written] = match;
-  const numbers = written.filter((number) => number !== undefined && /^\d/.test(number)).map(Number);
+  const numbers = numbersOf(match.slice(1));
   const start: Version = [numbers[0] ?? 0, numbers[1] ?? 0, numbers[2] ?? 0];
   const [major, minor, patch] = start;
-  if (numbers.length === 0) return [start, END];
+  if (numbers.length === 0) return ALL;
   const afterMajor: Version = [major + 1, 0, 0];
   const afterMinor: Version = [major, minor + 1, 0];
   const after =
@@ -82,17 +121,18 @@ function comparator(part: string): Interval | undefined {
   }
 }
 
-function lineOf(line: string): Interval {
-  const [major = 0, minor] = line.split(".").map(Number);
-  return minor === undefined
-    ? [
-        [major, 0, 0],
-        [major + 1, 0, 0],
-      ]
-    : [
-        [major, minor, 0],
-        [major, minor + 1, 0],
-      ];
+/** The numbers before the first place that is left open. */
+function numbersOf(written: readonly (string | undefined)[]): number[] {
+  const open = written.findIndex((part) => part === undefined || !/^\d/.test(part));
+  return written.slice(0, open === -1 ? written.length : open).map(Number);
+}
+
+function lineOf(version: string): Interval | undefined {
+  return EXACT.test(version) ? comparator(version) : undefined;
+}
+
+function covers(a: Interval, b: Interval): boolean {
+  return compare(a[0], b[0]) <= 0 && compare(b[1], a[1]) <= 0;
 }
 
 function overlaps(a: Interval, b: Interval): boolean {

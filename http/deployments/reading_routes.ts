@@ -122,10 +122,10 @@ function running(access: Access, useCases: ReadingUseCases) {
       "/:id/info",
       async ({ principal, params }) => {
         const { deployment, instances } = await useCases.describeInstances(principal, params.id);
-        const services = instances.map(({ service, containerId, status, startedAt, restarts, port, host }) => ({
+        const services = instances.map(({ service, containerId, image, status, startedAt, restarts, port, host }) => ({
           name: service,
           containerId,
-          image: null,
+          image,
           status,
           health: deployment.services.find(({ name }) => name === service)?.status ?? "pending",
           startedAt: startedAt.toISOString(),

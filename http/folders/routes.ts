@@ -86,24 +86,22 @@ export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl
 }
 
 function receivedFolders(access: Access, useCases: FolderUseCases) {
-  return new Elysia({ name: "http/folders/received" })
-    .use(access)
-    .post(
-      "/scan/:sessionId",
-      async ({ principal, params }) => ({
-        data: detectionView(await useCases.scanUpload(principal, params.sessionId)),
+  return new Elysia({ name: "http/folders/received" }).use(access).post(
+    "/scan/:sessionId",
+    async ({ principal, params }) => ({
+      data: detectionView(await useCases.scanUpload(principal, params.sessionId)),
+    }),
+    {
+      permission: "deployment:write",
+      params: SessionPath,
+      body: Nothing,
+      ...operation({
+        name: "upload.scan",
+        summary: "Say what an uploaded folder is and how it would be built; runs nothing of it",
+        answer: one(DetectionView),
+        problems: [404],
+        unaudited: true,
       }),
-      {
-        permission: "deployment:write",
-        params: SessionPath,
-        body: Nothing,
-        ...operation({
-          name: "upload.scan",
-          summary: "Say what an uploaded folder is and how it would be built; runs nothing of it",
-          answer: one(DetectionView),
-          problems: [404],
-          unaudited: true,
-        }),
-      },
-    );
+    },
+  );
 }

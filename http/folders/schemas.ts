@@ -21,7 +21,15 @@ export const DetectionView = object(
     dockerfile: Found("Dockerfile"),
     composeFile: Found("compose.yaml"),
     baseImage: Found("node:22-bookworm-slim"),
-    services: t.Array(object({ name: t.String(), rootDirectory: nullable(t.String()) })),
+    services: t.Array(
+      object({
+        name: t.String(),
+        rootDirectory: nullable(t.String()),
+        dockerfile: t.Optional(t.String()),
+        image: t.Optional(t.String()),
+        port: t.Optional(integer()),
+      }),
+    ),
     env: t.Array(object({ key: t.String(), required: t.Boolean() })),
     warnings: t.Array(t.String()),
   },

@@ -27,6 +27,13 @@ const fields = {
   startCommand: command("bun run start"),
   outputDirectory: text(1_000, { examples: ["dist"] }),
   rootDirectory: text(1_000, { examples: ["apps/web"] }),
+  dockerfile: text(1_000, { examples: ["Dockerfile"] }),
+  buildTarget: text(200, { examples: ["production"] }),
+  buildArgs: t.Record(t.String({ maxLength: 200 }), t.String({ maxLength: 10_000 }), {
+    description: "Arguments of the Dockerfile; everybody who has the image can read them",
+    maxProperties: 100,
+    examples: [{ EDITION: "community" }],
+  }),
   port: integer({ minimum: 1, maximum: 65_535, examples: [3000] }),
   projectType: oneOf(PROJECT_TYPES, { examples: ["app"] }),
   services: t.Array(ServiceSchema, { maxItems: 100, examples: [[]] }),

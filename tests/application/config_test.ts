@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { BadSetting, readConfig } from "../../config.ts";
 
+function baseImages(value: string) {
+  return readConfig({ BASE_IMAGES: value }, "/srv").baseImages;
+}
+
 describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   const read = (value: string) => {
     const { publicUrl, cloudApiUrl } = readConfig({ [name]: value }, "/srv");
@@ -44,13 +48,42 @@ describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   });
 });
 
+describe("BASE_IMAGES", () => {
+  test("is empty when unset", () => {
+    expect(readConfig({}, "/srv").baseImages).toEqual([]);
+    expect(baseImages(" , ")).toEqual([]);
+  });
+
+  test.each([
+    "node=mirror.example.com/node,oven/=mirror.example.com/oven/,*=mirror.example.com/hub/",
+    "node=mirror.example.com/node\n  oven/=mirror.example.com/oven/ ,\t*=mirror.example.com/hub/,",
+  ])("takes %j", (value) => {
+    expect(baseImages(value)).toEqual([
+      { from: "docker.io/library/node", to: "mirror.example.com/node" },
+      { from: "docker.io/oven/", to: "mirror.example.com/oven/" },
+      { from: "docker.io/", to: "mirror.example.com/hub/" },
+    ]);
+  });
+
+  test.each(["swordfish", "node=a,swordfish=", "node=a oven/=swordfish", "node = swordfish"])(
+    "refuses %s in one line that names the setting and repeats nothing",
+    (value) => {
+      expect(() => baseImages(value)).toThrow(BadSetting);
+      expect(() => baseImages(value)).toThrow(
+        /^BASE_IMAGES must be pairs such as (?!.*swordfish).*number [12] is none$/,
+      );
+    },
+  );
+});
+
+function localBackups(environment: Record<string, string>) {
+  const { backupAllowLocal, backupLocalRoot } = readConfig(environment, "/srv");
+  return [backupAllowLocal, backupLocalRoot];
+}
+
 test("backups may use this machine's disk only when told, below a folder in its plain form", () => {
-  const read = (environment: Record<string, string>) => {
-    const { backupAllowLocal, backupLocalRoot } = readConfig(environment, "/srv");
-    return [backupAllowLocal, backupLocalRoot];
-  };
-  expect(read({})).toEqual([false, undefined]);
-  expect(read({ BACKUP_ALLOW_LOCAL_DESTINATION: "false", BACKUP_LOCAL_ROOT: "" })).toEqual([false, undefined]);
+  expect(localBackups({})).toEqual([false, undefined]);
+  expect(localBackups({ BACKUP_ALLOW_LOCAL_DESTINATION: "false", BACKUP_LOCAL_ROOT: "" })).toEqual([false, undefined]);
   const settings = { BACKUP_ALLOW_LOCAL_DESTINATION: "true", BACKUP_LOCAL_ROOT: "/backups//a/../b/" };
-  expect(read(settings)).toEqual([true, "/backups/b"]);
+  expect(localBackups(settings)).toEqual([true, "/backups/b"]);
 });

@@ -11,6 +11,7 @@ import { idempotentAnswersContract } from "./idempotent_answers.ts";
 import { identitiesContract } from "./identities.ts";
 import { installationContract } from "./installation.ts";
 import { invitationsContract } from "./invitations.ts";
+import { liveReleasesContract } from "./live_releases.ts";
 import { membersContract } from "./members.ts";
 import { organizationsContract } from "./organizations.ts";
 import { projectsContract } from "./projects.ts";
@@ -47,5 +48,6 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   deploymentsOfUploadsContract(name, open);
   deploymentEventsContract(name, open);
   deploymentQueueContract(name, open);
+  liveReleasesContract(name, open);
   serviceHealthContract(name, open);
 }

@@ -356,32 +356,5 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         expect(new Set(attempts)).toEqual(new Set([1]));
       }),
     );
-
-    test(
-      "occupants() tells which deployment each project is busy with",
-      withWorld(async (world) => {
-        const place = async () => {
-          const { id: organizationId } = await anOrganization(world);
-          return { organizationId, projectId: (await aProject(world, { organizationId })).id };
-        };
-        const places = [await place(), await place(), await place(), await place()] as const;
-        const busy = [
-          await aDeployment(world, { ...places[0], status: "building" }),
-          await aDeployment(world, { ...places[1], status: "deploying" }),
-          await aDeployment(world, { ...places[2], status: "partial_failure", decision: "pending" }),
-        ];
-        await aDeployment(world, { ...places[0], status: "queued" });
-        await aDeployment(world, { ...places[3], status: "queued" });
-        await aDeployment(world, { ...places[3], status: "ready" });
-        const asked = [...places.map(({ projectId }) => projectId), newId("prj")];
-        expect(await world.deploymentQueue.occupants(asked)).toEqual(
-          new Map(busy.map(({ projectId, id }) => [projectId, id])),
-        );
-        expect(await world.deploymentQueue.occupants([])).toEqual(new Map());
-        expect(await world.elsewhere.deploymentQueue.occupants(asked.slice(1, 2))).toEqual(
-          new Map([[busy[1]!.projectId, busy[1]!.id]]),
-        );
-      }),
-    );
   });
 }

@@ -21,6 +21,13 @@ export function installationContract(
   describe(`Installation contract: ${name}`, () => {
     const world = sharedWorld(open);
 
+    test("id() is the same for all who ask, at once and later", async () => {
+      const { installation } = world();
+      const ids = await Promise.all(Array.from({ length: 5 }, () => installation.id()));
+      expect(ids[0]).toMatch(/^[0-9a-f]{32}$/);
+      expect(new Set([...ids, await installation.id()]).size).toBe(1);
+    });
+
     test("claim() stores the first owner for exactly one of several at once", async () => {
       const { installation, identities, members, organizations, users } = world();
       const before = await installation.founder();

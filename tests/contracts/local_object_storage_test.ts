@@ -19,6 +19,8 @@ async function scene() {
   return { at, open };
 }
 
+const openFiles = async () => (await readdir("/proc/self/fd")).length;
+
 const refused = { code: "misconfigured", kind: "remote_failed" };
 
 describe("LocalObjectStorage", () => {
@@ -91,9 +93,9 @@ describe("LocalObjectStorage", () => {
     const { at, open } = await scene();
     const storage = await open();
     await mkdir(at("root/home/in"));
-    let busy = true;
+    const busy = new AbortController();
     const swapping = (async () => {
-      while (busy) {
+      while (!busy.signal.aborted) {
         await rename(at("root/home/in"), at("root/home/aside")).catch(() => {});
         await symlink(at("outside"), at("root/home/in")).catch(() => {});
         await rm(at("root/home/in"), { force: true }).catch(() => {});
@@ -101,7 +103,7 @@ describe("LocalObjectStorage", () => {
       }
     })();
     for (let time = 0; time < 200; time++) await storage.put(`in/${time}`, textBody("x")).catch(() => {});
-    busy = false;
+    busy.abort();
     await swapping;
     expect(await readdir(at("outside"))).toEqual(["secret"]);
   });
@@ -123,7 +125,6 @@ describe("LocalObjectStorage", () => {
   test("holds no file open once it is done", async () => {
     const { open } = await scene();
     const storage = await open();
-    const openFiles = async () => (await readdir("/proc/self/fd")).length;
     await storage.put("a/b", textBody("x"));
     const before = await openFiles();
     for (let time = 0; time < 20; time++) {

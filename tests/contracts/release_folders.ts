@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isAbsolute } from "node:path";
 import { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
+import { file, link, streamOf, tar } from "../support/tar_archive.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 
 /** An adapter to try, and how a build writes into a folder that it made. */
@@ -48,6 +49,44 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await folders.find(id)).toEqual({ path, finished: false });
       expect(await tree(id)).toEqual([]);
       expect(await list()).toContain(id);
+    });
+
+    test("place() puts what a tar holds in the place of a folder, and leaves the others", async () => {
+      const id = newId("dep");
+      const folder = await folders.make(id);
+      for (const path of ["src/main.ts", "web/dist/old.js", "web/index.ts"])
+        await fixture.write(folder, path, "source");
+      const built = tar([file("dist/index.html", "<h1>Hi</h1>"), file("dist/assets/app.js", "run()")]);
+      await folders.place(id, "web/dist", streamOf(built));
+      const files = (await tree(id)).filter((line) => line.startsWith("file"));
+      expect(files).toEqual([
+        "file src/main.ts 6",
+        "file web/dist/assets/app.js 5",
+        "file web/dist/index.html 11",
+        "file web/index.ts 6",
+      ]);
+      expect(await text(id, "web/dist/index.html")).toBe("<h1>Hi</h1>");
+      await folders.place(id, "", streamOf(tar([file("app/only.html", "all")])));
+      expect(await tree(id)).toEqual(["file only.html 3"]);
+    });
+
+    test("place() of a tar that leads out of its folder or breaks off leaves what was there", async () => {
+      const id = newId("dep");
+      await fixture.write(await folders.make(id), "dist/index.html", "before");
+      const hostile = [
+        tar([file("../evil", "x")]),
+        tar([link("dist/out", "/etc/passwd")]),
+        tar([file("dist/a", "x")]).slice(0, 700),
+      ];
+      for (const bytes of hostile) {
+        const error = await folders.place(id, "dist", streamOf(bytes)).catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(Failure);
+        expect(await tree(id)).toEqual(["folder dist 0", "file dist/index.html 6"]);
+      }
+      const missing = await folders
+        .place(newId("dep"), "dist", streamOf(tar([file("dist/a")])))
+        .catch((reason: unknown) => reason);
+      expect(missing).toBeInstanceOf(Failure);
     });
 
     test("make() starts anew, whatever was there before", async () => {

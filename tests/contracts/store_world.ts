@@ -10,6 +10,7 @@ import type { IdempotentAnswers } from "../../ports/idempotent_answers.ts";
 import type { Identities } from "../../ports/identities.ts";
 import type { Installation } from "../../ports/installation.ts";
 import type { Invitations } from "../../ports/invitations.ts";
+import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Members } from "../../ports/members.ts";
 import type { Organizations } from "../../ports/organizations.ts";
 import type { Projects } from "../../ports/projects.ts";
@@ -35,6 +36,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly identities: Identities;
   readonly installation: Installation;
   readonly invitations: Invitations;
+  readonly liveReleases: LiveReleases;
   readonly members: Members;
   readonly organizations: Organizations;
   readonly projects: Projects;
@@ -46,7 +48,10 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly users: Users;
   readonly variables: Variables;
   /** The same data seen by another process. */
-  readonly elsewhere: Pick<StoreWorld, "deploymentEvents" | "deploymentQueue" | "deployments" | "identities">;
+  readonly elsewhere: Pick<
+    StoreWorld,
+    "deploymentEvents" | "deploymentQueue" | "deployments" | "identities" | "liveReleases"
+  >;
 }
 
 /** The ports a suite uses, with what closes the world they come from. */

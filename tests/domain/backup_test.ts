@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import fc from "fast-check";
+import { assert, property, string } from "fast-check";
 import { isSystemFolder, isWithin } from "../../domain/backup/local_folder.ts";
 import { compareKeys, isObjectKey, nameOfPart, partName } from "../../domain/backup/object_key.ts";
 import { readPathPrefix } from "../../domain/backup/path_prefix.ts";
@@ -7,10 +7,16 @@ import { failedProbe, isAbandonedProbe, probeKey } from "../../domain/backup/pro
 import { listTree, type TreeChild } from "../../domain/backup/tree_listing.ts";
 import { Failure } from "../../domain/failure.ts";
 
+const outcome = (code: string) => failedProbe("read", new Failure("remote_failed", code, "Cannot read"));
+
+function child(name: string, type: TreeChild["type"]): TreeChild {
+  return { name, type, bytes: 1, modifiedAt: new Date(0) };
+}
+
 describe("compareKeys()", () => {
   test("orders any texts as their bytes in UTF-8", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
+    assert(
+      property(string({ unit: "binary" }), string({ unit: "binary" }), (a, b) => {
         expect(Math.sign(compareKeys(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
       }),
     );
@@ -50,8 +56,8 @@ describe("readPathPrefix()", () => {
   );
 
   test("what it gives never climbs and is never absolute", () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => {
+    assert(
+      property(string(), (text) => {
         let prefix: string | null = null;
         try {
           prefix = readPathPrefix(text);
@@ -77,7 +83,6 @@ describe("probes", () => {
   });
 
   test("fail with a code of the closed list, whatever a store says", () => {
-    const outcome = (code: string) => failedProbe("read", new Failure("remote_failed", code, "Cannot read"));
     expect(outcome("permission_denied")).toEqual({ ok: false, code: "permission_denied", reason: "read: Cannot read" });
     expect(outcome("storage_full").code).toBe("misconfigured");
     expect(outcome("never heard of").code).toBe("unreachable");
@@ -109,12 +114,6 @@ describe("isSystemFolder()", () => {
 describe("listTree()", () => {
   test("reads no folder that cannot hold what is asked for", async () => {
     const read: string[] = [];
-    const child = (name: string, type: TreeChild["type"]): TreeChild => ({
-      name,
-      type,
-      bytes: 1,
-      modifiedAt: new Date(0),
-    });
     const tree: Record<string, TreeChild[]> = {
       "a/": [child("b", "folder"), child("c", "folder"), child("x", "other")],
       "a/b/": [child("1", "file")],

@@ -19,9 +19,15 @@ function detected(files: Files): Detection {
   return detect({ paths, text, data: (path) => parser.parse(path, text(path) ?? "") });
 }
 
-/** The facts that differ from a project of which nothing is known, warnings aside. */
+/** The facts that differ from a project of which nothing is known; warnings have tests of their own, versions and images a folder of cases. */
 function facts(files: Files): Partial<Detection> {
-  const { warnings: _, ...found } = detected(files);
+  const {
+    warnings: _,
+    image: _image,
+    languageVersion: _version,
+    packageManagerVersion: _manager,
+    ...found
+  } = detected(files);
   const told = Object.entries(found).filter(
     ([key, value]) => JSON.stringify(value) !== JSON.stringify(NOTHING_DETECTED[key as keyof Detection]),
   );
@@ -87,6 +93,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     {
       "package.json": pkg(["nuxt"], { packageManager: "yarn@4.1.0", scripts: { build: "nuxt build" } }),
       "yarn.lock": "",
+      ".yarnrc.yml": "nodeLinker: node-modules\n",
     },
     {
       language: "javascript",
@@ -167,7 +174,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       packageManager: "npm",
       installCommand: "npm install",
       buildCommand: "npm run build",
-      startCommand: "node ./dist/server/entry.mjs",
+      startCommand: "HOST=0.0.0.0 node ./dist/server/entry.mjs",
       outputDirectory: "dist",
       port: 4321,
     },
@@ -198,7 +205,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       "vite.config.ts": "export default defineConfig({ build: { outDir: './www/' } })",
     },
     {
-      language: "javascript",
+      language: "typescript",
       framework: "vite",
       packageManager: "npm",
       installCommand: "npm install",
@@ -254,7 +261,7 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     "an Elysia server, which is Bun's without a lockfile too",
     { "package.json": pkg(["elysia"], { scripts: { start: "bun src/index.ts" } }), "src/index.ts": "" },
     {
-      language: "javascript",
+      language: "typescript",
       framework: "elysia",
       packageManager: "bun",
       installCommand: "bun install",
@@ -309,7 +316,13 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
   [
     "a Deno program with tasks and comments",
     { "deno.jsonc": '{ // tasks\n "tasks": { "start": "deno run -A main.ts /* no comment */", }, }', "main.ts": "" },
-    { language: "typescript", packageManager: "deno", startCommand: "deno task start", port: 8000 },
+    {
+      language: "typescript",
+      packageManager: "deno",
+      installCommand: "deno cache main.ts",
+      startCommand: "DENO_SERVE_ADDRESS=tcp:0.0.0.0:$PORT deno task start",
+      port: 8000,
+    },
   ],
   [
     "a Deno program without tasks",
@@ -317,7 +330,8 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     {
       language: "typescript",
       packageManager: "deno",
-      startCommand: "deno run --allow-net --allow-env --allow-read main.ts",
+      installCommand: "deno cache main.ts",
+      startCommand: "DENO_SERVE_ADDRESS=tcp:0.0.0.0:$PORT deno run -A main.ts",
       port: 8000,
     },
   ],
@@ -327,8 +341,8 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     {
       language: "python",
       packageManager: "pip",
-      installCommand: "pip install -r requirements.txt",
-      startCommand: "python main.py",
+      installCommand: "python3 -m venv .venv && .venv/bin/python -m pip install -r requirements.txt",
+      startCommand: ".venv/bin/python -u main.py",
       port: 8000,
     },
   ],
@@ -343,8 +357,8 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       language: "python",
       framework: "fastapi",
       packageManager: "uv",
-      installCommand: "uv sync --frozen",
-      startCommand: "uv run uvicorn app.main:api --host 0.0.0.0 --port $PORT",
+      installCommand: "uv sync --frozen --no-dev --no-install-project",
+      startCommand: ".venv/bin/python -m uvicorn app.main:api --host 0.0.0.0 --port $PORT",
       port: 8000,
     },
   ],
@@ -355,8 +369,8 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       language: "python",
       framework: "flask",
       packageManager: "pip",
-      installCommand: "pip install -r requirements.txt",
-      startCommand: "gunicorn app:server --bind 0.0.0.0:$PORT",
+      installCommand: "python3 -m venv .venv && .venv/bin/python -m pip install -r requirements.txt",
+      startCommand: ".venv/bin/python -m gunicorn app:server --bind 0.0.0.0:$PORT",
       port: 5000,
     },
   ],
@@ -372,8 +386,8 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       language: "python",
       framework: "django",
       packageManager: "pip",
-      installCommand: "pip install -r requirements.txt",
-      startCommand: "gunicorn shop.wsgi:application --bind 0.0.0.0:$PORT",
+      installCommand: "python3 -m venv .venv && .venv/bin/python -m pip install -r requirements.txt",
+      startCommand: ".venv/bin/python -m gunicorn shop.wsgi:application --bind 0.0.0.0:$PORT",
       port: 8000,
     },
   ],
@@ -442,16 +456,20 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
       projectType: "services",
       composeFile: "compose.yaml",
       services: [
-        { name: "web", rootDirectory: "web" },
+        { name: "web", rootDirectory: "web", port: 80 },
         { name: "api", rootDirectory: null },
-        { name: "db", rootDirectory: null },
+        { name: "db", rootDirectory: null, image: "postgres" },
       ],
     },
   ],
   [
     "a compose file of images alone",
     { "docker-compose.yml": "services:\r\n  blog:\r\n    image: ghost\r\n" },
-    { projectType: "services", composeFile: "docker-compose.yml", services: [{ name: "blog", rootDirectory: null }] },
+    {
+      projectType: "services",
+      composeFile: "docker-compose.yml",
+      services: [{ name: "blog", rootDirectory: null, image: "ghost" }],
+    },
   ],
   [
     "a compose file with a database for an app",
@@ -473,8 +491,8 @@ const CASES: readonly (readonly [what: string, files: Files, expected: Partial<D
     {
       language: "python",
       packageManager: "pip",
-      installCommand: "pip install -r requirements.txt",
-      startCommand: "gunicorn wsgi --log-file -",
+      installCommand: "python3 -m venv .venv && .venv/bin/python -m pip install -r requirements.txt",
+      startCommand: 'export PATH="$PWD/.venv/bin:$PATH"; gunicorn wsgi --log-file -',
       port: 3000,
     },
   ],
@@ -589,7 +607,7 @@ describe("detect()", () => {
     ],
     [
       "a compose file without services",
-      { "compose.yml": "services: {web: {image: x}}", "index.html": "" },
+      { "compose.yml": "services: [web]", "index.html": "" },
       "Cannot find services in compose.yml",
     ],
     ["an environment file", { ".env": "SECRET=1", "index.html": "" }, "Cannot keep secrets"],

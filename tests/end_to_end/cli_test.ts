@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { newToken } from "../../domain/token.ts";
 import manifest from "../../package.json" with { type: "json" };
+import { query } from "../support/query.ts";
 import {
   commandOutcome,
   postgresOn,
@@ -25,10 +25,8 @@ function expectRefusal({ code, stdout, stderr }: ProgramOutcome, reason: string)
 
 /** The keys that the variables of a database are sealed with. */
 async function sealingKeys(url: string): Promise<readonly string[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  const rows = await sql<{ key: string }[]>`select distinct split_part(sealed_value, '.', 2) as key from variables`;
-  await sql.end({ timeout: 1 });
-  return rows.map(({ key }) => key);
+  const rows = await query(url, "select distinct split_part(sealed_value, '.', 2) as key from variables");
+  return rows.map(({ key }) => String(key));
 }
 
 /** Stores some secrets, and tells how to make sure that they can be read. */

@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
-import { startEmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
+import { embeddedPostgres } from "../support/embedded_postgres.ts";
 import { fingerprint } from "../../domain/token.ts";
 import { type Answer, member } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { query } from "../support/query.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { tcpGate } from "../support/tcp_gate.ts";
@@ -19,7 +19,7 @@ const HUNG_MS = 30_000;
 async function stoppablePostgres() {
   await using opened = new AsyncDisposableStack();
   const { data: folder } = opened.use(await temporaryPlace());
-  let running = opened.use(await startEmbeddedPostgres({ folder }));
+  let running = opened.use(await embeddedPostgres({ folder }));
   const gate = opened.use(await tcpGate(() => Number(new URL(running.url).port)));
   const lifetime = opened.move();
   return {
@@ -27,14 +27,10 @@ async function stoppablePostgres() {
     url: Object.assign(new URL(running.url), { port: String(gate.port) }).href,
     stop: () => running[Symbol.asyncDispose](),
     async startAgain() {
-      running = lifetime.use(await startEmbeddedPostgres({ folder }));
+      running = lifetime.use(await embeddedPostgres({ folder }));
     },
     /** Runs a statement behind the server's back, past the gate. */
-    async run(text: string) {
-      const sql = postgres(running.url, { max: 1, onnotice: () => {} });
-      await sql.unsafe(text);
-      await sql.end({ timeout: 1 });
-    },
+    run: (text: string) => query(running.url, text),
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
 }

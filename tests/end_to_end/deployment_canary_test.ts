@@ -1,18 +1,17 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/token.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { type DockerServer, dockerServer } from "../support/docker_server.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
-import { commandLineOf, processIds } from "../support/processes_with.ts";
+import { folderText, watchProcesses } from "../support/places_of_leaks.ts";
+import { dump } from "../support/query.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
 import { testDatabase } from "../support/test_database.ts";
+import { toolchainImage } from "../support/toolchain_image.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(600_000);
 
 const OWN = /canary-(app|build)/;
 
@@ -36,66 +35,28 @@ const APP = `
   Bun.serve({ port: process.env.PORT, fetch: () => new Response(known) });
 `;
 
-/** Notes every command line, and the environment of every process but the project's own, again and again. */
-function watchProcesses() {
-  const commands = new Set<string>();
-  const environments = new Set<string>();
-  const look = () => {
-    for (const pid of processIds()) {
-      const command = commandLineOf(pid);
-      commands.add(command);
-      if (OWN.test(command)) continue;
-      try {
-        environments.add(readFileSync(`/proc/${pid}/environ`, "latin1"));
-      } catch {
-        // It ended in the meantime, or it is another user's.
-      }
-    }
-  };
-  const timer = setInterval(look, 10);
-  return { commands, environments, [Symbol.dispose]: () => clearInterval(timer) };
+interface Place {
+  readonly slipway: SlipwayProcess;
+  readonly databaseUrl: string;
+  /** What more there is to look through, once deployments were made. */
+  readonly more?: () => Promise<string>;
 }
 
-/** Everything that is in a database, as text. */
-async function dump(url: string): Promise<string> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    const tables = await sql<{ name: string }[]>`
-      select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`;
-    const rows = await Promise.all(tables.map(({ name }) => sql.unsafe(`select t::text as row from ${name} t`)));
-    return rows.flatMap((found) => found.map(({ row }) => row as string)).join("\\n");
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
-
-/** Everything below a folder, as text. */
-async function contents(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const texts = await Promise.all(files.map((file) => readFile(file, "latin1").catch(() => "")));
-  return [...files, ...texts].join("\\n");
-}
-
-test("secrets that a build prints, in any form, are in no log, event, answer, process list or file", async () => {
-  await using database = await testDatabase({ prepare: migrate });
-  await using slipway = await SlipwayProcess.start({
-    DATABASE_URL: database.url,
-    SLIPWAY_RUNTIME: "process",
-    LOG_LEVEL: "debug",
-  });
-  const secrets = { DATABASE_PASSWORD: `p/${crypto.randomUUID()}+ö&`, CLONE_TOKEN: newToken() };
-  await using source = await SourceFolder.of({ "build.js": BUILD, "server.js": APP });
+/** Deploys something that prints its secrets in every form, and searches everywhere for them. */
+async function searched({ slipway, databaseUrl, more }: Place): Promise<void> {
+  const secrets = { DATABASE_PASSWORD: `p/${crypto.randomUUID()}+ö&'`, CLONE_TOKEN: newToken() };
+  await using source = await SourceFolder.of({ "package.json": "{}", "build.js": BUILD, "server.js": APP });
   const project = await TestProject.create(slipway, {
     name: "canary",
     localPath: source.path,
+    packageManager: "bun",
     buildCommand: "bun build.js canary-build",
     startCommand: "bun server.js canary-app",
   });
   const upserts = Object.entries(secrets).map(([key, value]) => ({ key, value, secret: true }));
   await project.call("PATCH", `/api/projects/${project.id}/env`, { body: { upserts } });
   const answers: string[] = [];
-  using watched = watchProcesses();
+  using watched = watchProcesses(OWN);
   const first = await project.deployed();
   const known = createHash("sha256")
     .update(secrets.DATABASE_PASSWORD + secrets.CLONE_TOKEN)
@@ -111,19 +72,51 @@ test("secrets that a build prints, in any form, are in no log, event, answer, pr
   }
   answers.push((await project.call("GET", "/api/deployments")).text);
   answers.push((await project.call("GET", `/api/projects/${project.id}/env`)).text);
-  expect(answers.join("\\n")).toContain("[secret]");
-  expectHidden(answers.join("\\n"), secrets);
+  expect(answers.join("\n")).toContain("[secret]");
+  expectHidden(answers.join("\n"), secrets);
   expect([...watched.commands].some((command) => OWN.test(command))).toBe(true);
-  expectHidden([...watched.commands].join("\\n"), secrets);
+  expectHidden([...watched.commands].join("\n"), secrets);
   expect(watched.environments.size).toBeGreaterThan(3);
-  expectHidden([...watched.environments].join("\\n"), secrets);
-  const files = await contents(slipway.folder);
+  expectHidden([...watched.environments].join("\n"), secrets);
+  const files = await folderText(slipway.folder);
   expect(files).toContain("releases");
   expectHidden(files, secrets);
-  const stored = await dump(database.url);
+  const stored = await dump(databaseUrl);
   expect(stored).toContain("[secret]");
   expectHidden(stored, secrets);
+  expectHidden((await more?.()) ?? "", secrets);
   const { stdout, stderr } = await slipway.stop();
   expect(stderr).toContain('"request"');
   expectHidden(stdout + stderr, secrets);
+}
+
+const WHAT = "secrets that a build prints, in any form, are in no log, event, answer, process list or file";
+
+test(`${WHAT}, of a process`, async () => {
+  await using database = await testDatabase({ prepare: migrate });
+  const settings = { DATABASE_URL: database.url, SLIPWAY_RUNTIME: "process", LOG_LEVEL: "debug" };
+  await using slipway = await SlipwayProcess.start(settings);
+  await searched({ slipway, databaseUrl: database.url });
+});
+
+/** The history, the settings and the layers of every image of a server. */
+async function imagesText({ docker, installation }: DockerServer): Promise<string> {
+  const images = await docker("images", "--quiet", "--filter", `label=slipway.installation=${installation}`);
+  expect(images).not.toEqual([]);
+  const layers = images.map((image) =>
+    docker("run", "--rm", "--user", "0", "--entrypoint", "sh", image, "-c", ALL_FILES),
+  );
+  const known = [
+    docker("image", "inspect", ...images),
+    ...images.map((image) => docker("history", "--no-trunc", image)),
+  ];
+  return (await Promise.all([...known, ...layers])).flat().join("\n");
+}
+
+const ALL_FILES = "find / -xdev -newer /app/server.js -type f -size -5000k -not -path '/proc/*' -exec cat {} +";
+
+test(`${WHAT}, nor in an image or its history, of a container`, async () => {
+  await using server = await dockerServer({ LOG_LEVEL: "debug", BASE_IMAGES: `*=${await toolchainImage()}` });
+  const { slipway, databaseUrl } = server;
+  await searched({ slipway, databaseUrl, more: () => imagesText(server) });
 });

@@ -7,6 +7,8 @@ import { SlipwayProcess } from "../support/slipway_process.ts";
 
 setDefaultTimeout(120_000);
 
+const SERVER = 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("preview") });';
+
 test("of many deployments only the live one, the window and the pinned ones keep their files", async () => {
   await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "2", SLIPWAY_RUNTIME: "process" });
   await using source = await SourceFolder.of({ "index.html": "0" });
@@ -36,4 +38,30 @@ test("of many deployments only the live one, the window and the pinned ones keep
   await project.deployed(await project.again(made[1]!, "rollback"));
   expect(await project.page()).toBe("1");
   expect((await folders()).toSorted()).toEqual([made[1]!, made[10]!, made[11]!].toSorted());
+});
+
+test("of many previews only the newest and the pinned ones run, have an address and keep their files", async () => {
+  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "1", SLIPWAY_RUNTIME: "process" });
+  await using source = await SourceFolder.of({ "server.ts": SERVER });
+  const settings = { name: "previews", localPath: source.path, startCommand: "bun server.ts" };
+  const project = await TestProject.create(slipway, settings);
+  const made: string[] = [];
+  for (let round = 0; round < 3; round++) {
+    const body = { projectId: project.id, environment: "preview" };
+    const { deployment_id: id } = (await project.call("POST", "/api/deployments/build/access", { body })).body;
+    made.push(await project.deployed(id));
+    if (round === 0) await project.call("POST", `/api/deployments/${id}/pin`, { body: {} });
+  }
+  const kept = [made[0]!, made[2]!].toSorted();
+  const folders = async () => (await readdir(join(slipway.folder, "releases"))).toSorted();
+  expect(await eventually(folders, (names) => names.length === kept.length)).toEqual(kept);
+  for (const id of made) {
+    const { artifactAvailable, services, url } = await project.get(id);
+    const stays = kept.includes(id);
+    expect([artifactAvailable, services[0].status]).toEqual(stays ? [true, "healthy"] : [false, "stopped"]);
+    expect((await slipway.visit(new URL(url).hostname, "/")).status).toBe(stays ? 200 : 404);
+    const { services: running } = (await project.call("GET", `/api/deployments/${id}/info`)).body.data;
+    expect(running).toHaveLength(stays ? 1 : 0);
+  }
+  expect((await readdir(join(slipway.folder, "instances"))).filter((name) => !name.startsWith("."))).toHaveLength(2);
 });

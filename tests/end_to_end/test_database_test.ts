@@ -3,18 +3,10 @@ import { existsSync } from "node:fs";
 import { readlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
+import { query } from "../support/query.ts";
 import { testDatabase } from "../support/test_database.ts";
 
 setDefaultTimeout(60_000);
-
-async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    return await sql.unsafe(text);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
 
 test("testDatabase() gives every caller an empty database of its own", async () => {
   await using first = await testDatabase();

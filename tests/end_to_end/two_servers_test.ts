@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import postgres from "postgres";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
 import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
 import { browser, login, member, ownerSession } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
+import { query } from "../support/query.ts";
 import { commandOutcome, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
@@ -28,15 +28,6 @@ async function pair() {
   return { url, data, settings, a, b, tokens, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-async function rows(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    return await sql.unsafe(text);
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
-
 test("of two that start at once on an empty database, one makes the first owner and shows the token", async () => {
   for (let round = 0; round < 3; round++) {
     await using servers = await pair();
@@ -44,10 +35,10 @@ test("of two that start at once on an empty database, one makes the first owner 
     for (const { call } of [servers.a, servers.b]) {
       expect((await call("GET", "/api/auth/me", { token: servers.tokens[0]! })).status).toBe(200);
     }
-    expect(await rows(servers.url, "select 1 from users")).toHaveLength(1);
-    expect(await rows(servers.url, "select 1 from organizations")).toHaveLength(1);
+    expect(await query(servers.url, "select 1 from users")).toHaveLength(1);
+    expect(await query(servers.url, "select 1 from organizations")).toHaveLength(1);
     expect((await readFile(join(servers.data, "secret.key"), "utf8")).trim().split("\n")).toHaveLength(1);
-    expect(await rows(servers.url, "select 1 from vault_keys")).toHaveLength(1);
+    expect(await query(servers.url, "select 1 from vault_keys")).toHaveLength(1);
   }
 });
 
@@ -149,7 +140,7 @@ describe("two servers on one database", () => {
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
       expect(answers[0]!.status).toBe(201);
       expect(answers.filter((answer) => answer.headers.has("idempotency-replayed"))).toHaveLength(3);
-      expect(await rows(servers.url, `select 1 from projects where name = '${body.name}'`)).toHaveLength(1);
+      expect(await query(servers.url, `select 1 from projects where name = '${body.name}'`)).toHaveLength(1);
     }
   });
 
@@ -183,7 +174,7 @@ describe("two servers on one database", () => {
     );
     servers.a.program.signal("SIGSTOP");
     try {
-      await rows(servers.url, `update upload_sessions set lease_until = now() where id = '${id}'`);
+      await query(servers.url, `update upload_sessions set lease_until = now() where id = '${id}'`);
       const instead = await b.call("POST", path, { token, raw: tarGz([file("index.html", quick)]) });
       expect(instead.status).toBe(200);
     } finally {
@@ -219,7 +210,7 @@ describe("two servers on one database", () => {
     const vault = await CryptoVault.load({ folder: servers.data });
     const sealedBy = async (key: string) =>
       (
-        await rows(servers.url, `select split_part(sealed_value, '.', 2) as by from variables where key = '${key}'`)
+        await query(servers.url, `select split_part(sealed_value, '.', 2) as by from variables where key = '${key}'`)
       )[0]!["by"];
     for (const [server, key] of [
       [a, "AFTER_A"],

@@ -62,6 +62,11 @@ describe("an authenticated read costs at most two statements", () => {
     }
   });
 
+  test("GET of a deployment that waits, too", async () => {
+    const sent = await cost(`/api/deployments/${ids.queued}`, { token: app.owner });
+    expect(sent.length, sent.join("\n\n")).toBeLessThanOrEqual(2);
+  });
+
   test("every guarded route that reads is in the list", () => {
     const reads = app.routes.filter(({ method, open }) => method === "GET" && open === undefined);
     expect(reads.map(({ path }) => path).toSorted()).toEqual([...PATHS, STREAM].toSorted());

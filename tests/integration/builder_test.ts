@@ -2,8 +2,7 @@ import { setDefaultTimeout } from "bun:test";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryBuilder } from "../../adapters/memory/builder.ts";
-import { ProcessBuilder } from "../../adapters/process/builder.ts";
-import { dataFolder, workingSandboxes } from "../support/process_world.ts";
+import { builderOn, dataFolder, workingSandboxes } from "../support/process_world.ts";
 import { builderContract } from "../contracts/builder.ts";
 
 // The disk and the processors may be busy with other suites.
@@ -26,11 +25,7 @@ for (const kind of await workingSandboxes()) {
     const folder = join(data, "releases", "dep_1");
     await mkdir(folder, { recursive: true });
     return {
-      builder: new ProcessBuilder({
-        folder: join(data, "builds"),
-        cacheFolder: join(data, "cache"),
-        sandboxes: [kind],
-      }),
+      builder: builderOn(data, kind),
       folder,
       commands: {
         talking: "echo one; echo two",

@@ -1,5 +1,4 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import postgres from "postgres";
 import { ArgonPasswords } from "../../adapters/crypto/passwords.ts";
 import { ACCESS_TABLE, CALLERS } from "../support/access_table.ts";
 import { browser, login, member } from "../support/app.ts";
@@ -8,26 +7,11 @@ import { callers, furnish, goodRequest, MACHINE } from "../support/furnished.ts"
 import { fuzzRoutes } from "../support/fuzz_routes.ts";
 import { CANARY } from "../support/odd_requests.ts";
 import { postgresApp } from "../support/postgres_app.ts";
+import { dump } from "../support/query.ts";
 
 setDefaultTimeout(120_000);
 
 const SEED = 20_260_214;
-
-/** Everything that a database holds, as text. */
-async function dump(url: string): Promise<string> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    const tables = await sql<{ name: string }[]>`
-      select table_name as name from information_schema.tables where table_schema = 'public'`;
-    const contents = tables.map(async ({ name }) => {
-      const rows = await sql<{ row: string }[]>`select t::text as row from ${sql(name)} as t`;
-      return [name, ...rows.map(({ row }) => row)].join("\n");
-    });
-    return (await Promise.all(contents)).join("\n");
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
-}
 
 function canary(): string {
   return `canary-${crypto.randomUUID()}`;
@@ -60,13 +44,7 @@ describe("over PostgreSQL", () => {
     await using app = await postgresApp();
     const { handle, routes, owner, world } = app;
     world.remoteHosts.add(MACHINE);
-    let taken = 0;
-    const takeLog = () => {
-      const lines = world.log.lines.slice(taken).map(({ text }) => text);
-      taken = world.log.lines.length;
-      return lines;
-    };
-    await fuzzRoutes({ handle, routes, owner, world, takeLog }, { seed: SEED, runs: 15 });
+    await fuzzRoutes({ handle, routes, owner, world }, { seed: SEED, runs: 15 });
     expect(world.log.lines.filter(({ level }) => level === "error")).toEqual([]);
     expectHidden(await dump(app.url), { canary: CANARY });
   });

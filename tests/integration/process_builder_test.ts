@@ -2,11 +2,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ProcessBuilder } from "../../adapters/process/builder.ts";
+import type { ProcessBuilder } from "../../adapters/process/builder.ts";
 import type { SandboxKind } from "../../adapters/process/sandbox.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
-import { dataFolder, workingSandboxes } from "../support/process_world.ts";
+import { builderOn, dataFolder, workingSandboxes } from "../support/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
 import { buildRequest } from "../contracts/builder.ts";
 
@@ -23,12 +23,7 @@ async function buildWorld(kind: SandboxKind): Promise<BuildWorld> {
   const data = await dataFolder(kind);
   const folder = join(data, "releases", "dep_1");
   await mkdir(folder, { recursive: true });
-  const builder = new ProcessBuilder({
-    folder: join(data, "builds"),
-    cacheFolder: join(data, "cache"),
-    sandboxes: [kind],
-  });
-  return { data, folder, builder, [Symbol.asyncDispose]: () => rm(data, { recursive: true }) };
+  return { data, folder, builder: builderOn(data, kind), [Symbol.asyncDispose]: () => rm(data, { recursive: true }) };
 }
 
 /** A number of seconds to sleep that no other process has. */

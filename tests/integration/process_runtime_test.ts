@@ -77,13 +77,16 @@ for (const kind of await workingSandboxes()) {
       const { runtime, folder } = world;
       await mkdir(join(folder, "apps/web"), { recursive: true });
       for (const workingFolder of [join(folder, "apps/web"), "apps/web"]) {
-        const request = runRequest(world, "pwd", { workingFolder, oneShot: true });
+        const request = runRequest(world, "pwd", {
+          runs: { kind: "folder", folder, workingFolder, command: "pwd" },
+          oneShot: true,
+        });
         await runtime.start(request);
         expect((await printed(runtime, request.instanceId, 1))[0]).toEndWith("/apps/web");
       }
       for (const workingFolder of ["..", "../..", "/etc", "missing", "web.ts"]) {
         const error = await runtime
-          .start(runRequest(world, "pwd", { workingFolder }))
+          .start(runRequest(world, "pwd", { runs: { kind: "folder", folder, workingFolder, command: "pwd" } }))
           .catch((reason: unknown) => reason);
         expect([workingFolder, (error as Failure).code]).toEqual([workingFolder, "no_such_folder"]);
       }

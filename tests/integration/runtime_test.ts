@@ -18,7 +18,7 @@ runtimeContract("memory", async () => ({
     greedy: { does: "takes_all_memory" },
     stubborn: { does: "answers", respond },
   }),
-  folder: "/no/such/folder",
+  runs: (command) => ({ kind: "folder", folder: "/no/such/folder", workingFolder: "/no/such/folder", command }),
   programs: {
     web: "web",
     talking: "talking",

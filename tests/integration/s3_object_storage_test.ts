@@ -45,18 +45,19 @@ objectStorageContract(
   { largest: 1024 * MIB, part: 8 * MIB },
 );
 
+/** A name that the store knows as its own. */
+const NAME = "store.test";
+const port = () => new URL(ceph.endpoint).port;
+/** Every name leads to the store. */
+const here = async () => new URL(ceph.endpoint).hostname;
+
+async function works(storages: S3ObjectStorages, target: BucketTarget): Promise<string | undefined> {
+  await using storage = await storages.open(target);
+  await storage.put("a/b", textBody("works"));
+  return await textOf(await storage.get("a/b"));
+}
+
 describe("S3ObjectStorages on Ceph", () => {
-  const NAME = "store.test";
-  const port = () => new URL(ceph.endpoint).port;
-  /** Every name leads to the store. */
-  const here = async () => "127.0.0.1";
-
-  async function works(storages: S3ObjectStorages, target: BucketTarget): Promise<string | undefined> {
-    await using storage = await storages.open(target);
-    await storage.put("a/b", textBody("works"));
-    return textOf(await storage.get("a/b"));
-  }
-
   test("finds a bucket by its name in the host as well as in the path", async () => {
     const target = await ceph.bucket();
     const asked: string[] = [];
@@ -76,7 +77,7 @@ describe("S3ObjectStorages on Ceph", () => {
     const { key, cert } = await certificate(NAME);
     using secure = Bun.serve({
       port: 0,
-      hostname: "127.0.0.1",
+      hostname: await here(),
       tls: { key, cert },
       async fetch(request) {
         const url = request.url.replace(/^https:\/\/[^/]+/, ceph.endpoint);
@@ -104,7 +105,9 @@ describe("S3ObjectStorages on Ceph", () => {
     await expect(works(storages, target)).rejects.toBe(refused);
     let asked = 0;
     // A name that is public when it is checked and private a moment later.
-    const rebinding = new S3ObjectStorages({ resolveAddress: async () => (asked++ === 0 ? "127.0.0.1" : "192.0.2.1") });
+    const rebinding = new S3ObjectStorages({
+      resolveAddress: async () => (asked++ === 0 ? await here() : "192.0.2.1"),
+    });
     await using storage = await rebinding.open({ ...target, endpoint: `http://${NAME}:${port()}` });
     await storage.put("x", textBody("x"));
     expect(asked).toBe(1);

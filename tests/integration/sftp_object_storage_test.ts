@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SftpObjectStorages } from "../../adapters/ssh/sftp/object_storages.ts";
 import { partName, splitKey } from "../../domain/backup/object_key.ts";
-import type { RemoteFolderTarget } from "../../ports/object_storages.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
 import { objectStorageContract, type StorageForContract } from "../contracts/object_storage.ts";
 import { body, digestOf, textBody, textOf } from "../support/bodies.ts";
@@ -20,6 +19,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
+
+const open = (remote: RemoteTarget, folder: string) => storages.open({ kind: "remote_folder", remote, folder });
 
 /** A stream that gives much only when it is told to go on. */
 function haltingBody() {
@@ -69,9 +70,6 @@ objectStorageContract("SFTP by key with a passphrase", () => place(server.protec
 objectStorageContract("SFTP in a jail without a shell", () => place(server.gina, "fast/gina", "/srv/jail"));
 
 describe("SftpObjectStorages on OpenSSH", () => {
-  const open = (remote: RemoteTarget, folder: string) =>
-    storages.open({ kind: "remote_folder", remote, folder } satisfies RemoteFolderTarget);
-
   test("open() tells the host key, and refuses another one than expected before it logs in", async () => {
     await using storage = await open(server.bob, "keyed");
     expect(storage.hostKey).toMatch(/^SHA256:/);

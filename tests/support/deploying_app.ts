@@ -15,6 +15,8 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
   world.sources.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
   const run = runDeployment(world, {
     baseDomain: "localhost",
+    runtime: "process",
+    baseImages: [],
     buildTimeoutMs: 5_000,
     rollbackWindow: 3,
     edgeUrl: (hostname) => `http://${hostname}:4480`,

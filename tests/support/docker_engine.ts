@@ -2,37 +2,23 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { run, say } from "./command.ts";
 
-const PACKAGES = ["docker.io", "iptables", "debootstrap", "debian-archive-keyring"];
 const LOG = new URL("../../.tools/dockerd.log", import.meta.url).pathname;
 const PID = new URL("../../.tools/dockerd.pid", import.meta.url).pathname;
 const READY_WITHIN = 60_000;
 const STOP_WITHIN = 30_000;
 
-/** Makes sure a Docker Engine answers, installing and starting one where possible; disposing it stops one started here. */
+/** Makes sure a Docker Engine answers, starting the installed one where possible; disposing it stops one started here. */
 export async function dockerEngine(): Promise<AsyncDisposable> {
-  if (await answers()) return { async [Symbol.asyncDispose]() {} };
+  if (await dockerAnswers()) return { async [Symbol.asyncDispose]() {} };
   if (process.getuid?.() !== 0) {
     throw new Error("Cannot run these tests: no Docker Engine answers; start Docker, or use bin/test --fast");
   }
-  if (!Bun.which("dockerd")) await install();
-  // A package may have started it by itself.
-  if (await answers()) return { async [Symbol.asyncDispose]() {} };
   return (await startDaemon([])) ?? (await startDaemon(["--storage-driver=vfs"])) ?? (await giveUp());
 }
 
-async function answers(): Promise<boolean> {
+/** Tells whether a Docker Engine answers. */
+export async function dockerAnswers(): Promise<boolean> {
   return (await run(["docker", "version"], { timeout: 20_000 })).ok;
-}
-
-async function install(): Promise<void> {
-  if (!Bun.which("apt-get")) {
-    throw new Error("Cannot run these tests: Docker is missing; install Docker Engine, or use bin/test --fast");
-  }
-  say("Installing Docker …");
-  const environment = { DEBIAN_FRONTEND: "noninteractive" };
-  await run(["apt-get", "update"], { environment });
-  const installed = await run(["apt-get", "install", "-y", "--no-install-recommends", ...PACKAGES], { environment });
-  if (!installed.ok) throw new Error(`Cannot install Docker: ${installed.lastLine}`);
 }
 
 async function startDaemon(options: readonly string[]): Promise<AsyncDisposable | undefined> {
@@ -49,7 +35,7 @@ async function startDaemon(options: readonly string[]): Promise<AsyncDisposable 
     await daemon.exited;
   };
   for (const end = Date.now() + READY_WITHIN; Date.now() < end && daemon.exitCode === null; await Bun.sleep(200)) {
-    if (!(await answers())) continue;
+    if (!(await dockerAnswers())) continue;
     return {
       async [Symbol.asyncDispose]() {
         say("Stopping Docker …");

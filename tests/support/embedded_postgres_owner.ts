@@ -1,9 +1,9 @@
-import { startEmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
+import { embeddedPostgres } from "./embedded_postgres.ts";
 
 // A process of its own that owns an embedded PostgreSQL: prints its address, or why it failed, then lives until killed.
 const started = Date.now();
 try {
-  const { url } = await startEmbeddedPostgres({ folder: process.argv[2] ?? "" });
+  const { url } = await embeddedPostgres({ folder: process.argv[2] ?? "" });
   process.stdout.write(`${JSON.stringify({ url, ms: Date.now() - started })}\n`);
   setInterval(() => {}, 60_000);
 } catch (error) {

@@ -32,6 +32,8 @@ export const START = "npm run start";
 
 const ENGINE: EngineSettings = {
   baseDomain: "localhost",
+  runtime: "process",
+  baseImages: [],
   buildTimeoutMs: 5_000,
   rollbackWindow: 2,
   edgeUrl: (hostname) => `http://${hostname}:4480`,

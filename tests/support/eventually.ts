@@ -1,6 +1,10 @@
 /** Asks again until the answer satisfies, and resolves to it; gives up with the last answer after some seconds. */
-export async function eventually<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean): Promise<T> {
-  const giveUpAt = Date.now() + 10_000;
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  satisfies: (answer: T) => boolean,
+  limitMs = 10_000,
+): Promise<T> {
+  const giveUpAt = Date.now() + limitMs;
   for (;;) {
     const answer = await ask();
     if (satisfies(answer) || Date.now() > giveUpAt) return answer;

@@ -31,9 +31,7 @@ export async function furnishDeployments(world: ArrangedWorld, ids: DeploymentId
     deploymentId: ids.released,
     projectId,
     service: "app",
-    folder: "/releases/x",
-    workingFolder: "/releases/x",
-    command: "serve",
+    runs: { kind: "folder", folder: "/releases/x", workingFolder: "/releases/x", command: "serve" },
     environment: new Map(),
   });
   const done = { finishedAt: at, startedAt: at };

@@ -1,5 +1,6 @@
 import { Value } from "@sinclair/typebox/value";
 import { assert, asyncProperty } from "fast-check";
+import type { MemoryLog } from "../../adapters/memory/log.ts";
 import type { DeclaredRoute } from "../../http/access.ts";
 import type { Gate } from "../../http/gate.ts";
 import { exampleOf } from "../../http/openapi_schemas.ts";
@@ -14,9 +15,7 @@ export interface FuzzedApp {
   readonly handle: Gate;
   readonly routes: readonly DeclaredRoute[];
   readonly owner: string;
-  readonly world: Parameters<typeof furnish>[0]["world"];
-  /** Takes the lines that were logged since it was last asked. */
-  readonly takeLog: () => readonly string[];
+  readonly world: Parameters<typeof furnish>[0]["world"] & { readonly log: MemoryLog };
 }
 
 /** Sends `runs` odd requests to every route and fails on a 5xx, another error body than the one, or a secret that comes back. */
@@ -47,10 +46,13 @@ function requestOf(
   return new Request(url, { method, headers, ...(body !== undefined && { body }) });
 }
 
-async function hold({ handle, takeLog, owner }: FuzzedApp, route: DeclaredRoute, request: Request): Promise<void> {
+async function hold({ handle, world, owner }: FuzzedApp, route: DeclaredRoute, request: Request): Promise<void> {
+  const before = world.log.lines.length;
   const response = await handle(request, "127.0.0.1");
   const text = await response.text();
-  const said = [text, ...[...response.headers].flat(), ...takeLog()].join("\n");
+  const said = [text, ...[...response.headers].flat(), ...world.log.lines.slice(before).map((line) => line.text)].join(
+    "\n",
+  );
   const what = `${request.method} ${request.url} answered ${response.status}: ${text.slice(0, 300)}`;
   for (const secret of [CANARY, owner]) if (said.includes(secret)) throw new Error(`A secret came back: ${what}`);
   if (response.status >= 500 && !(response.status === 502 && problemStatuses(route).includes(502)))

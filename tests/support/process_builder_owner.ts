@@ -1,11 +1,9 @@
-import { join } from "node:path";
-import { ProcessBuilder } from "../../adapters/process/builder.ts";
 import type { SandboxKind } from "../../adapters/process/sandbox.ts";
+import { builderOn } from "./process_world.ts";
 
 // A process of its own that builds with the command it is given, and prints what that prints.
 const [data = "", kind = "plain", folder = "", command = ""] = process.argv.slice(2);
-const options = { folder: join(data, "builds"), cacheFolder: join(data, "cache"), sandboxes: [kind as SandboxKind] };
-await new ProcessBuilder(options).build({
+await builderOn(data, kind as SandboxKind).build({
   deploymentId: "dep_1",
   folder,
   workingFolder: folder,

@@ -3,13 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keyringOf } from "../../adapters/crypto/keyring.ts";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
+import { systemUser } from "../../adapters/local/system_user.ts";
+import { ProcessBuilder } from "../../adapters/process/builder.ts";
 import { chooseSandbox } from "../../adapters/process/choose_sandbox.ts";
 import { ProcessRuntime } from "../../adapters/process/runtime.ts";
 import { SANDBOX_KINDS, type SandboxKind } from "../../adapters/process/sandbox.ts";
+import type { RunnableFolder } from "../../ports/runtime.ts";
 import type { RuntimeForContract } from "../contracts/runtime.ts";
 
 // The same for every process of a test.
 const keyring = await keyringOf([{ text: new Uint8Array(32).fill(7).toBase64(), origin: "the test" }]);
+
+const user = systemUser("slipway-app");
 
 const WEB = `
 console.log("started");
@@ -22,8 +27,10 @@ setInterval(() => held.push(new Uint8Array(8_000_000).fill(1)), 20);
 `;
 
 /** A data folder with one release and a runtime on it. */
-export interface ProcessWorld extends RuntimeForContract {
+export interface ProcessWorld extends RuntimeForContract<RunnableFolder> {
   readonly runtime: ProcessRuntime;
+  /** The release folder. */
+  readonly folder: string;
   /** The data folder. */
   readonly data: string;
   /** Another runtime on the same folder, as another server would have. */
@@ -37,12 +44,12 @@ export async function dataFolder(kind: SandboxKind): Promise<string> {
   return data;
 }
 
-/** The sandboxes that work on this machine; `plain` always does. */
+/** The sandboxes that work on this machine; `plain` always does, and `sandboxes_test.ts` says which ones must. */
 export async function workingSandboxes(): Promise<readonly SandboxKind[]> {
   const found = await Promise.all(
     SANDBOX_KINDS.map(async (kind) => {
       const folder = await dataFolder(kind);
-      const chosen = await chooseSandbox({ folder, kinds: [kind] }).catch(() => undefined);
+      const chosen = await chooseSandbox({ folder, kinds: [kind], user }).catch(() => undefined);
       await rm(folder, { recursive: true });
       return chosen && kind;
     }),
@@ -63,6 +70,7 @@ export async function processWorld(kind: SandboxKind): Promise<ProcessWorld> {
   return {
     runtime,
     folder,
+    runs: (command) => ({ kind: "folder", folder, workingFolder: folder, command }),
     data,
     another,
     programs: {
@@ -86,6 +94,17 @@ export function runtimeOn(data: string, kind: SandboxKind): ProcessRuntime {
   return new ProcessRuntime({
     folder: join(data, "instances"),
     vault: new CryptoVault(keyring),
+    user,
+    sandboxes: [kind],
+  });
+}
+
+/** A builder on a data folder. */
+export function builderOn(data: string, kind: SandboxKind): ProcessBuilder {
+  return new ProcessBuilder({
+    folder: join(data, "builds"),
+    cacheFolder: join(data, "cache"),
+    user,
     sandboxes: [kind],
   });
 }

@@ -140,7 +140,8 @@ export class SlipwayProcess implements AsyncDisposable {
   /** The settings it is started with. */
   get settings(): Settings {
     const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort) };
-    return { ...ports, SLIPWAY_DATA: this.folder, ...this.#settings };
+    // Whatever engine the machine has: what a test wants to run in containers says so.
+    return { ...ports, SLIPWAY_RUNTIME: "process", SLIPWAY_DATA: this.folder, ...this.#settings };
   }
 
   get program(): RunningProgram {

@@ -2,7 +2,7 @@ import { mkdtemp, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { startEmbeddedPostgres } from "../../adapters/embedded_postgres/embedded_postgres.ts";
+import { embeddedPostgres } from "./embedded_postgres.ts";
 
 /** A database of one test's own; disposing it drops it, whoever is still connected. */
 export interface TestDatabase extends AsyncDisposable {
@@ -63,7 +63,7 @@ async function makeTemplate(prepare: (url: string) => Promise<void>): Promise<st
 async function openCluster(): Promise<TestCluster> {
   const folder = await mkdtemp(join(await roomyMemory(), "slipway-"));
   removeAfterExit(folder);
-  const { url } = await startEmbeddedPostgres({ folder, settings: THROW_AWAY });
+  const { url } = await embeddedPostgres({ folder, settings: THROW_AWAY });
   return {
     sql: postgres(url, { max: 1, onnotice: () => {} }),
     urlOf: (database) => Object.assign(new URL(url), { pathname: `/${database}` }).href,

@@ -13,9 +13,10 @@ export function writtenProject(text: string): ReadonlyMap<string, Uint8Array> {
       files.set(path!, { base64: base64 !== undefined, lines: current });
     }
   }
-  const bytesOf = ({ base64, lines }: { readonly base64: boolean; readonly lines: readonly string[] }) =>
-    base64
-      ? Uint8Array.from(Buffer.from(lines.join(""), "base64"))
-      : new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
   return new Map([...files].map(([path, file]) => [path, bytesOf(file)]));
+}
+
+function bytesOf({ base64, lines }: { readonly base64: boolean; readonly lines: readonly string[] }): Uint8Array {
+  if (base64) return Uint8Array.from(Buffer.from(lines.join(""), "base64"));
+  return new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
 }

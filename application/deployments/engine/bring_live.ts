@@ -1,8 +1,9 @@
 import type { DeployedService, Deployment, ServiceStatus } from "../../../domain/deployment/deployment.ts";
-import { invalid } from "../../../domain/failure.ts";
+import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance } from "../../../ports/runtime.ts";
-import { folderOf, workingFolder } from "./build_release.ts";
+import { runnableOf } from "./release_folder.ts";
 import { type Run, say, step, type StopReason, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo, staticFolder } from "./serve.ts";
 
@@ -67,17 +68,15 @@ async function start(run: Run): Promise<void> {
   if (deployment.plan.projectType === "static") {
     return storeService(run, { status: "starting", instanceId: null, error: null }, urls);
   }
-  const folder = await folderOf(run);
-  const instanceId = `${deployment.id}-app-${deployment.attempts}`;
+  const runs = await runnableOf(run.ports, deployment);
+  const instanceId = instanceIdOf(deployment, "app", runs.kind);
   await storeService(run, { status: "starting", instanceId, error: null }, urls);
   await run.ports.runtime.start({
     instanceId,
     deploymentId: deployment.id,
     projectId: deployment.projectId,
     service: "app",
-    folder,
-    workingFolder: workingFolder(folder, deployment),
-    command: deployment.plan.startCommand ?? "",
+    runs,
     environment,
   });
 }
@@ -95,14 +94,18 @@ async function answer(run: Run): Promise<void> {
     if (instance && (await healthy(run, instance))) return say(run, "health", "It answers");
     if (performance.now() > until) {
       await showOutput(run, instanceId);
-      const how = run.deployment.plan.healthPath ?? "its port ($PORT)";
-      throw invalid(
-        "health_failed",
-        `Cannot bring it live: it did not answer on ${how} within ${Math.round(settings.healthMs / 1000)} seconds`,
-      );
+      throw unanswered(run, instance);
     }
     await pause(waitMs);
   }
+}
+
+function unanswered({ deployment, settings }: Run, instance: Instance | undefined): Failure {
+  const { healthPath, port } = deployment.plan;
+  const how = healthPath ?? (deployment.image === null ? "its port ($PORT)" : `its port (${port})`);
+  const hint = instance?.relayed ? ". In a container a program has to listen on 0.0.0.0, not on 127.0.0.1" : "";
+  const seconds = Math.round(settings.healthMs / 1000);
+  return invalid("health_failed", `Cannot bring it live: it did not answer on ${how} within ${seconds} seconds${hint}`);
 }
 
 /** A site without a file would answer everything with "not found". */
@@ -186,8 +189,11 @@ async function isPreview(run: Run, deploymentId: string): Promise<boolean> {
   return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
 }
 
-async function healthy(run: Run, { host, port }: Instance): Promise<boolean> {
-  return run.ports.healthProbe.answers({ host, port, path: run.deployment.plan.healthPath }, { timeoutMs: PROBE_MS });
+/** A health path counts first, then what the image checks itself, then whether its port answers. */
+async function healthy(run: Run, { health, host, port, relayed }: Instance): Promise<boolean> {
+  const path = run.deployment.plan.healthPath;
+  if (path === null && health !== null) return health === "healthy";
+  return run.ports.healthProbe.answers({ host, port, path, relayed }, { timeoutMs: PROBE_MS });
 }
 
 async function refuseEnded(run: Run, instance: Instance | undefined): Promise<void> {

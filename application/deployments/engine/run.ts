@@ -2,19 +2,23 @@ import type { Deployment, StepName, StepRecord } from "../../../domain/deploymen
 import { isRunning } from "../../../domain/deployment/transitions.ts";
 import type { LogLevel, NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { Failure } from "../../../domain/failure.ts";
-import type { Project } from "../../../domain/project.ts";
+import type { BaseImages } from "../../../domain/image/base_images.ts";
+import type { Project, RuntimeName } from "../../../domain/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import type { Builder } from "../../../ports/builder.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { ContainerEngine } from "../../../ports/container_engine.ts";
 import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
 import type { Domains } from "../../../ports/domains.ts";
 import type { Edge } from "../../../ports/edge.ts";
 import type { HealthProbe } from "../../../ports/health_probe.ts";
+import type { ImageBuilder } from "../../../ports/image_builder.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
 import type { ManifestParser } from "../../../ports/manifest_parser.ts";
 import type { Projects } from "../../../ports/projects.ts";
 import type { ReleaseFolders } from "../../../ports/release_folders.ts";
+import type { ReleaseImages } from "../../../ports/release_images.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
 import type { Sources } from "../../../ports/sources.ts";
 import type { UploadFiles } from "../../../ports/upload_files.ts";
@@ -24,15 +28,18 @@ import type { EventWriter } from "./event_writer.ts";
 export interface EnginePorts {
   readonly builder: Builder;
   readonly clock: Clock;
+  readonly containerEngine: ContainerEngine;
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
   readonly domains: Domains;
   readonly edge: Edge;
   readonly healthProbe: HealthProbe;
+  readonly imageBuilder: ImageBuilder;
   readonly liveReleases: LiveReleases;
   readonly manifestParser: ManifestParser;
   readonly projects: Projects;
   readonly releaseFolders: ReleaseFolders;
+  readonly releaseImages: ReleaseImages;
   readonly runtime: Runtime;
   readonly sources: Sources;
   readonly uploadFiles: UploadFiles;
@@ -41,6 +48,10 @@ export interface EnginePorts {
 /** What the operator decided about running deployments. */
 export interface EngineSettings {
   readonly baseDomain: string;
+  /** What builds and runs what nobody chose a runtime for. */
+  readonly runtime: RuntimeName | "auto";
+  /** Where base images of generated Dockerfiles are taken from. */
+  readonly baseImages: BaseImages;
   readonly buildTimeoutMs: number;
   readonly rollbackWindow: number;
   readonly edgeUrl: (hostname: string) => string;

@@ -4,12 +4,14 @@ import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
+import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { Waits } from "./ask_approval.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
 import { EventWriter } from "./event_writer.ts";
+import { routeKey } from "./serve.ts";
 import {
   type EnginePorts,
   type EngineSettings,
@@ -58,6 +60,8 @@ async function carryOut(run: Run): Promise<void> {
   await bringLive(run);
   await tidyUp(run);
   await end(run, "healthy", null);
+  // The edges of other processes find a preview only once it is stored as ready.
+  if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(routeKey(run.deployment));
 }
 
 /** Stops what nobody wants any more, and what keeps ending with the server; a release that serves already is always finished. */
@@ -81,6 +85,7 @@ async function tidyUp(run: Run): Promise<void> {
     clean: async () => {
       await dropUpload(run.ports, deployment);
       await cleanReleases(run.ports, run.settings.rollbackWindow)(served);
+      if (deployment.plan.runtime === "docker") await cleanImages(run.ports)();
     },
   };
   for (const name of ["retire", "clean"] as const) {
@@ -140,6 +145,7 @@ async function undo(run: Run): Promise<void> {
   const works = [
     () => goBack(run),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
+    () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
     () => dropUpload(ports, deployment),
   ];
   for (const work of works) {

@@ -3,6 +3,7 @@ import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { Project } from "../../../domain/project.ts";
 import type { Domains } from "../../../ports/domains.ts";
 import type { Edge, EdgeRoute } from "../../../ports/edge.ts";
+import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { ReleaseFolders } from "../../../ports/release_folders.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
 
@@ -34,7 +35,16 @@ export async function routesTo(
   baseDomain: string,
 ): Promise<EdgeRoute[]> {
   const target = await targetOf(ports, deployment);
-  if (!target) return [];
+  return target ? routesAt(ports, { project, deployment }, target, baseDomain) : [];
+}
+
+/** The routes of a deployment's addresses to one target. */
+export async function routesAt(
+  ports: Pick<ServePorts, "domains">,
+  { project, deployment }: LiveRelease,
+  target: EdgeRoute["target"],
+  baseDomain: string,
+): Promise<EdgeRoute[]> {
   const addresses = await publicAddresses(ports, project, deployment, baseDomain);
   return addresses.map((address) => ({
     ...address,

@@ -32,10 +32,10 @@ const CASES: readonly Case[] = [
       void (scene.known.git[REPOSITORY] = { commits: [commit("c1", { "notes.txt": "nothing to run" })] }),
   },
   {
-    what: "it needs containers",
+    what: "it has a Dockerfile and there are processes only",
     step: "detect",
     code: "runtime_unsupported",
-    sentence: /needs containers/,
+    sentence: /as a process/,
     arrange: (scene) =>
       void (scene.known.git[REPOSITORY] = { commits: [commit("c2", { Dockerfile: "FROM scratch" })] }),
   },

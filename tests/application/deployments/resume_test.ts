@@ -132,7 +132,6 @@ function deaf({ memory: { deploymentQueue } }: EngineScene) {
   return {
     take: deploymentQueue.take.bind(deploymentQueue),
     overdue: async () => [],
-    occupants: async () => new Map<string, string>(),
     renew: () => new Promise<never>(() => {}),
     release: () => new Promise<never>(() => {}),
     onWork: () => () => {},

@@ -46,7 +46,7 @@ describe("a rollback", () => {
     expect(ready).toMatchObject({ status: "ready", artifactOf: first.id, artifactAvailable: true });
     expect(ready.commitSha).toBe(first.commitSha);
     expect(scene.memory.builder.requests).toHaveLength(builds);
-    expect(requests.map(({ folder }) => folder)).toEqual([`/releases/${first.id}`]);
+    expect(requests.map(({ runs }) => runs)).toMatchObject([{ kind: "folder", folder: `/releases/${first.id}` }]);
     expect(scene.served(project)).toBe(ready.id);
     expect(ready.steps.map(({ name }) => name)).not.toContain("build");
   });
@@ -63,7 +63,7 @@ describe("a rollback", () => {
     await scene.deployed(project);
     const requests = starts(scene);
     const ready = await scene.settled((await back(scene, first.id)).id);
-    expect(requests[0]!.command).toBe("serve the first");
+    expect(requests[0]!.runs.command).toBe("serve the first");
     expect(requests[0]!.environment.get("GREETING")?.reveal()).toBe("from the first");
     expect(ready.plan).toEqual(first.plan);
     const now = await scene.deployed(project);

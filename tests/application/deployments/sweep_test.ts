@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { sweepReleases } from "../../../application/deployments/restore_releases.ts";
+import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
 
 test("the sweep keeps what is live, kept, running or shared, and removes the rest", async () => {
   await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });
   const project = await scene.project();
-  const sweep = sweepReleases(scene.memory);
+  const sweep = sweepReleases(scene.memory, 2);
   const first = await scene.deployed(project);
   scene.memory.clock.advance(1_000);
   await scene.deployed(project);
@@ -33,7 +33,7 @@ test("the sweep removes what a deleted deployment has left running", async () =>
   const project = await scene.project();
   const { id } = await scene.deployed(project);
   await scene.memory.projects.remove(project.organizationId, project.id);
-  await sweepReleases(scene.memory)();
+  await sweepReleases(scene.memory, 2)();
   expect(await scene.running()).toEqual([]);
   expect(await scene.folders()).not.toContain(id);
 });

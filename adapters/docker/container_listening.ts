@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
+import type { ContainerRecord } from "./container_record.ts";
+import { HOST } from "./container_request.ts";
+
+const LISTENING = "0A";
+/** 127.0.0.0/8 and ::1 as the kernel writes them: only the container itself reaches what listens there. */
+const LOOPBACK = /^[0-9A-F]{6}7F$|^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/;
+const REFUSED_WITHIN_MS = 200;
+
+/**
+ * Whether the program in a container listens on the port that is published. The engine itself takes connections from the start, so this looks
+ * into the network of the container, or, where its processes cannot be seen, whether a connection is kept.
+ */
+export async function containerListens(record: ContainerRecord, { proc = "/proc" } = {}): Promise<boolean> {
+  const [inside, bindings] = Object.entries(record.HostConfig.PortBindings ?? {})[0] ?? [];
+  const hostPort = Number(bindings?.[0]?.HostPort);
+  if (inside === undefined || !hostPort) return false;
+  const ports = await portsInside(`${proc}/${record.State.Pid}`, record.Id);
+  return ports ? ports.has(Number.parseInt(inside, 10)) : keepsConnection(hostPort);
+}
+
+/** What is listened on in the network of a process, if it is to be seen and of that container. */
+async function portsInside(folder: string, containerId: string): Promise<ReadonlySet<number> | undefined> {
+  const files = ["cgroup", "net/tcp", "net/tcp6"].map((name) =>
+    readFile(`${folder}/${name}`, "latin1").catch(() => ""),
+  );
+  const [groups, ...tables] = await Promise.all(files);
+  // Seen from within a container, the same number is another process.
+  if (!groups!.includes(containerId)) return undefined;
+  const ports = new Set<number>();
+  for (const line of tables.join("\n").split("\n")) {
+    const [, local = "", , state] = line.trim().split(/\s+/);
+    const [address = "", port = ""] = local.split(":");
+    if (state === LISTENING && !LOOPBACK.test(address)) ports.add(Number.parseInt(port, 16));
+  }
+  return ports;
+}
+
+function keepsConnection(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const socket = connect({ host: HOST, port, timeout: 5 * REFUSED_WITHIN_MS });
+    const settle = (kept: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(kept);
+    };
+    socket.once("connect", () => (timer = setTimeout(() => settle(true), REFUSED_WITHIN_MS)));
+    socket.once("data", () => settle(true));
+    for (const event of ["timeout", "end", "close", "error"]) socket.once(event, () => settle(false));
+  });
+}

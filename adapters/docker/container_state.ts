@@ -1,0 +1,115 @@
+import type { Instance } from "../../ports/runtime.ts";
+import type { ContainerRecord } from "./container_record.ts";
+import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
+import { LABEL } from "./own_containers.ts";
+
+/** What is known beside the record of a container. */
+export interface Sight {
+  readonly now: number;
+  /** How often it was started again before it was last started by hand. */
+  readonly restartsBefore: number;
+  /** Whether the program listens on the port that is published. */
+  readonly listens: boolean;
+}
+
+export const STEADY_MS = 10_000;
+const TRIES = 5;
+const GIVE_UP_MS = 1_000;
+const STARTING_MS = 30_000;
+
+/** How long after an ending it can be told whether it was one too many. */
+export const TELLING_MS = GIVE_UP_MS + 50;
+
+/**
+ * Whether a program has ended five times in a row without having stayed up. The engine waits before it starts one again: 100 ms, and twice as
+ * long each time, unless it was up for ten seconds. So one that has waited for more than 800 ms has had its fifth chance; nobody needs to have
+ * watched. Engine and server share a clock, as the addresses of instances are of this machine.
+ */
+export function isCrashLoop({ State, RestartCount }: ContainerRecord, now: number): boolean {
+  if (State.Status !== "restarting" || RestartCount < TRIES) return false;
+  return now - Math.max(timeOf(State.FinishedAt), timeOf(State.StartedAt)) > GIVE_UP_MS;
+}
+
+/** Whether a program that was given up has stayed up after all: it began its next try at that moment. */
+export function isBackAgain(record: ContainerRecord, now: number): boolean {
+  return isGivenUp(record) && isUp(record) && now - timeOf(record.State.StartedAt) > STEADY_MS;
+}
+
+/** Whether the engine was to run it and could not start it, as when something else held its port. */
+export function isStartDue({ State, HostConfig }: ContainerRecord): boolean {
+  return State.Status === "exited" && State.Error !== "" && HostConfig.RestartPolicy.Name === KEPT_RUNNING;
+}
+
+/** Whether there is a process to look at. */
+export function isUp({ State }: ContainerRecord): boolean {
+  return State.Status === "running" || State.Status === "paused";
+}
+
+/** Whether it was up for so long that nobody asks any more whether it listens. */
+export function isSteady({ State }: ContainerRecord, now: number): boolean {
+  return now - timeOf(State.StartedAt) > STEADY_MS;
+}
+
+/** Whether it ends by itself. */
+export function isOneShot({ Config }: ContainerRecord): boolean {
+  return Config.Labels[LABEL.oneShot] === "true";
+}
+
+/** How an instance stands, for others. */
+export function instanceOf(record: ContainerRecord, sight: Sight): Instance {
+  const { Config, State } = record;
+  const label = (name: string) => Config.Labels[name] ?? "";
+  const health = State.Health?.Status ?? "none";
+  return {
+    instanceId: label(LABEL.instance),
+    deploymentId: label(LABEL.deployment),
+    projectId: label(LABEL.project),
+    service: label(LABEL.service),
+    status: statusOf(record, sight),
+    host: HOST,
+    port: Number(label(LABEL.port)),
+    relayed: true,
+    health: health === "none" ? null : health,
+    image: record.Image,
+    containerId: isUp(record) ? record.Id : null,
+    startedAt: new Date(timeOf(State.StartedAt) || timeOf(record.Created)),
+    restarts: sight.restartsBefore + restartsOf(record),
+    exit: exitOf(record, sight),
+  };
+}
+
+/** The engine counts a restart when it begins to wait for it; of one that was given up meanwhile, nothing came of the last. */
+function restartsOf(record: ContainerRecord): number {
+  return isGivenUp(record) && !isUp(record) ? record.RestartCount - 1 : record.RestartCount;
+}
+
+function statusOf(record: ContainerRecord, { now, listens }: Sight): Instance["status"] {
+  const { Status } = record.State;
+  if (Status === "restarting") return Status;
+  if (isUp(record)) return listens || isSteady(record, now) ? "running" : "starting";
+  return isBeingStarted(record, now) ? "starting" : "exited";
+}
+
+function exitOf(record: ContainerRecord, { now }: Sight): Instance["exit"] {
+  const { ExitCode, OOMKilled, Status } = record.State;
+  if (isUp(record) || isBeingStarted(record, now)) return null;
+  if (Status === "created") return { code: null, reason: "stopped" };
+  if (OOMKilled) return { code: ExitCode, reason: "out_of_memory" };
+  if (isGivenUp(record)) return { code: ExitCode, reason: "crash_loop" };
+  const ownEnd = Status === "restarting" || isOneShot(record) || isStartDue(record);
+  return { code: ExitCode, reason: ownEnd ? "exited" : "stopped" };
+}
+
+/** One that its server made and did not live to start stays as it is. */
+function isBeingStarted({ State, Created }: ContainerRecord, now: number): boolean {
+  return State.Status === "created" && now - timeOf(Created) < STARTING_MS;
+}
+
+function isGivenUp(record: ContainerRecord): boolean {
+  return record.HostConfig.RestartPolicy.Name === LEFT_ALONE && !isOneShot(record);
+}
+
+function timeOf(text: string): number {
+  // The engine says "year 1" for never.
+  return Math.max(0, Date.parse(text));
+}

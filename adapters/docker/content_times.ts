@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import { CHUNK_BYTES, type ContextEntry, contentOf } from "./context_entry.ts";
+
+const MAX_PROJECTS = 32;
+const MAX_FILES = 50_000;
+const FILES_AT_ONCE = 8;
+const AT_ONCE_BYTES = 1_024 * 1_024;
+
+/** A content that the engine was given, the time it was given with, and the file it was read from. */
+interface Given {
+  readonly hash: bigint;
+  readonly toldNs: bigint;
+  readonly size: number;
+  readonly modifiedNs: bigint;
+  readonly inode: bigint;
+}
+
+/**
+ * Remembers the time that each file of a project was last sent with. Each deployment has a folder of its own, in which all files are new; the engine takes a file
+ * for the one it has when size and time are the same. So a file whose content is still the same is told with the time it had then, and is not sent again.
+ */
+export class ContentTimes {
+  /** Least recently used first. */
+  readonly #projects = new Map<string, Map<string, Given>>();
+
+  /** What is known of the files that are kept under a key. */
+  of(key: string): ProjectTimes {
+    const given = this.#projects.get(key) ?? new Map<string, Given>();
+    this.#projects.delete(key);
+    this.#projects.set(key, given);
+    for (const oldest of this.#projects.keys()) {
+      if (this.#projects.size <= MAX_PROJECTS) break;
+      this.#projects.delete(oldest);
+    }
+    return new ProjectTimes(given);
+  }
+}
+
+/** The times of one project's files. */
+export class ProjectTimes {
+  readonly #given: Map<string, Given>;
+  readonly #told = new Map<ContextEntry, bigint>();
+
+  constructor(given: Map<string, Given>) {
+    this.#given = given;
+  }
+
+  /** Finds out which files are what they were before; those that cannot be read are none of them. */
+  async compare(root: string, entries: readonly ContextEntry[]): Promise<void> {
+    const waiting = entries.filter(({ path, kind, size }) => kind === "file" && this.#given.get(path)?.size === size);
+    const next = async () => {
+      for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+        const given = this.#given.get(entry.path)!;
+        const isSameFile = given.inode === entry.inode && given.modifiedNs === entry.modifiedNs;
+        const isSame = isSameFile || (await hashOf(root, entry).catch(() => undefined)) === given.hash;
+        if (isSame) this.#told.set(entry, given.toldNs);
+      }
+    };
+    await Promise.all(Array.from({ length: FILES_AT_ONCE }, next));
+  }
+
+  /** The time to tell of an entry. */
+  told(entry: ContextEntry): bigint {
+    return this.#told.get(entry) ?? entry.modifiedNs;
+  }
+
+  /** Passes on a content that is sent, and remembers it once it is whole. */
+  async *sent(entry: ContextEntry, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let hash = 0n;
+    for await (const bytes of content) {
+      hash = Bun.hash.wyhash(bytes, hash);
+      yield bytes;
+    }
+    if (this.#given.size >= MAX_FILES && !this.#given.has(entry.path)) return;
+    const { size, modifiedNs, inode } = entry;
+    this.#given.set(entry.path, { hash, toldNs: this.told(entry), size, modifiedNs, inode });
+  }
+}
+
+/** The same as for a content that is sent. */
+async function hashOf(root: string, entry: ContextEntry): Promise<bigint> {
+  let hash = 0n;
+  if (entry.size > AT_ONCE_BYTES) {
+    for await (const bytes of contentOf(root, entry)) hash = Bun.hash.wyhash(bytes, hash);
+    return hash;
+  }
+  const content = await Bun.file(join(root, entry.path)).bytes();
+  for (let at = 0; at < content.length; at += CHUNK_BYTES) {
+    hash = Bun.hash.wyhash(content.subarray(at, at + CHUNK_BYTES), hash);
+  }
+  return hash;
+}

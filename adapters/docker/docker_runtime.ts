@@ -1,0 +1,262 @@
+import { invalid, notFound } from "../../domain/failure.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Instance, InstanceUsage, OutputLine, RunnableImage, RunRequest, Runtime } from "../../ports/runtime.ts";
+import { containerListens } from "./container_listening.ts";
+import { containerOutput } from "./container_output.ts";
+import type { ContainerRecord } from "./container_record.ts";
+import { KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
+import { ContainerStart } from "./container_start.ts";
+import { instanceOf, isBackAgain, isCrashLoop, isOneShot, isStartDue, isSteady, isUp } from "./container_state.ts";
+import { ContainerUsage } from "./container_usage.ts";
+import { ContainerWatcher } from "./container_watcher.ts";
+import { type EngineApi, EngineRefusal } from "./engine_api.ts";
+import { LABEL, OwnContainers } from "./own_containers.ts";
+import { ProjectNetworks } from "./project_networks.ts";
+import { engineRefused } from "./start_failure.ts";
+
+/** On which engine, and as whose, containers run. */
+export interface DockerRuntimeOptions {
+  readonly engine: EngineApi;
+  /** Tells this installation's containers from those of others on the same engine. */
+  readonly installation: string;
+  readonly log?: Log;
+  /** Labels that containers and networks carry beside Slipway's own. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+interface Grace {
+  readonly graceMs: number;
+}
+
+const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
+const AT_ONCE = 32;
+const UPDATE_TRIES = 10;
+const RENAME_MS = 10_000;
+const AGAIN_MS = 50;
+
+/**
+ * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
+ * the engine itself starts again what ended, and whoever looks gives up what keeps ending.
+ */
+export class DockerRuntime implements Runtime<RunnableImage> {
+  readonly #engine: EngineApi;
+  readonly #own: OwnContainers;
+  readonly #networks: ProjectNetworks;
+  readonly #start: ContainerStart;
+  readonly #usage: ContainerUsage;
+  readonly #watcher: ContainerWatcher;
+  /** What is being done to instances by this server. */
+  readonly #tasks = new Map<string, Promise<unknown>>();
+
+  constructor({ engine, installation, log, labels = {} }: DockerRuntimeOptions) {
+    this.#engine = engine;
+    this.#own = new OwnContainers(engine, installation);
+    this.#networks = new ProjectNetworks(engine, this.#own, labels);
+    this.#start = new ContainerStart({ engine, own: this.#own, networks: this.#networks, labels });
+    this.#usage = new ContainerUsage(engine);
+    const watched = { look: (id: string) => this.#look(id), lookAtAll: () => this.#lookAtAll() };
+    this.#watcher = new ContainerWatcher(engine, this.#own, watched, log);
+  }
+
+  /** Begins to watch over all instances, beside other servers that do; resolves once what is due was done, or no engine answers. */
+  async supervise(): Promise<void> {
+    await this.#watcher.start();
+  }
+
+  /** Ends watching; the instances run on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#watcher.stop();
+  }
+
+  async start(request: RunRequest<RunnableImage>): Promise<Instance> {
+    if (!INSTANCE.test(request.instanceId)) {
+      throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
+    }
+    const id = await this.#start.start(request);
+    return this.#described(await this.#own.inspect(id).catch(refused("look at this")));
+  }
+
+  async find(instanceId: string): Promise<Instance | undefined> {
+    const record = await this.#own.find(instanceId).catch(refused("look at this"));
+    const settled = record && (await this.#settled(record));
+    return settled && this.#described(settled);
+  }
+
+  async list(): Promise<readonly Instance[]> {
+    const listed = await this.#own.list().catch(refused("list what runs"));
+    const instances: Instance[] = [];
+    for (let at = 0; at < listed.length; at += AT_ONCE) {
+      const some = await Promise.all(listed.slice(at, at + AT_ONCE).map(({ Id }) => this.#instance(Id)));
+      instances.push(...some.filter((instance) => instance !== undefined));
+    }
+    return instances;
+  }
+
+  /** The engine counts the grace in whole seconds; it is rounded up. */
+  async remove(instanceId: string, { graceMs }: Grace): Promise<void> {
+    await this.#alone(instanceId, async () => {
+      for (let record; (record = await this.#own.find(instanceId));) {
+        // One that cannot be stopped, for whatever reason, is removed by force.
+        await this.#stop(record, graceMs).catch(unlessRefused);
+        await this.#own.remove(record.Id);
+        this.#usage.forget(record.Id);
+        await this.#networks.release(record.Config.Labels[LABEL.project] ?? "");
+      }
+    }).catch(refused("remove this"));
+  }
+
+  async restart(instanceId: string, { graceMs }: Grace): Promise<Instance> {
+    return this.#alone(instanceId, async () => {
+      const record = await this.#own.find(instanceId);
+      if (!record) throw notFound("instance");
+      const { restarts } = await this.#described(record);
+      if (!isOneShot(record)) await this.#setPolicy(record, KEPT_RUNNING);
+      // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
+      const rests = record.State.Status === "exited";
+      if (rests) await this.#rename(record, restarts + 1);
+      await this.#engine.request("POST", `/containers/${record.Id}/restart`, inGrace(this.#engine, graceMs));
+      if (!rests) await this.#rename(record, restarts + 1);
+      return this.#described(await this.#own.inspect(record.Id));
+    }).catch(refused("restart this"));
+  }
+
+  async usage(instanceId: string): Promise<InstanceUsage | undefined> {
+    const measured = async () => {
+      const record = await this.#own.find(instanceId);
+      return record && this.#usage.measure(record);
+    };
+    return measured().catch(refused("measure this"));
+  }
+
+  async output(
+    instanceId: string,
+    wanted: { readonly since: number; readonly limit: number },
+  ): Promise<readonly OutputLine[]> {
+    const read = async () => {
+      const record = await this.#own.find(instanceId);
+      return record ? containerOutput(this.#engine, record, wanted) : [];
+    };
+    return read().catch((error: unknown) => {
+      // It was removed while it was read.
+      if (isRefusal(error, 404) || isRefusal(error, 409)) return [];
+      return refused("read what this printed")(error);
+    });
+  }
+
+  async #instance(containerId: string): Promise<Instance | undefined> {
+    const record = await this.#own.inspect(containerId).catch(refused("look at this"));
+    const settled = record && (await this.#settled(record));
+    return settled && this.#described(settled);
+  }
+
+  async #described(record: ContainerRecord | undefined): Promise<Instance> {
+    if (!record) throw notFound("instance");
+    const now = Date.now();
+    const listens = isUp(record) && !isSteady(record, now) && (await containerListens(record));
+    return instanceOf(record, { now, listens, restartsBefore: this.#own.restartsBefore(record) });
+  }
+
+  /** The record of a container after what is due was done about it. */
+  async #settled(record: ContainerRecord): Promise<ContainerRecord | undefined> {
+    const now = Date.now();
+    if (isBackAgain(record, now)) await this.#setPolicy(record, KEPT_RUNNING).catch(unlessRefused);
+    if (!isCrashLoop(record, now)) return record;
+    return this.#alone(record.Config.Labels[LABEL.instance]!, async () => {
+      const still = await this.#own.inspect(record.Id);
+      if (!still || !isCrashLoop(still, Date.now())) return still;
+      await this.#giveUp(still);
+      return this.#own.inspect(record.Id);
+    }).catch(refused("look after this"));
+  }
+
+  /** The restart policy is where it is noted. One that just began its next try is let go on: when it ends too, it stays so. */
+  async #giveUp(record: ContainerRecord): Promise<void> {
+    try {
+      await this.#setPolicy(record, LEFT_ALONE);
+      const noted = await this.#own.inspect(record.Id);
+      if (noted?.State.Status === "restarting") await this.#stop(noted, 0);
+    } catch (error) {
+      unlessRefused(error);
+    }
+  }
+
+  async #look(instanceId: string): Promise<void> {
+    const record = await this.#own.find(instanceId);
+    const settled = record && (await this.#settled(record));
+    if (settled && isStartDue(settled)) await this.#engine.request("POST", `/containers/${settled.Id}/start`);
+  }
+
+  async #lookAtAll(): Promise<void> {
+    for (const { Labels } of await this.#own.list()) {
+      await this.#look(Labels[LABEL.instance]!).catch(unlessRefused);
+    }
+  }
+
+  async #stop({ Id }: ContainerRecord, graceMs: number): Promise<void> {
+    await this.#engine.request("POST", `/containers/${Id}/stop`, inGrace(this.#engine, graceMs));
+  }
+
+  /** Has the engine start it again when it ends, or not. */
+  async #setPolicy({ Id, HostConfig }: ContainerRecord, Name: string): Promise<void> {
+    if (HostConfig.RestartPolicy.Name === Name) return;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#engine.json("POST", `/containers/${Id}/update`, { json: { RestartPolicy: { Name } } });
+        return;
+      } catch (error) {
+        // For a moment after a program has ended, the engine itself takes it for running.
+        if (!isRefusal(error, 500) || attempt === UPDATE_TRIES) throw error;
+        await Bun.sleep(AGAIN_MS);
+      }
+    }
+  }
+
+  /** Notes in its name how often it was started again; another server may do the same. */
+  async #rename({ Id, Config }: ContainerRecord, restarts: number): Promise<void> {
+    const name = this.#own.name(Config.Labels[LABEL.instance]!, restarts);
+    for (const until = Date.now() + RENAME_MS; Date.now() < until; await Bun.sleep(AGAIN_MS)) {
+      try {
+        await this.#engine.request("POST", `/containers/${Id}/rename`, { query: { name } });
+        return;
+      } catch (error) {
+        unlessRefused(error);
+        // One that waits for its next start cannot be renamed.
+        const record = await this.#own.inspect(Id);
+        if (!record || record.Name === `/${name}`) return;
+      }
+    }
+  }
+
+  /** One at a time for each instance. */
+  async #alone<T>(instanceId: string, task: () => Promise<T>): Promise<T> {
+    const before = this.#tasks.get(instanceId) ?? Promise.resolve();
+    const run = before.then(task, task);
+    this.#tasks.set(instanceId, run);
+    try {
+      return await run;
+    } finally {
+      if (this.#tasks.get(instanceId) === run) this.#tasks.delete(instanceId);
+    }
+  }
+}
+
+function inGrace(engine: EngineApi, graceMs: number) {
+  return { query: { t: Math.ceil(graceMs / 1_000) }, timeoutMs: graceMs + engine.answerMs };
+}
+
+function isRefusal(error: unknown, status: number): boolean {
+  return error instanceof EngineRefusal && error.status === status;
+}
+
+/** Throws what is no word of the engine. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof EngineRefusal)) throw error;
+}
+
+/** Turns a refusal of the engine into a failure for whoever asked. */
+function refused(what: string): (error: unknown) => never {
+  return (error) => {
+    if (isRefusal(error, 404)) throw notFound("instance");
+    throw error instanceof EngineRefusal ? engineRefused(what, error) : error;
+  };
+}

@@ -1,0 +1,110 @@
+import { type Header, hpackEncode } from "./hpack.ts";
+import { FLAG, FRAME, frame, windowUpdate } from "./http2_frames.ts";
+
+/** So much is put together for one write. */
+export const BATCH_BYTES = 262_144;
+
+/** The connection that a stream is one of. */
+export interface StreamLink {
+  readonly isOpen: boolean;
+  /** How much may be sent on all streams together. */
+  readonly window: number;
+  /** Resolves when more may be sent, or the connection ended. */
+  readonly changed: Promise<void>;
+  /** Sends frames; resolves once they do not wait on this side. */
+  send(frames: Uint8Array): Promise<void>;
+  /** Sends data that the windows have room for. */
+  sendData(stream: number, data: Uint8Array): Promise<void>;
+  forget(stream: number): void;
+}
+
+interface StreamStart {
+  readonly id: number;
+  readonly headers: readonly Header[];
+  readonly window: number;
+}
+
+/** One request on an HTTP/2 connection, and the answer to it. */
+export class Http2Stream {
+  readonly headers: readonly Header[];
+  readonly #link: StreamLink;
+  readonly #id: number;
+  readonly #arrived: { readonly data: Buffer; readonly bytes: number }[] = [];
+  #ended = false;
+  #closed = false;
+  #news = Promise.withResolvers<void>();
+  /** How much may be sent. */
+  window: number;
+
+  constructor(link: StreamLink, { id, headers, window }: StreamStart) {
+    this.#link = link;
+    this.#id = id;
+    this.headers = headers;
+    this.window = window;
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed && this.#link.isOpen;
+  }
+
+  /** Told by the connection what has arrived, and how many bytes that took. */
+  take(data: Buffer, bytes: number, ends: boolean): void {
+    if (bytes > 0) this.#arrived.push({ data, bytes });
+    this.#ended ||= ends;
+    this.#tell();
+  }
+
+  /** Told by the connection that nothing more comes or goes. */
+  close(): void {
+    this.#closed = true;
+    this.#ended = true;
+    this.#tell();
+  }
+
+  /** What arrives next; `undefined` once nothing more will. */
+  async read(): Promise<Buffer | undefined> {
+    for (;;) {
+      const next = this.#arrived.shift();
+      if (next !== undefined) {
+        if (!this.#ended) void this.#link.send(windowUpdate(this.#id, next.bytes));
+        return next.data;
+      }
+      if (this.#ended) return undefined;
+      await this.#news.promise;
+    }
+  }
+
+  async respond(headers: readonly Header[], flags = 0): Promise<void> {
+    if (this.isOpen)
+      await this.#link.send(frame(FRAME.headers, this.#id, hpackEncode(headers), FLAG.endHeaders | flags));
+  }
+
+  /** Sends data as the other side has room for it; one at a time. Rejects when the stream is gone. */
+  async write(data: Uint8Array): Promise<void> {
+    for (let at = 0; at < data.length;) {
+      if (!this.isOpen) throw new Error("The stream is closed");
+      const room = Math.min(this.window, this.#link.window, BATCH_BYTES);
+      if (room <= 0) {
+        await this.#link.changed;
+        continue;
+      }
+      const piece = data.subarray(at, at + room);
+      at += piece.length;
+      this.window -= piece.length;
+      await this.#link.sendData(this.#id, piece);
+    }
+  }
+
+  /** Ends the answer with trailers. */
+  async end(trailers: readonly Header[]): Promise<void> {
+    await this.respond(trailers, FLAG.endStream);
+    this.#closed = true;
+    this.#link.forget(this.#id);
+    this.close();
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers<void>();
+  }
+}

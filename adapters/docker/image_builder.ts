@@ -1,0 +1,126 @@
+import type { BuiltImage, ImageBuilder, ImageRequest } from "../../ports/image_builder.ts";
+import { type BuildContext, buildContext } from "./build_context.ts";
+import { buildkitBuild } from "./buildkit_build.ts";
+import { classicBuild } from "./classic_build.ts";
+import { ContentTimes } from "./content_times.ts";
+import { away, type EngineApi, EngineRefusal } from "./engine_api.ts";
+import { imageName, LABELS } from "./image_names.ts";
+import { orRefused } from "./or_refused.ts";
+
+/** What a build may use; the classic builder keeps to it, BuildKit has no such limits. */
+export interface BuildLimits {
+  readonly memoryBytes?: number;
+  readonly cpus?: number;
+}
+
+export interface DockerImageBuilderOptions {
+  readonly engine: EngineApi;
+  /** Whose images these are; several installations may use one engine. */
+  readonly installation: string;
+  readonly limits?: BuildLimits;
+  /** The builder to use; BuildKit where the engine has it unless told. */
+  readonly builder?: "buildkit" | "classic";
+}
+
+interface ImageDetails {
+  readonly Id: string;
+  readonly Config?: { readonly ExposedPorts?: Readonly<Record<string, unknown>> | null } | null;
+}
+
+/** Builds images with a Docker Engine, by BuildKit where it has it. */
+export class DockerImageBuilder implements ImageBuilder {
+  readonly #engine: EngineApi;
+  readonly #options: DockerImageBuilderOptions;
+  readonly #times = new ContentTimes();
+
+  constructor(options: DockerImageBuilderOptions) {
+    this.#engine = options.engine;
+    this.#options = options;
+  }
+
+  async features(): Promise<{ readonly mounts: boolean }> {
+    return { mounts: (await this.#builder()) === "buildkit" };
+  }
+
+  build(request: ImageRequest): Promise<BuiltImage> {
+    return orRefused("build an image", () => this.#build(request));
+  }
+
+  async #build(request: ImageRequest): Promise<BuiltImage> {
+    const { deploymentId, projectId, signal } = request;
+    signal.throwIfAborted();
+    const context = await buildContext(request);
+    const name = imageName(projectId, deploymentId);
+    const former = await this.#image(name);
+    try {
+      const built = await this.#image(await this.#run(request, context, name));
+      if (!built) throw away("the image is gone as soon as it was built");
+      if (former && former.Id !== built.Id) await this.#drop(former.Id);
+      return { image: built.Id, port: exposedPort(built) };
+    } catch (error) {
+      // It may have been aborted when all was done but the last word.
+      const late = signal.aborted ? await this.#image(name).catch(() => undefined) : undefined;
+      if (late && late.Id !== former?.Id) await this.#drop(name);
+      throw error;
+    }
+  }
+
+  async #run(request: ImageRequest, context: BuildContext, name: string): Promise<string> {
+    const { engine, limits } = this.#options;
+    const query = this.#query(request, name);
+    if ((await this.#builder()) === "classic") return classicBuild({ engine, request, context, query, ...limits });
+    const contextKey = await this.#contextKey(request.projectId);
+    return buildkitBuild({ engine, request, context, query, contextKey, times: this.#times.of(contextKey) });
+  }
+
+  #image(name: string): Promise<ImageDetails | undefined> {
+    return this.#engine.known<ImageDetails>("GET", `/images/${name}/json`);
+  }
+
+  #query({ deploymentId, projectId, args, target }: ImageRequest, name: string) {
+    const labels = {
+      [LABELS.installation]: this.#options.installation,
+      [LABELS.project]: projectId,
+      [LABELS.deployment]: deploymentId,
+    };
+    return {
+      t: name,
+      labels: JSON.stringify(labels),
+      buildargs: JSON.stringify(Object.fromEntries(args)),
+      target,
+    };
+  }
+
+  /** Removes an image by its name or digest, unless something runs it. */
+  async #drop(image: string): Promise<void> {
+    await this.#engine.request("DELETE", `/images/${image}`, { timeoutMs: null }).catch((error: unknown) => {
+      if (!(error instanceof EngineRefusal)) throw error;
+    });
+  }
+
+  async #builder(): Promise<"buildkit" | "classic"> {
+    if (this.#options.builder) return this.#options.builder;
+    const { headers } = await this.#engine.request("GET", "/_ping");
+    const told = headers.get("builder-version");
+    if (told) return told === "2" ? "buildkit" : "classic";
+    // Engines since 18.09 have it without telling; those that only look like one tell who they are.
+    const [, minor = 0] = (headers.get("api-version") ?? "").split(".").map(Number);
+    return headers.get("server")?.startsWith("Docker/") && headers.get("ostype") === "linux" && minor >= 39
+      ? "buildkit"
+      : "classic";
+  }
+
+  /** The engine keeps the files it was last given under this key. */
+  async #contextKey(projectId: string): Promise<string> {
+    const text = new TextEncoder().encode(`${this.#options.installation} ${projectId}`);
+    return Buffer.from(await crypto.subtle.digest("SHA-256", text)).toString("hex");
+  }
+}
+
+/** The lowest TCP port that an image says it listens on. */
+function exposedPort({ Config }: ImageDetails): number | null {
+  const ports = Object.keys(Config?.ExposedPorts ?? {}).filter(
+    (port) => !port.endsWith("/udp") && !port.endsWith("/sctp"),
+  );
+  return ports.length === 0 ? null : Math.min(...ports.map((port) => Number.parseInt(port, 10)));
+}

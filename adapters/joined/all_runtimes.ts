@@ -1,0 +1,88 @@
+import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
+import { Failure, isEngineAway } from "../../domain/failure.ts";
+import type {
+  Instance,
+  InstanceUsage,
+  OutputLine,
+  RunnableFolder,
+  RunnableImage,
+  RunRequest,
+  Runtime,
+} from "../../ports/runtime.ts";
+
+const ANSWER_MS = 5_000;
+
+export interface AllRuntimesOptions {
+  readonly folder: Runtime<RunnableFolder>;
+  readonly image: Runtime<RunnableImage>;
+  /** How long a list waits for an engine; five seconds unless told. */
+  readonly answerMs?: number;
+}
+
+/** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
+export class AllRuntimes implements Runtime {
+  readonly #folders: Runtime<RunnableFolder>;
+  readonly #images: Runtime<RunnableImage>;
+  readonly #answerMs: number;
+
+  constructor({ folder, image, answerMs = ANSWER_MS }: AllRuntimesOptions) {
+    this.#folders = folder;
+    this.#images = image;
+    this.#answerMs = answerMs;
+  }
+
+  async start(request: RunRequest): Promise<Instance> {
+    const { runs } = request;
+    return runs.kind === "image" ? this.#images.start({ ...request, runs }) : this.#folders.start({ ...request, runs });
+  }
+
+  async find(instanceId: string): Promise<Instance | undefined> {
+    return this.#of(instanceId).find(instanceId);
+  }
+
+  /** While no engine answers, what runs there cannot be told, nor can anything be done about it: those of folders are all there is. */
+  async list(): Promise<readonly Instance[]> {
+    const images = inTime(this.#images.list(), this.#answerMs).catch(noneWhileAway);
+    return [...(await this.#folders.list()), ...(await images)];
+  }
+
+  async remove(instanceId: string, options: { readonly graceMs: number }): Promise<void> {
+    return this.#of(instanceId).remove(instanceId, options);
+  }
+
+  async restart(instanceId: string, options: { readonly graceMs: number }): Promise<Instance> {
+    return this.#of(instanceId).restart(instanceId, options);
+  }
+
+  async usage(instanceId: string): Promise<InstanceUsage | undefined> {
+    return this.#of(instanceId).usage(instanceId);
+  }
+
+  async output(
+    instanceId: string,
+    options: { readonly since: number; readonly limit: number },
+  ): Promise<readonly OutputLine[]> {
+    return this.#of(instanceId).output(instanceId, options);
+  }
+
+  #of(instanceId: string): Omit<Runtime, "start"> {
+    return runnableKindOf(instanceId) === "image" ? this.#images : this.#folders;
+  }
+}
+
+/** Nothing that runs from folders waits for an engine that has stopped to answer. */
+async function inTime<T>(work: Promise<T>, answerMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const away = new Failure(
+    "unavailable",
+    "engine_away",
+    "Cannot list what runs in containers: the engine does not answer",
+  );
+  const timer = setTimeout(() => reject(away), answerMs);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function noneWhileAway(error: unknown): readonly Instance[] {
+  if (isEngineAway(error)) return [];
+  throw error;
+}

@@ -1,0 +1,88 @@
+import { Failure, invalid } from "../../domain/failure.ts";
+import type { BuiltImage, ImageBuilder, ImageRequest } from "../../ports/image_builder.ts";
+import type { MemoryReleaseImages } from "./release_images.ts";
+
+/** What a Dockerfile does in a `MemoryImageBuilder`. */
+export interface ImageScript {
+  readonly prints?: readonly string[];
+  /** What the image says it listens on; nothing unless given. */
+  readonly port?: number;
+  /** The step that fails. */
+  readonly fails?: { readonly step: string; readonly exitCode: number };
+  /** The image it stands on and that cannot be had. */
+  readonly lacks?: string;
+  /** Goes on until it is aborted. */
+  readonly hangs?: boolean;
+  /** What the image holds, by absolute path. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly effect?: (request: ImageRequest) => void | Promise<void>;
+}
+
+/** Builds images that exist as a digest only; a Dockerfile without a script succeeds and prints nothing. */
+export class MemoryImageBuilder implements ImageBuilder {
+  /** What each Dockerfile does, by its path, or its text when it was made; may be changed at any time. */
+  readonly scripts: Map<string, ImageScript>;
+  /** What all others do. */
+  otherwise: ImageScript = {};
+  /** Every request so far. */
+  readonly requests: ImageRequest[] = [];
+  mounts = true;
+  /** Whether there is an engine. */
+  answers = true;
+  readonly #images: MemoryReleaseImages;
+
+  constructor(images: MemoryReleaseImages, scripts: Readonly<Record<string, ImageScript>> = {}) {
+    this.#images = images;
+    this.scripts = new Map(Object.entries(scripts));
+  }
+
+  async features(): Promise<{ readonly mounts: boolean }> {
+    this.#mustAnswer();
+    return { mounts: this.mounts };
+  }
+
+  async build(request: ImageRequest): Promise<BuiltImage> {
+    const { deploymentId, projectId, dockerfile, signal } = request;
+    this.requests.push(request);
+    signal.throwIfAborted();
+    if ("path" in dockerfile) mustBeInside(dockerfile.path);
+    this.#mustAnswer();
+    const script = this.scripts.get("path" in dockerfile ? dockerfile.path : dockerfile.text) ?? this.otherwise;
+    for (const line of script.prints ?? []) await request.log(line, "stdout");
+    await script.effect?.(request);
+    if (script.hangs) await aborted(signal);
+    signal.throwIfAborted();
+    if (script.lacks !== undefined) {
+      throw invalid("base_image_missing", `Cannot build: the image ${script.lacks} is not there and cannot be pulled`);
+    }
+    if (script.fails) {
+      const { step, exitCode } = script.fails;
+      throw invalid("build_failed", `Cannot build: step ${step} ended with code ${exitCode}`);
+    }
+    const image = `sha256:${Array.from(crypto.getRandomValues(new Uint8Array(32)), hex).join("")}`;
+    this.#images.keep({ deploymentId, projectId, image, bytes: 1_000 });
+    this.#images.files.set(image, new Map(Object.entries(script.files ?? {})));
+    return { image, port: script.port ?? null };
+  }
+
+  #mustAnswer(): void {
+    if (!this.answers) throw new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
+  }
+}
+
+function mustBeInside(path: string): void {
+  if (path.startsWith("/") || path.split("/").includes("..")) {
+    throw invalid("link_outside", "Cannot build: the Dockerfile leads out of the folder");
+  }
+}
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, "0");
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

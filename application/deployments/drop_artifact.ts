@@ -1,0 +1,30 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import type { ReleaseFolders } from "../../ports/release_folders.ts";
+
+export interface DropArtifactPorts {
+  readonly deployments: Deployments;
+  readonly releaseFolders: ReleaseFolders;
+}
+
+/** Gives up the release folder of a deployment that was deleted or ended, unless another one has it or will start from it. */
+export async function dropArtifact(
+  { deployments, releaseFolders }: DropArtifactPorts,
+  { id, artifactOf, projectId }: Pick<Deployment, "id" | "artifactOf" | "projectId">,
+): Promise<void> {
+  const artifact = artifactOf ?? id;
+  const all = await deployments.ofProject(projectId);
+  if (!all.some((deployment) => needsArtifact(deployment, artifact))) await releaseFolders.remove(artifact);
+}
+
+/** Tells whether a deployment has the release folder of this one, or will start from it. */
+export function needsArtifact(deployment: Deployment, of: string): boolean {
+  const { artifactAvailable, artifactOf, id } = deployment;
+  return (artifactAvailable && (artifactOf ?? id) === of) || startsFrom(deployment) === of;
+}
+
+/** Whose release folder a deployment that is not built yet will take or copy. */
+export function startsFrom({ source, status }: Deployment): string | undefined {
+  if (status !== "queued" && status !== "building") return undefined;
+  return source.kind === "artifact" || source.kind === "copy" ? source.deploymentId : undefined;
+}

@@ -1,0 +1,66 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Edge } from "../../ports/edge.ts";
+import type { LiveReleases } from "../../ports/live_releases.ts";
+import type { Runtime } from "../../ports/runtime.ts";
+import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
+import { routeKey } from "./engine/serve.ts";
+import { removeInstances } from "./remove_instances.ts";
+
+const DRAIN_MS = 30_000;
+
+export interface EndPreviewsPorts extends DropArtifactPorts {
+  readonly edge: Edge;
+  readonly liveReleases: LiveReleases;
+  readonly runtime: Runtime;
+}
+
+/**
+ * Ends the previews of a project beyond the newest ones, as many as its rollback window and at least one, and resolves to their ids: they have no address
+ * any more and count as stopped, and what runs and lies of them goes once they have finished what they answer.
+ */
+export function endPreviews(ports: EndPreviewsPorts) {
+  const { deployments, edge, liveReleases } = ports;
+  return async function (ofProject: readonly Deployment[], window: number): Promise<ReadonlySet<string>> {
+    const ended = new Set<string>();
+    for (const { id } of surplusPreviews(ofProject, window)) {
+      const changed = await deployments.change(id, (stored) =>
+        servesAsPreview(stored) && !stored.pinned ? { deployment: withoutAnything(stored), events: [] } : undefined,
+      );
+      if (!changed || changed.artifactAvailable) continue;
+      ended.add(id);
+      await edge.switch(routeKey(changed), []);
+      await liveReleases.announce(routeKey(changed));
+      // Long answers may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
+      void edge
+        .drained(id, DRAIN_MS)
+        .then(() => removeInstances(ports, id))
+        .then(() => dropArtifact(ports, changed))
+        .catch(() => {});
+    }
+    return ended;
+  };
+}
+
+/** The previews that went live first, all but as many as the window says and at least one; pinned ones stay and do not count. */
+function surplusPreviews(ofProject: readonly Deployment[], window: number): readonly Deployment[] {
+  return ofProject
+    .filter((deployment) => (servesAsPreview(deployment) || isBecomingPreview(deployment)) && !deployment.pinned)
+    .toSorted((a, b) => finished(b) - finished(a))
+    .slice(Math.max(1, window));
+}
+
+/** Whether a preview serves already, with nothing left to do but to clean up. */
+function isBecomingPreview({ environment, status, steps }: Deployment): boolean {
+  const served = steps.some((step) => step.name === "switch" && step.status === "done");
+  return environment === "preview" && status === "deploying" && served;
+}
+
+function finished({ finishedAt }: Deployment): number {
+  return finishedAt?.getTime() ?? Number.MAX_SAFE_INTEGER;
+}
+
+function withoutAnything(preview: Deployment): Deployment {
+  const services = preview.services.map((service) => ({ ...service, status: "stopped" as const, instanceId: null }));
+  return { ...preview, artifactAvailable: false, services };
+}

@@ -1,0 +1,91 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Projects } from "../../ports/projects.ts";
+import { needsArtifact } from "./drop_artifact.ts";
+import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
+
+const GRACE_MS = 10_000;
+const DRAIN_MS = 40_000;
+
+export interface SweepReleasesPorts extends EndPreviewsPorts {
+  readonly projects: Projects;
+}
+
+/** Ends previews that are too many, and removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
+export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) {
+  const { deployments, liveReleases, projects, releaseFolders } = ports;
+  const end = endPreviews(ports);
+  const stop = stopIdle(ports);
+  let under: Promise<void> | undefined;
+  return function (): Promise<void> {
+    under ??= sweep().finally(() => (under = undefined));
+    return under;
+  };
+
+  async function sweep(): Promise<void> {
+    const occupied = await stop();
+    const previews: Deployment[] = [];
+    for await (const id of releaseFolders.list()) {
+      const deployment = await deployments.get(id);
+      if (deployment && servesAsPreview(deployment)) previews.push(deployment);
+      const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
+      const used = kept || occupied.has(id) || (await shares(id));
+      if (!used && !id.startsWith("prepare-")) await releaseFolders.remove(id);
+    }
+    await endSurplus(previews);
+  }
+
+  /** Every deployment ends what is too many; here it is what a changed window or a lost pin leaves. */
+  async function endSurplus(previews: readonly Deployment[]): Promise<void> {
+    for (const [projectId, own] of Map.groupBy(previews, (preview) => preview.projectId)) {
+      if (own.length < 2) continue;
+      const project = await projects.find(own[0]!.organizationId, projectId);
+      if (project) await end(await deployments.ofProject(projectId), project.settings.rollbackWindow ?? defaultWindow);
+    }
+  }
+
+  /** Whether another deployment has the release folder of a deleted one, or will start from it. */
+  async function shares(artifactOf: string): Promise<boolean> {
+    const projectIds = new Set((await liveReleases.list()).map(({ project }) => project.id));
+    for (const projectId of projectIds) {
+      const all = await deployments.ofProject(projectId);
+      if (all.some((deployment) => needsArtifact(deployment, artifactOf))) return true;
+    }
+    return false;
+  }
+}
+
+/** Stops the instances that nobody needs any more, and resolves to whose release folders the others run in. */
+function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
+  const idleSince = new Map<string, number>();
+  return async function (): Promise<ReadonlySet<string>> {
+    const instances = await runtime.list();
+    const occupied = new Set<string>();
+    for (const { instanceId, deploymentId } of instances) {
+      const deployment = await deployments.get(deploymentId);
+      if (await mayGo(instanceId, deployment)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+      else occupied.add(deployment?.artifactOf ?? deploymentId);
+    }
+    const there = new Set(instances.map(({ instanceId }) => instanceId));
+    for (const instanceId of idleSince.keys()) if (!there.has(instanceId)) idleSince.delete(instanceId);
+    return occupied;
+  };
+
+  /** What a deleted deployment left goes at once; a former release may still finish what it answers, in any process. */
+  async function mayGo(instanceId: string, deployment: Deployment | undefined): Promise<boolean> {
+    if (!deployment) return true;
+    if (await isNeeded(deployment)) {
+      idleSince.delete(instanceId);
+      return false;
+    }
+    const since = idleSince.get(instanceId) ?? performance.now();
+    idleSince.set(instanceId, since);
+    return performance.now() - since > DRAIN_MS;
+  }
+
+  async function isNeeded(deployment: Deployment): Promise<boolean> {
+    if (isRunning(deployment) || deployment.decision === "pending") return true;
+    if (deployment.environment === "preview") return servesAsPreview(deployment);
+    return (await liveReleases.among([deployment.id])).has(deployment.id);
+  }
+}

@@ -1,0 +1,71 @@
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { answers, deploy, freePort, inTurns, TOKEN } from "./deploying.ts";
+import { printed, ROOT, start, stop } from "./process.ts";
+import type { Result } from "./run.ts";
+import { tempFolder } from "./temp_folder.ts";
+
+/**
+ * A folder with a Dockerfile of which one file has changed, built on what is kept of the build before: from the request to the first 200 through the edge,
+ * against `docker build` and `docker run` by hand, in turns.
+ */
+export async function deployDocker(): Promise<Result> {
+  await using folder = await tempFolder();
+  const source = join(folder.path, "source");
+  await cp(join(ROOT, "examples/docker-server"), source, { recursive: true });
+  const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
+  const slipway = start("main.ts", [], { ...settings, SLIPWAY_RUNTIME: "docker" }, "ignore");
+  try {
+    const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
+    const server = join(source, "server.pl");
+    const text = await Bun.file(server).text();
+    const changed = () => Bun.write(server, `${text}# ${crypto.randomUUID()}\n`);
+    const measured = await inTurns({
+      slipway: async (name) => {
+        await changed();
+        return deploy({ api, edge }, { name: `docker-${name}`, localPath: source });
+      },
+      bare: async (name) => {
+        await changed();
+        return byHand(source, `slipway-bench-${name}`);
+      },
+    });
+    return {
+      ratio: measured.ratio,
+      details: `slipway ${measured.slipway} ms, by hand ${measured.bare} ms, one file changed, at most 1.3`,
+    };
+  } finally {
+    await stop(slipway);
+  }
+}
+
+async function byHand(source: string, name: string): Promise<number> {
+  const port = freePort();
+  const started = performance.now();
+  await docker(["build", "--quiet", "--tag", name, source]);
+  await docker([
+    "run",
+    "--detach",
+    "--init",
+    "--name",
+    name,
+    "--publish",
+    `127.0.0.1:${port}:8080`,
+    "--env",
+    "PORT=8080",
+    name,
+  ]);
+  await answers(port, `127.0.0.1:${port}`);
+  const ms = performance.now() - started;
+  await docker(["rm", "--force", "--volumes", name]);
+  await docker(["rmi", name]);
+  return ms;
+}
+
+async function docker(words: readonly string[]): Promise<void> {
+  const child = Bun.spawn(["docker", ...words], {
+    env: { ...process.env, DOCKER_BUILDKIT: "1" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  if ((await child.exited) !== 0) throw new Error(`docker ${words.join(" ")}: ${await child.stderr.text()}`);
+}

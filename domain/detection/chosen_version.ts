@@ -1,0 +1,46 @@
+import { isWanted, type KnownVersions, versionFor } from "./version_range.ts";
+
+/** What one file of a project says about the version of its language. */
+export interface VersionWish {
+  /** The file, as it is named to a person. */
+  readonly from: string;
+  /** An exact version, a range or a word such as `latest`; `undefined` when the file is absent or says nothing. */
+  readonly wanted: string | undefined;
+}
+
+/** The version of a language to use, and what has to be said about it. */
+export interface ChosenVersion {
+  readonly version: string;
+  readonly warnings: readonly string[];
+}
+
+const LEFT_OPEN = /^(?:latest|stable|system|default|current|\*)$/i;
+const PLAIN = /^[\w.*^~<>=!|, +-]{1,60}$/;
+
+/**
+ * The version by the first wish that can be met, else the preset; warns of wishes that cannot be met, and of later ones that ask for another version.
+ */
+export function chosenVersion(language: string, wishes: readonly VersionWish[], known: KnownVersions): ChosenVersion {
+  const warnings: string[] = [];
+  let chosen: { readonly from: string; readonly wanted: string; readonly version: string } | undefined;
+  for (const { from, wanted } of wishes) {
+    if (wanted === undefined || LEFT_OPEN.test(wanted.trim())) continue;
+    const version = versionFor(wanted, known);
+    if (chosen !== undefined) {
+      if (version === undefined || isWanted(chosen.version, wanted)) continue;
+      const said = `${chosen.from} asks for ${shown(chosen.wanted)}, ${from} for ${shown(wanted)}`;
+      warnings.push(
+        `Cannot be sure of the version of ${language}: ${said}. ${chosen.version} is used; make them agree`,
+      );
+    } else if (version === undefined) {
+      warnings.push(
+        `Cannot use the version of ${language} that ${from} asks for, ${shown(wanted)}: it is not known. Name another one there`,
+      );
+    } else chosen = { from, wanted, version };
+  }
+  return { version: chosen?.version ?? known.preset, warnings };
+}
+
+function shown(wanted: string): string {
+  return PLAIN.test(wanted.trim()) ? wanted.trim() : "something unusual";
+}

@@ -1,0 +1,199 @@
+import { describe, expect, test } from "bun:test";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { ProjectSettings } from "../../../domain/project.ts";
+import type { VariableUpsert } from "../../../domain/variable.ts";
+import { Secret } from "../../../domain/secret.ts";
+import type { SourceFiles } from "../../../adapters/memory/sources.ts";
+import { cleanImages } from "../../../application/deployments/clean_images.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+
+const DOCKERFILE: SourceFiles = { Dockerfile: "FROM debian\nARG EDITION\nARG TOKEN\nEXPOSE 9000\n", "server.js": "" };
+
+/** A scene whose deployments go into images. */
+function scene(options: Parameters<typeof EngineScene.open>[0] = {}) {
+  return EngineScene.open({ ...options, engine: { runtime: "docker", ...options.engine } });
+}
+
+function project(open: EngineScene, files: SourceFiles, settings: ProjectSettings = {}) {
+  open.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
+  return open.project({ gitUrl: REPOSITORY, ...settings });
+}
+
+async function variable(
+  open: EngineScene,
+  projectId: string,
+  given: Omit<VariableUpsert, "value"> & { value: string },
+) {
+  const upserts = [{ ...given, value: new Secret(given.value) }];
+  await open.useCases.changeVariables(open.by, projectId, { upserts, deletes: [] });
+}
+
+/** The digests of what runs, by deployment. */
+async function running({ memory }: EngineScene): Promise<Record<string, string | null>> {
+  return Object.fromEntries((await memory.runtime.list()).map(({ deploymentId, image }) => [deploymentId, image]));
+}
+
+const imagesOf = async ({ memory }: EngineScene) =>
+  (await memory.releaseImages.list()).map(({ deploymentId }) => deploymentId).toSorted();
+
+describe("a deployment in a container", () => {
+  test("runs the image that was built from its Dockerfile", async () => {
+    await using open = await scene();
+    const ready = await open.deployed(await project(open, DOCKERFILE));
+    const [request] = open.memory.imageBuilder.requests;
+    expect(request).toMatchObject({ deploymentId: ready.id, dockerfile: { path: "Dockerfile" } });
+    expect(ready).toMatchObject({ plan: { runtime: "docker", projectType: "docker", port: 9000, startCommand: null } });
+    expect(ready.image).toStartWith("sha256:");
+    expect(await running(open)).toEqual({ [ready.id]: ready.image });
+  });
+
+  test("gives a Dockerfile the arguments that it declares, and secrets never as such", async () => {
+    await using open = await scene();
+    const made = await project(open, DOCKERFILE, { buildArgs: { EDITION: "set" }, buildTarget: "production" });
+    await variable(open, made.id, { key: "TOKEN", value: "of the variable", secret: true });
+    await variable(open, made.id, { key: "OTHER", value: "not declared", secret: false });
+    await open.deployed(made);
+    const [request] = open.memory.imageBuilder.requests;
+    expect([...request!.args]).toEqual([["EDITION", "set"]]);
+    expect([...request!.secrets.keys()].toSorted()).toEqual(["OTHER", "TOKEN"]);
+    expect(request!.target).toBe("production");
+  });
+
+  test("makes a Dockerfile for a project without one", async () => {
+    await using open = await scene();
+    const ready = await open.deployed(await project(open, APP));
+    const [request] = open.memory.imageBuilder.requests;
+    const { text } = request!.dockerfile as { text: string };
+    expect(text).toContain("npm install");
+    expect(text).toContain("npm run start");
+    expect(ready.plan).toMatchObject({ runtime: "docker", projectType: "app" });
+    expect(open.memory.builder.requests).toEqual([]);
+  });
+
+  test("keeps only the program of a compiled language, unless somebody says how it is built or started", async () => {
+    await using open = await scene();
+    const files: SourceFiles = { "go.mod": "module shop\n\ngo 1.24\n", "main.go": "package main\n\nfunc main() {}\n" };
+    await open.deployed(await project(open, files));
+    await open.deployed(await project(open, files, { startCommand: "./run.sh" }));
+    const all = /^COPY --from=build .*\["\/app\/","\/app\/"\]$/m;
+    const [own, given] = open.memory.imageBuilder.requests.map(
+      ({ dockerfile }) => (dockerfile as { text: string }).text,
+    );
+    expect(own).not.toMatch(all);
+    expect(given).toMatch(all);
+  });
+
+  test("builds anew when variables changed, and only then", async () => {
+    await using open = await scene();
+    const made = await project(open, APP);
+    await variable(open, made.id, { key: "COLOUR", value: "red", secret: false });
+    const first = await open.deployed(made);
+    open.memory.clock.advance(1);
+    const second = await open.deployed(made);
+    open.memory.clock.advance(1);
+    await variable(open, made.id, { key: "COLOUR", value: "blue", secret: false });
+    const third = await open.deployed(made);
+    expect(second.buildTag).toBe(first.buildTag);
+    expect(third.buildTag).not.toBe(first.buildTag);
+    const texts = open.memory.imageBuilder.requests.map(({ dockerfile }) => (dockerfile as { text: string }).text);
+    expect(texts[0]).toBe(texts[1]!);
+    expect(texts[2]).not.toBe(texts[1]!);
+    expect(texts.join()).not.toContain("blue");
+  });
+
+  test("takes a static site out of the image that it was built in, and keeps no image", async () => {
+    await using open = await scene();
+    const site: SourceFiles = {
+      "package.json": JSON.stringify({ scripts: { build: "vite build" }, devDependencies: { vite: "7" } }),
+      "index.html": "source",
+    };
+    open.memory.imageBuilder.otherwise = { files: { "/app/dist/index.html": "<h1>Built</h1>" } };
+    const ready = await open.deployed(await project(open, site));
+    expect(ready).toMatchObject({ image: null, plan: { projectType: "static", outputDirectory: "dist" } });
+    const page = await open.memory.releaseFolders.read(ready.id, "dist/index.html", { maxBytes: 100 });
+    expect(new TextDecoder().decode(page)).toBe("<h1>Built</h1>");
+    expect(await imagesOf(open)).toEqual([]);
+  });
+
+  test("that fails to build says so, and leaves no image", async () => {
+    await using open = await scene();
+    const made = await project(open, DOCKERFILE);
+    open.memory.imageBuilder.otherwise = { fails: { step: "[2/3] RUN make", exitCode: 2 }, prints: ["no rule"] };
+    const failed = await open.settled((await open.deploy(made)).id);
+    expect(failed).toMatchObject({ status: "failed", image: null, error: { code: "build_failed", step: "build" } });
+    expect(await imagesOf(open)).toEqual([]);
+  });
+
+  test("without an engine fails by name, and leaves what served", async () => {
+    await using open = await scene();
+    const made = await project(open, DOCKERFILE);
+    const first = await open.deployed(made);
+    open.memory.imageBuilder.answers = false;
+    const failed = await open.settled((await open.deploy(made)).id);
+    expect(failed.error).toMatchObject({ code: "engine_away", step: "build" });
+    expect(open.served(made)).toBe(first.id);
+  });
+
+  test("whose Dockerfile is not there fails before anything is built", async () => {
+    await using open = await scene();
+    const failed = await open.settled((await open.deploy(await project(open, DOCKERFILE, { dockerfile: "other" }))).id);
+    expect(failed.error).toMatchObject({ code: "dockerfile_missing", step: "build" });
+    expect(open.memory.imageBuilder.requests).toEqual([]);
+  });
+});
+
+const back = (open: EngineScene, id: string): Promise<Deployment> => open.useCases.rollback(open.by, id);
+
+describe("a rollback in a container", () => {
+  test("runs exactly the recorded image, without a build", async () => {
+    await using open = await scene();
+    const made = await project(open, DOCKERFILE);
+    const first = await open.deployed(made);
+    await open.deployed(made);
+    const ready = await open.settled((await back(open, first.id)).id);
+    expect(ready).toMatchObject({ status: "ready", image: first.image, artifactOf: first.id });
+    expect(open.memory.imageBuilder.requests).toHaveLength(2);
+    expect((await running(open))[ready.id]).toBe(first.image);
+  });
+
+  test("to an image that somebody removed builds its commit anew", async () => {
+    await using open = await scene();
+    const made = await project(open, DOCKERFILE);
+    const first = await open.deployed(made);
+    await open.deployed(made);
+    await open.memory.releaseImages.remove(first.id);
+    const ready = await open.settled((await back(open, first.id)).id);
+    expect(ready).toMatchObject({ status: "ready", artifactOf: ready.id });
+    expect(ready.image).not.toBe(first.image);
+  });
+});
+
+describe("images", () => {
+  test("stay for what is live, pinned or within the window, and no others", async () => {
+    await using open = await scene({ engine: { rollbackWindow: 1 } });
+    const made = await project(open, DOCKERFILE);
+    const all = [await open.deployed(made)];
+    await open.useCases.pinDeployment(open.by, all[0]!.id, true);
+    for (let round = 0; round < 4; round++) {
+      open.memory.clock.advance(1);
+      all.push(await open.deployed(made));
+    }
+    const [pinned, , , former, live] = all.map(({ id }) => id);
+    expect(await imagesOf(open)).toEqual([pinned!, former!, live!].toSorted());
+    expect(open.memory.releaseImages.trims.length).toBeGreaterThan(0);
+  });
+
+  test("of deleted deployments go with the next sweep; while no engine answers nothing happens", async () => {
+    await using open = await scene();
+    const made = await project(open, DOCKERFILE);
+    const first = await open.deployed(made);
+    const second = await open.deployed(made);
+    await open.useCases.removeDeployment(open.by, first.id);
+    open.memory.releaseImages.answers = false;
+    await cleanImages(open.memory)();
+    open.memory.releaseImages.answers = true;
+    expect(await imagesOf(open)).toEqual([first.id, second.id].toSorted());
+    await cleanImages(open.memory)();
+    expect(await imagesOf(open)).toEqual([second.id]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "bun:test";
+import { restoreLater, restoreReleases } from "../../../application/deployments/restore_releases.ts";
+import { Failure } from "../../../domain/failure.ts";
+import type { EdgeRoute } from "../../../ports/edge.ts";
+import { EngineScene } from "../../support/engine_scene.ts";
+
+const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
+
+/** A scene with a live release whose instance is gone, as after the machine was started anew. */
+async function afterPowerCut(scene: EngineScene) {
+  const project = await scene.project();
+  const live = await scene.deployed(project);
+  const [service] = live.services;
+  await scene.world.runtime.remove(service!.instanceId!, { graceMs: 0 });
+  return { live, restore: restoreReleases(scene.world, { baseDomain: "localhost" }) };
+}
+
+describe("restoreReleases()", () => {
+  test("starts what is live again and leads to it", async () => {
+    await using scene = await EngineScene.open();
+    const { live, restore } = await afterPowerCut(scene);
+    const { routes, waiting } = await restore();
+    expect(routes).toMatchObject([{ deploymentId: live.id, target: { kind: "address" } }]);
+    expect(waiting.size).toBe(0);
+  });
+
+  test("asks visitors to come again while the engine is away, and restoreLater() brings it back", async () => {
+    await using scene = await EngineScene.open();
+    const { live, restore } = await afterPowerCut(scene);
+    const { runtime } = scene.memory;
+    const start = runtime.start.bind(runtime);
+    let asked = 0;
+    runtime.start = (request) => (asked++ < 3 ? Promise.reject(AWAY) : start(request));
+    const { routes, waiting } = await restore();
+    expect(routes).toMatchObject([{ deploymentId: live.id, target: { kind: "starting" } }]);
+    expect([...waiting]).toEqual([live.id]);
+    const back: EdgeRoute[] = [];
+    await restoreLater(restore, waiting, {
+      everyMs: 1,
+      signal: new AbortController().signal,
+      back: async (_key, found) => void back.push(...found),
+    });
+    expect(back).toMatchObject([{ deploymentId: live.id, target: { kind: "address" } }]);
+    expect(asked).toBe(4);
+  });
+
+  test("restoreLater() ends with its server, and without anything that waits", async () => {
+    await using scene = await EngineScene.open();
+    const { live, restore } = await afterPowerCut(scene);
+    scene.memory.runtime.start = () => Promise.reject(AWAY);
+    const options = { everyMs: 1, signal: AbortSignal.abort(), back: () => Promise.reject(new Error("Not expected")) };
+    await restoreLater(restore, new Set([live.id]), options);
+    await restoreLater(restore, new Set(), options);
+  });
+
+  test("goes on with the others when one cannot be started, and says so", async () => {
+    await using scene = await EngineScene.open();
+    const { live, restore } = await afterPowerCut(scene);
+    const other = await scene.deployed(await scene.project());
+    const { runtime } = scene.memory;
+    const start = runtime.start.bind(runtime);
+    runtime.start = (request) =>
+      request.deploymentId === live.id ? Promise.reject(new Error("no such program")) : start(request);
+    const { routes, waiting } = await restore();
+    expect(routes.map(({ deploymentId }) => deploymentId)).toEqual([other.id]);
+    expect(waiting.size).toBe(0);
+    expect(JSON.stringify(scene.memory.log.lines)).toContain("no such program");
+  });
+});

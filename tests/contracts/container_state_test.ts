@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import type { ContainerRecord, ContainerState } from "../../adapters/docker/container_record.ts";
+import { instanceOf, isBackAgain, isCrashLoop, isStartDue, type Sight } from "../../adapters/docker/container_state.ts";
+
+const NOW = Date.parse("2026-01-01T12:00:00Z");
+const ago = (ms: number) => new Date(NOW - ms).toISOString();
+const NEVER = "0001-01-01T00:00:00Z";
+
+function record(
+  state: Partial<ContainerState>,
+  given: { policy?: string; restarts?: number; oneShot?: boolean } = {},
+): ContainerRecord {
+  const { policy = "unless-stopped", restarts = 0, oneShot = false } = given;
+  return {
+    Id: "c1",
+    Name: "/slipway-0-x",
+    Created: ago(60_000),
+    Image: "sha256:1",
+    RestartCount: restarts,
+    State: {
+      Status: "running",
+      Pid: 1,
+      ExitCode: 0,
+      OOMKilled: false,
+      Error: "",
+      StartedAt: ago(1_000),
+      FinishedAt: NEVER,
+      ...state,
+    },
+    Config: { Labels: { "slipway.one-shot": `${oneShot}`, "slipway.port": "23000" } },
+    HostConfig: { Memory: 0, RestartPolicy: { Name: policy }, PortBindings: null },
+  };
+}
+
+const sight = (given: Partial<Sight> = {}): Sight => ({ now: NOW, listens: false, restartsBefore: 0, ...given });
+
+function waiting(forMs: number, restarts: number): boolean {
+  const state = { Status: "restarting", StartedAt: ago(forMs + 5), FinishedAt: ago(forMs) } as const;
+  return isCrashLoop(record(state, { restarts }), NOW);
+}
+
+function ended(ExitCode: number, OOMKilled = false): Partial<ContainerState> {
+  return { Status: "exited", ExitCode, OOMKilled };
+}
+
+function told(state: Partial<ContainerState>, given?: Parameters<typeof record>[1], now = NOW) {
+  const { status, exit } = instanceOf(record(state, given), sight({ now }));
+  return [status, exit && `${exit.reason} ${exit.code}`];
+}
+
+describe("isCrashLoop()", () => {
+  test("is true once it waits longer than the engine lets wait after a fourth ending", () => {
+    expect(waiting(1_001, 5)).toBe(true);
+    expect(waiting(60_000, 40)).toBe(true);
+  });
+
+  test("is false while it might be an ending among few, or the first after it had stayed up", () => {
+    expect(waiting(800, 5)).toBe(false);
+    expect(waiting(200, 40)).toBe(false);
+    expect(waiting(5_000, 4)).toBe(false);
+    expect(isCrashLoop(record({ Status: "running" }, { restarts: 40 }), NOW)).toBe(false);
+  });
+});
+
+describe("instanceOf()", () => {
+  test("tells of one that is being started, and of one that its server did not live to start", () => {
+    const made = { Status: "created", StartedAt: NEVER } as const;
+    expect(told(made, {}, NOW - 31_000)).toEqual(["starting", null]);
+    expect(told(made)).toEqual(["exited", "stopped null"]);
+  });
+
+  test("tells of one that runs, from when it has stayed up", () => {
+    expect(told({})).toEqual(["starting", null]);
+    expect(told({ StartedAt: ago(11_000) })).toEqual(["running", null]);
+    expect(told({ StartedAt: ago(11_000), Status: "paused" })).toEqual(["running", null]);
+  });
+
+  test("tells why one has ended", () => {
+    const givenUp = { policy: "no", restarts: 5 };
+    expect(told({ ...ended(3), Status: "restarting" })).toEqual(["restarting", "exited 3"]);
+    expect(told(ended(143))).toEqual(["exited", "stopped 143"]);
+    expect(told({ ...ended(137), Status: "dead" })).toEqual(["exited", "stopped 137"]);
+    expect(told(ended(0), { policy: "no", oneShot: true })).toEqual(["exited", "exited 0"]);
+    expect(told(ended(3), givenUp)).toEqual(["exited", "crash_loop 3"]);
+    expect(told(ended(137, true), givenUp)).toEqual(["exited", "out_of_memory 137"]);
+    expect(told(ended(137, true), { policy: "no", oneShot: true })).toEqual(["exited", "out_of_memory 137"]);
+  });
+
+  test("tells that it listens, how often it was started again, and what its health check says", () => {
+    const up = record({ Health: { Status: "starting" } }, { restarts: 2 });
+    expect(instanceOf(up, sight({ listens: true, restartsBefore: 3 }))).toMatchObject({
+      status: "running",
+      restarts: 5,
+      health: "starting",
+      containerId: "c1",
+      port: 23_000,
+    });
+    expect(instanceOf(record({ Health: { Status: "none" } }), sight()).health).toBeNull();
+    const givenUp = record({ Status: "exited" }, { policy: "no", restarts: 5 });
+    expect(instanceOf(givenUp, sight({ restartsBefore: 5 }))).toMatchObject({ restarts: 9, containerId: null });
+  });
+});
+
+test("isBackAgain() is true of one that was given up and has stayed up since, and of no one-shot", () => {
+  expect(isBackAgain(record({ StartedAt: ago(11_000) }, { policy: "no" }), NOW)).toBe(true);
+  expect(isBackAgain(record({ StartedAt: ago(9_000) }, { policy: "no" }), NOW)).toBe(false);
+  expect(isBackAgain(record({ StartedAt: ago(11_000) }), NOW)).toBe(false);
+  expect(isBackAgain(record({ StartedAt: ago(11_000) }, { policy: "no", oneShot: true }), NOW)).toBe(false);
+});
+
+test("isStartDue() is true only of one that the engine was to run and could not start", () => {
+  expect(isStartDue(record({ Status: "exited", Error: "port is already allocated" }))).toBe(true);
+  expect(isStartDue(record({ Status: "exited" }))).toBe(false);
+  expect(isStartDue(record({ Status: "exited", Error: "x" }, { policy: "no" }))).toBe(false);
+});

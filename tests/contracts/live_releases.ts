@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { newId } from "../../domain/id.ts";
+import type { LiveRelease, Standing } from "../../ports/live_releases.ts";
+import { eventually } from "../support/eventually.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const PREVIEW = { environment: "preview", status: "ready", artifactAvailable: true } as const;
+
+function ids(release: LiveRelease | undefined) {
+  return release && [release.project.id, release.deployment.id];
+}
+
+/** What every `LiveReleases` adapter promises. */
+export function liveReleasesContract(
+  name: string,
+  open: () => Promise<
+    WorldOf<"deployments" | "elsewhere" | "installation" | "liveReleases" | "organizations" | "projects">
+  >,
+) {
+  describe(`LiveReleases contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function place() {
+      const { id: organizationId } = await anOrganization(world());
+      const { id: projectId } = await aProject(world(), { organizationId });
+      return { organizationId, projectId };
+    }
+
+    async function activate({ organizationId, projectId, id }: Deployment): Promise<void> {
+      const change = () => ({ activeDeploymentId: id });
+      await world().projects.change(organizationId, projectId, { change, at: minutes(1) });
+    }
+
+    /** What is listed of some projects; others use the same world. */
+    async function listed(...projectIds: string[]): Promise<string[]> {
+      const releases = await world().liveReleases.list();
+      const own = releases.filter(({ project }) => projectIds.includes(project.id));
+      return own.map(({ deployment }) => deployment.id).toSorted();
+    }
+
+    test("find(), list() and among() know the live release of a project, and nothing of one without", async () => {
+      const [at, other] = [await place(), await place()];
+      const [former, live] = [
+        await aDeployment(world(), { ...at, status: "ready", artifactAvailable: true }),
+        await aDeployment(world(), { ...at, status: "ready", artifactAvailable: true }),
+      ];
+      await activate(live);
+      const { liveReleases, projects } = world();
+      const project = await projects.find(at.organizationId, at.projectId);
+      expect(await liveReleases.find(at.projectId)).toEqual({ project: project!, deployment: live });
+      expect(await liveReleases.find(live.id)).toBeUndefined();
+      expect(await liveReleases.find(other.projectId)).toBeUndefined();
+      expect(await liveReleases.find(newId("prj"))).toBeUndefined();
+      expect(await listed(at.projectId, other.projectId)).toEqual([live.id]);
+      expect(await liveReleases.among([former.id, live.id, newId("dep")])).toEqual(new Set([live.id]));
+      expect(await liveReleases.among([])).toEqual(new Set());
+    });
+
+    test("find() and list() know a preview by its own id, beside the live release", async () => {
+      const at = await place();
+      const [live, preview] = [await aDeployment(world(), at), await aDeployment(world(), { ...at, ...PREVIEW })];
+      await activate(live);
+      const { liveReleases } = world();
+      expect(ids(await liveReleases.find(preview.id))).toEqual([at.projectId, preview.id]);
+      expect(ids(await liveReleases.find(at.projectId))).toEqual([at.projectId, live.id]);
+      expect(await listed(at.projectId)).toEqual([live.id, preview.id].toSorted());
+      expect(await liveReleases.among([live.id, preview.id])).toEqual(new Set([live.id]));
+    });
+
+    test.each([
+      ["is not ready", { ...PREVIEW, status: "deploying" }],
+      ["failed", { ...PREVIEW, status: "failed" }],
+      ["was cleaned up", { ...PREVIEW, artifactAvailable: false }],
+      ["is none", { ...PREVIEW, environment: "production" }],
+    ] as const)("find() and list() know no preview that %s", async (_, overrides) => {
+      const { id, projectId } = await aDeployment(world(), overrides);
+      expect(await world().liveReleases.find(id)).toBeUndefined();
+      expect(await listed(projectId)).toEqual([]);
+    });
+
+    test("standings() tells which are live, and for which one each queued one waits", async () => {
+      const places = [await place(), await place(), await place(), await place()] as const;
+      const busy = [
+        await aDeployment(world(), { ...places[0], status: "building" }),
+        await aDeployment(world(), { ...places[1], status: "deploying" }),
+        await aDeployment(world(), { ...places[2], status: "partial_failure", decision: "pending" }),
+      ] as const;
+      const live = await aDeployment(world(), { ...places[3], status: "ready" });
+      await activate(busy[2]);
+      await activate(live);
+      const queued = await Promise.all(places.map((at) => aDeployment(world(), at)));
+      const { liveReleases, elsewhere } = world();
+      const idle = { active: false, waitingFor: null };
+      expect(await liveReleases.standings([...queued, ...busy, live].map(({ id }) => id))).toEqual(
+        new Map<string, Standing>([
+          ...queued.slice(0, 3).map(({ id }, index) => [id, { active: false, waitingFor: busy[index]!.id }] as const),
+          [queued[3]!.id, idle],
+          [busy[0].id, idle],
+          [busy[1].id, idle],
+          [busy[2].id, { active: true, waitingFor: null }],
+          [live.id, { active: true, waitingFor: null }],
+        ]),
+      );
+      expect(await elsewhere.liveReleases.standings([newId("dep"), busy[0].id])).toEqual(new Map([[busy[0].id, idle]]));
+      expect(await liveReleases.standings([])).toEqual(new Map());
+    });
+
+    test("onChange() tells what was announced in another process, until it is stopped", async () => {
+      const { liveReleases, elsewhere } = world();
+      const told: (string | null)[] = [];
+      const stop = liveReleases.onChange((key) => void told.push(key));
+      const keys = [newId("prj"), newId("dep")];
+      // A process that begins to listen may miss what is said at that moment.
+      await eventually(
+        async () => {
+          for (const key of keys) await elsewhere.liveReleases.announce(key);
+          return keys.every((key) => told.includes(key));
+        },
+        (heard) => heard,
+      );
+      expect(told).toEqual(expect.arrayContaining(keys));
+      stop();
+      const before = told.length;
+      await elsewhere.liveReleases.announce(keys[0]!);
+      await liveReleases.announce(keys[0]!);
+      expect(told).toHaveLength(before);
+    });
+  });
+}

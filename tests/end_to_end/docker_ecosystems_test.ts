@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Glob } from "bun";
+import { join } from "node:path";
+import { TestProject } from "../support/deploying.ts";
+import { type DockerServer, dockerServer } from "../support/docker_server.ts";
+import { ecosystemProjects } from "../support/ecosystem_projects.ts";
+import { inTurns } from "../support/struck_deployments.ts";
+import { file } from "../support/tar_archive.ts";
+import { toolchainImage } from "../support/toolchain_image.ts";
+
+setDefaultTimeout(600_000);
+
+type Files = ReadonlyMap<string, Uint8Array>;
+
+const EXAMPLES = join(import.meta.dirname, "../../examples");
+const projects = ecosystemProjects();
+const inTurn = inTurns(3);
+
+async function example(name: string): Promise<Files> {
+  const paths = await Array.fromAsync(new Glob("**/*").scan({ cwd: join(EXAMPLES, name), dot: true }));
+  const read = paths.map(async (path) => [path, await Bun.file(join(EXAMPLES, name, path)).bytes()] as const);
+  return new Map(await Promise.all(read));
+}
+
+describe("a project that is uploaded is recognised, built into an image and answers through the edge:", () => {
+  let server: DockerServer;
+
+  beforeAll(async () => {
+    server = await dockerServer({ BASE_IMAGES: `*=${await toolchainImage()}`, BUILD_CONCURRENCY: "3" });
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+
+  /** What visitors see of a project once it is deployed, and what it was found to be. */
+  async function deployed(name: string, files: Files) {
+    const project = await TestProject.create(server.slipway, { name });
+    const { id } = await project.upload([...files].map(([path, bytes]) => file(path, bytes)));
+    await project.deployed(id);
+    const { data } = (await project.call("GET", `/api/deployments/${id}/info`)).body;
+    return { page: await project.page(), runtime: data.runtime, services: data.services };
+  }
+
+  test("at least eight languages", () => expect(projects.length).toBeGreaterThanOrEqual(8));
+
+  for (const { name, files, answer } of projects) {
+    test.concurrent(
+      name,
+      inTurn(async () => {
+        const { page, runtime, services } = await deployed(`speaks-${name}`, files);
+        expect({ page, runtime }).toEqual({ page: answer, runtime: "docker" });
+        expect(services).toMatchObject([{ status: "running", image: expect.stringMatching(/^sha256:/) }]);
+      }),
+    );
+  }
+
+  test.concurrent(
+    "examples/docker-server",
+    inTurn(async () => {
+      const { page } = await deployed("docker-server", await example("docker-server"));
+      expect(page).toBe("A plain container says hello\n");
+    }),
+  );
+
+  test.concurrent(
+    "examples/python-server",
+    inTurn(async () => {
+      const { page } = await deployed("python-server", await example("python-server"));
+      expect(page).toBe("Python greets everybody\n");
+    }),
+  );
+
+  test.concurrent(
+    "examples/vite-site, as files that were built in a container",
+    inTurn(async () => {
+      const { page, services } = await deployed("vite-site", await example("vite-site"));
+      expect(page).toMatch(/<script type="module" crossorigin src="\/assets\/index-/);
+      expect(services).toEqual([]);
+    }),
+  );
+});

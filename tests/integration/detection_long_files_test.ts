@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import { detectedIn, EVERY_MANIFEST, type Files } from "../support/every_manifest.ts";
+
+/** Files that make an ecosystem look at the others of its own. */
+const COMPANIONS: Files = {
+  "pom.xml": "<project><artifactId>a</artifactId></project>",
+  "build.gradle": "plugins {\n id 'application'\n}",
+  "build.sbt": "enablePlugins(PlayScala)",
+  "mix.exs": "{:phoenix, ",
+  "stack.yaml": "resolver: lts-22.0",
+};
+const LENGTH = 300_000;
+const PIECES: readonly (readonly [what: string, piece: string])[] = [
+  ["blanks", " "],
+  ["empty lines", "\n"],
+  ["indented lines", "    \n"],
+  ["letters", "a"],
+  ["dots", "a."],
+  ["quotes", `"'`],
+  ["equals signs", "a = "],
+  ["references", "${a}"],
+  ["open elements", "<a>"],
+  ["brackets", "([{"],
+  ["lines that go on", "RUN a \\\n"],
+  ["instructions", `FROM a AS b\nEXPOSE ${"1 ".repeat(50)}\nARG A\n`],
+  ["plugins", "id 'a' version 'b'\nalias(libs.plugins.a)\ninclude 'a', 'b'\n"],
+  ["includes", "include 'a', 'b', "],
+  ["variables", 'System.get_env("A") ||\n'],
+  ["executables", "add_executable(a)\nexecutable('a')\naddExecutable(.{ .name = \nexecutable a\n"],
+  ["targets", '.executableTarget(\n name: "\nlazy val a = (project in file("b"))\n'],
+  ["compilers", "\t$(CC) -o a.o -o b.o\nTARGET = \n"],
+];
+
+describe("detect()", () => {
+  for (const [what, piece] of PIECES) {
+    const text = piece.repeat(LENGTH / piece.length);
+    // Quadratic time would be minutes for each file here, far beyond the time limit of any test.
+    test(`reads very many ${what} in every manifest`, () => {
+      for (const path of EVERY_MANIFEST) expect(detectedIn({ ...COMPANIONS, [path]: text }).warnings).toBeArray();
+    }, 120_000);
+  }
+});

@@ -1,0 +1,102 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
+import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { Failure } from "../../domain/failure.ts";
+import { dockerWorld, tinyImage } from "../support/docker_world.ts";
+import { eventually } from "../support/eventually.ts";
+import { OwnEngine } from "../support/own_engine.ts";
+import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
+
+// The disk and the processors may be busy with other suites.
+setDefaultTimeout(60_000);
+
+const runs = (command: string) => ({ kind: "image", image: "sha256:0", command, port: 8080 }) as const;
+const GRACE = { graceMs: 100 };
+
+/** What a runtime says to everything that can be asked of it. */
+async function answersOf(runtime: DockerRuntime): Promise<unknown[]> {
+  const asked = [
+    runtime.start(runRequest({ runs }, "")),
+    runtime.find("x"),
+    runtime.list(),
+    runtime.remove("x", GRACE),
+    runtime.restart("x", GRACE),
+    runtime.usage("x"),
+    runtime.output("x", { since: 0, limit: 1 }),
+  ];
+  return Promise.all(asked.map((each: Promise<unknown>) => each.catch((error: unknown) => error)));
+}
+
+function expectAway(answers: readonly unknown[]): void {
+  expect(answers.map((answer) => answer instanceof Failure && [answer.kind, answer.code])).toEqual(
+    answers.map(() => ["unavailable", "engine_away"]),
+  );
+}
+
+describe("DockerRuntime without an engine", () => {
+  test("says so when nothing is there, whatever it is asked, and supervise() does not wait for it", async () => {
+    const engine = new EngineApi("unix:///no/such/docker.sock");
+    await using runtime = new DockerRuntime({ engine, installation: "test" });
+    await runtime.supervise();
+    expectAway(await answersOf(runtime));
+  });
+
+  test.each([
+    ["never answers", ""],
+    ["stops in the middle of an answer", 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{"Id":'],
+  ])("says so when something is there that %s", async (_, words) => {
+    const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+    const socket = join(folder, "docker.sock");
+    const open = new Set<Socket>();
+    const silent = createServer((each) => {
+      open.add(each.on("error", () => {}));
+      each.once("data", () => each.write(words));
+    });
+    await new Promise<void>((resolve) => silent.listen(socket, resolve));
+    try {
+      const engine = new EngineApi(`unix://${socket}`, { answerMs: 300 });
+      await using runtime = new DockerRuntime({ engine, installation: "test" });
+      await runtime.supervise();
+      expectAway(await answersOf(runtime));
+    } finally {
+      for (const each of open) each.destroy();
+      silent.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+test("DockerRuntime finds its instances again after the engine was stopped and started, running at the same address", async () => {
+  const image = await tinyImage();
+  await using engine = await OwnEngine.start([image]);
+  await using world = await dockerWorld(engine.host);
+  const { runtime, programs } = world;
+  const web = await runtime.start(runRequest(world, programs.web));
+  const once = await runtime.start(runRequest(world, programs.crashing, { oneShot: true }));
+  await answerOf(web);
+  await whenStatus(runtime, once.instanceId, "exited");
+  const [before] = await runtime.output(web.instanceId, { since: 0, limit: 1 });
+  await engine.stop();
+  expectAway([await runtime.find(web.instanceId).catch((error: unknown) => error)]);
+  await engine.start();
+  const again = await whenStatus(runtime, web.instanceId, "running");
+  expect(again).toMatchObject({ status: "running", port: web.port, exit: null });
+  expect(await answerOf(web)).toBe("hello");
+  const lines = await eventually(
+    () => runtime.output(web.instanceId, { since: 0, limit: 10 }),
+    ({ length }) => length >= 2,
+  );
+  expect(lines[0]).toEqual(before!);
+  expect(lines.map(({ message }) => message)).toEqual(["started", "started"]);
+  expect(await runtime.find(once.instanceId)).toMatchObject({ status: "exited", exit: { code: 3, reason: "exited" } });
+  // The watcher has found the engine again too.
+  const crashing = await runtime.start(runRequest(world, programs.crashing));
+  const container = await world.containerOf(crashing.instanceId);
+  const status = () => world.docker("inspect", "--format", "{{.State.Status}}", container);
+  for (const until = Date.now() + 25_000; (await status()) !== "exited" && Date.now() < until;) await Bun.sleep(50);
+  expect(await status()).toBe("exited");
+});

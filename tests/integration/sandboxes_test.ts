@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chooseSandbox } from "../../adapters/process/choose_sandbox.ts";
+import { SANDBOX_KINDS } from "../../adapters/process/sandbox.ts";
+import { workingSandboxes } from "../support/process_world.ts";
+
+const isRoot = process.getuid?.() === 0;
+
+async function nobody(): Promise<undefined> {}
+
+// The suites of the runtime and the builder run in those that work: none may be left out unnoticed.
+test("every sandbox works that this user may use", async () => {
+  const usable = SANDBOX_KINDS.filter((kind) => isRoot || kind !== "namespaces");
+  expect(await workingSandboxes()).toEqual(usable);
+});
+
+test("chooseSandbox() takes the first that works of those it may, and says what to do when none does", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+  try {
+    expect((await chooseSandbox({ folder, user: nobody })).sandbox.kind).toBe("bubblewrap");
+    // Without another user there is nobody that namespaces could be made for.
+    expect((await chooseSandbox({ folder, user: nobody, kinds: ["namespaces", "plain"] })).sandbox.kind).toBe("plain");
+    const refused = await chooseSandbox({ folder, user: nobody, kinds: ["namespaces"] }).catch((error: Error) => error);
+    expect(refused).toMatchObject({ code: "no_sandbox", message: expect.stringContaining("install bubblewrap") });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

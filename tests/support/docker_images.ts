@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { DockerImageBuilder, type DockerImageBuilderOptions } from "../../adapters/docker/image_builder.ts";
+import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
+import type { ReleaseImage } from "../../ports/release_images.ts";
+import { imageRequest } from "../contracts/image_builder.ts";
+import { DOCKER_HOST, tinyImage } from "./docker_world.ts";
+
+/** What the images of the tests stand on; `tinyImage()` makes it. */
+export const BASE = "slipway-test-tiny";
+
+/** A tree to be written: a text is a file, a link is an object with its target. */
+export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
+
+/** A builder of an installation of its own. */
+export interface DockerImages extends AsyncDisposable {
+  readonly installation: string;
+  readonly builder: DockerImageBuilder;
+  readonly images: DockerReleaseImages;
+  /** Writes a tree into a fresh folder and gives its path. */
+  folder(tree: Tree): Promise<string>;
+  /** Builds an image with these files, absolute, and nothing else. */
+  make(
+    ids: Pick<ReleaseImage, "deploymentId" | "projectId">,
+    files?: Readonly<Record<string, string>>,
+  ): Promise<string>;
+}
+
+/** Opens a builder; disposing removes every image of its installation, and every folder. */
+export async function dockerImages(
+  options: Partial<DockerImageBuilderOptions> = {},
+  dockerHost = DOCKER_HOST,
+): Promise<DockerImages> {
+  await tinyImage();
+  const opened = new AsyncDisposableStack();
+  const installation = `test-${crypto.randomUUID()}`;
+  const engine = new EngineApi(dockerHost);
+  const builder = new DockerImageBuilder({ engine, installation, ...options });
+  const images = new DockerReleaseImages({ engine, installation });
+  opened.defer(async () => {
+    for (const { deploymentId } of await images.list()) await images.remove(deploymentId);
+    const filters = JSON.stringify({ dangling: ["true"], label: [`slipway.installation=${installation}`] });
+    // Another test may be doing the same, for an installation of its own.
+    await engine.json("POST", "/images/prune", { query: { filters } }).catch(() => {});
+  });
+  const folder = async (tree: Tree) => {
+    const path = await writtenTree(tree);
+    opened.defer(() => rm(path, { recursive: true, force: true }));
+    return path;
+  };
+  return {
+    installation,
+    builder,
+    images,
+    folder,
+    async make(ids, files = { "/file": "content" }) {
+      const tree = Object.fromEntries(Object.entries(files).map(([path, text]) => [path.slice(1), text]));
+      const source = { folder: await folder(tree), dockerfile: { text: "FROM scratch\nCOPY . /\n" } };
+      return (await builder.build(imageRequest(source, ids))).image;
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** Writes a tree into a fresh folder under the system's temporary one. */
+export async function writtenTree(tree: Tree): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+  for (const [path, content] of Object.entries(tree)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    if (typeof content === "string" || content instanceof Uint8Array) await Bun.write(join(folder, path), content);
+    else await symlink(content.link, join(folder, path));
+  }
+  return folder;
+}

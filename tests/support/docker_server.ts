@@ -1,0 +1,74 @@
+import postgres from "postgres";
+import { migrate } from "../../adapters/postgres/migrate.ts";
+import { newToken } from "../../domain/token.ts";
+import { run } from "./command.ts";
+import { SlipwayProcess } from "./slipway_process.ts";
+import { type TcpGate, tcpGate } from "./tcp_gate.ts";
+import { testDatabase } from "./test_database.ts";
+
+/** A server that deploys into containers of the machine's engine; disposing it leaves nothing there. */
+export interface DockerServer extends AsyncDisposable {
+  readonly slipway: SlipwayProcess;
+  /** The way to the database, which can be watched and cut. */
+  readonly gate: TcpGate;
+  readonly databaseUrl: string;
+  /** What its containers, networks and images are labelled with. */
+  readonly installation: string;
+  /** Asks the engine; resolves to the lines that it prints. */
+  docker(...words: readonly string[]): Promise<string[]>;
+}
+
+/** Starts one, at the engine that `DOCKER_HOST` of the settings names. */
+export async function dockerServer(settings: Readonly<Record<string, string>> = {}): Promise<DockerServer> {
+  await using opened = new AsyncDisposableStack();
+  const { url } = opened.use(await testDatabase({ prepare: migrate }));
+  const gate = opened.use(await tcpGate(Number(new URL(url).port)));
+  const docker = async (...words: readonly string[]) => {
+    const host = settings["DOCKER_HOST"];
+    const { ok, output, lastLine } = await run(["docker", ...(host ? ["-H", host] : []), ...words]);
+    if (!ok) throw new Error(`docker ${words.join(" ")}: ${lastLine}`);
+    return output.split("\n").filter((line) => line !== "");
+  };
+  let installation = "";
+  // An engine of the test's own goes with all that it holds.
+  if (!settings["DOCKER_HOST"]) opened.defer(() => removeAll(docker, installation));
+  const slipway = opened.use(
+    await SlipwayProcess.start({
+      DATABASE_URL: Object.assign(new URL(url), { port: String(gate.port) }).href,
+      SLIPWAY_ADMIN_TOKEN: newToken(),
+      SLIPWAY_RUNTIME: "docker",
+      ...settings,
+    }),
+  );
+  installation = await installationOf(url);
+  const lifetime = opened.move();
+  return {
+    slipway,
+    gate,
+    databaseUrl: url,
+    installation,
+    docker,
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+async function installationOf(url: string): Promise<string> {
+  const sql = postgres(url, { max: 1 });
+  try {
+    const [row] = await sql<{ id: string }[]>`select id from installation`;
+    return row!.id;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function removeAll(docker: DockerServer["docker"], installation: string): Promise<void> {
+  if (installation === "") return;
+  const label = ["--filter", `label=slipway.installation=${installation}`, "--quiet"];
+  const containers = await docker("ps", "--all", ...label);
+  if (containers.length > 0) await docker("rm", "--force", "--volumes", ...containers);
+  const networks = await docker("network", "ls", ...label);
+  if (networks.length > 0) await docker("network", "rm", ...networks);
+  const images = await docker("images", ...label);
+  if (images.length > 0) await docker("rmi", "--force", ...new Set(images));
+}

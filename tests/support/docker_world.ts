@@ -1,0 +1,91 @@
+import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
+import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import type { RunnableImage } from "../../ports/runtime.ts";
+import type { ContractPrograms, RuntimeForContract } from "../contracts/runtime.ts";
+import { run } from "./command.ts";
+import { TEST_LABEL } from "./test_leftovers.ts";
+
+const TINY = new URL("../images/tiny", import.meta.url).pathname;
+
+/** The engine of the tests. */
+export const DOCKER_HOST = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
+
+/** Where the programs of the contract listen inside. */
+export const INNER_PORT = 8080;
+
+const WEB = `echo started; mkdir -p /tmp/$$; printf %s "$GREETING" >/tmp/$$/index.html; exec httpd -f -p $PORT -h /tmp/$$`;
+
+/** The contract's programs, for BusyBox. */
+export const DOCKER_PROGRAMS: ContractPrograms = {
+  web: WEB,
+  talking: "printf 'one\\ntwo\\nthree\\nfour\\nfive\\n'; exec sleep 600",
+  crashing: "exit 3",
+  silent: "exec sleep 600",
+  greedy: "x=a; while :; do x=$x$x; done",
+  stubborn: `trap '' TERM; (${WEB}) & while :; do wait; done`,
+};
+
+/** A runtime of an installation of its own. */
+export interface DockerWorld extends RuntimeForContract<RunnableImage> {
+  readonly runtime: DockerRuntime;
+  readonly installation: string;
+  readonly image: string;
+  /** Another runtime of the same installation, as another server would have. */
+  another(): DockerRuntime;
+  /** Asks the engine with its own program; resolves to what it prints. */
+  docker(...words: readonly string[]): Promise<string>;
+  /** The id of an instance's container, found without the runtime. */
+  containerOf(instanceId: string): Promise<string>;
+}
+
+const built = new Map<string, Promise<string>>();
+
+/** The digest of an image with a shell and a web server, built when it is not there yet. */
+export function tinyImage(target: "tiny" | "furnished" = "tiny"): Promise<string> {
+  const known = built.get(target);
+  if (known) return known;
+  const words = ["build", "--quiet", "--tag", `slipway-test-${target}`, "--target", target, TINY];
+  const image = docker(DOCKER_HOST, ...words);
+  built.set(target, image);
+  return image;
+}
+
+/** Opens a runtime that watches unless told otherwise; disposing it removes everything of its installation. */
+export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } = {}): Promise<DockerWorld> {
+  const image = await tinyImage();
+  const installation = `test-${crypto.randomUUID()}`;
+  const engine = new EngineApi(dockerHost);
+  const another = () => new DockerRuntime({ engine, installation, labels: { [TEST_LABEL]: "1" } });
+  const runtime = another();
+  if (watches) await runtime.supervise();
+  const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
+  const own = `label=slipway.installation=${installation}`;
+  const idsOf = async (...words: readonly string[]) =>
+    (await ask(...words, "--quiet", "--filter", own)).split("\n").filter((id) => id !== "");
+  return {
+    runtime,
+    installation,
+    image,
+    another,
+    docker: ask,
+    containerOf: (instanceId) =>
+      ask("ps", "--all", "--quiet", "--no-trunc", "--filter", own, "--filter", `label=slipway.instance=${instanceId}`),
+    keepsContainerId: "a container that is restarted is the same container",
+    numbersHaveGaps: "numbers are times, so that they are the same on every server, also when old lines were dropped",
+    runs: (command) => ({ kind: "image", image, command, port: INNER_PORT }),
+    programs: DOCKER_PROGRAMS,
+    async [Symbol.asyncDispose]() {
+      await runtime[Symbol.asyncDispose]();
+      const containers = await idsOf("ps", "--all");
+      if (containers.length > 0) await ask("rm", "--force", "--volumes", ...containers);
+      const networks = await idsOf("network", "ls");
+      if (networks.length > 0) await ask("network", "rm", ...networks);
+    },
+  };
+}
+
+async function docker(host: string, ...words: readonly string[]): Promise<string> {
+  const { ok, output, lastLine } = await run(["docker", "--host", host, ...words]);
+  if (!ok) throw new Error(`docker ${words[0]}: ${lastLine}`);
+  return output.trim();
+}

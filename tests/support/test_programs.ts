@@ -1,0 +1,35 @@
+import { run, say } from "./command.ts";
+import { dockerAnswers } from "./docker_engine.ts";
+
+interface Program {
+  readonly name: string;
+  /** The packages that bring it. */
+  readonly packages: readonly string[];
+  isThere(): Promise<boolean>;
+}
+
+const PROGRAMS: readonly Program[] = [
+  {
+    name: "Docker",
+    packages: ["docker.io", "iptables", "debootstrap", "debian-archive-keyring"],
+    isThere: async () => (await dockerAnswers()) || Bun.which("dockerd") !== null,
+  },
+  { name: "bubblewrap", packages: ["bubblewrap"], isThere: async () => Bun.which("bwrap") !== null },
+];
+
+/** Makes sure that every program is there that the tests run, installing what is missing where possible, all of it at once. */
+export async function testPrograms(): Promise<void> {
+  const there = await Promise.all(PROGRAMS.map((program) => program.isThere()));
+  const missing = PROGRAMS.filter((_, index) => !there[index]);
+  if (missing.length === 0) return;
+  const names = missing.map(({ name }) => name).join(" and ");
+  if (process.getuid?.() !== 0 || !Bun.which("apt-get")) {
+    throw new Error(`Cannot run these tests: ${names} must be installed first; or use bin/test --fast`);
+  }
+  say(`Installing ${names} …`);
+  const environment = { DEBIAN_FRONTEND: "noninteractive" };
+  const packages = missing.flatMap((program) => program.packages);
+  await run(["apt-get", "update"], { environment });
+  const installed = await run(["apt-get", "install", "-y", "--no-install-recommends", ...packages], { environment });
+  if (!installed.ok) throw new Error(`Cannot install ${names}: ${installed.lastLine}`);
+}
