@@ -156,6 +156,19 @@ describe("preflight", () => {
     expect((await app.call("GET", PATH, { token })).body.total).toBe(1);
   });
 
+  test("what is opened for backups lies under the prefix, and is refused without what it needs", async () => {
+    const { app, id, store, change } = await scene();
+    await change({ pathPrefix: "deep/down" });
+    const organizations = await app.call("GET", "/api/organizations", { token: app.owner });
+    const find = () => app.world.backupDestinations.find(organizations.body.data[0].id, id);
+    await using storage = await app.useCases.openDestination((await find())!);
+    await storage.put("a.tar", textBody("backup"));
+    expect([...store.objects.keys()]).toEqual(["deep/down/a.tar"]);
+    expect((await storage.list("")).objects).toMatchObject([{ key: "a.tar", bytes: 6 }]);
+    await change({ accessKeyId: null });
+    await expect(app.useCases.openDestination((await find())!)).rejects.toMatchObject({ code: "misconfigured" });
+  });
+
   test.each(["open", "put", "get", "remove"] as const)(
     "one whose %s hangs ends with timeout, in time",
     async (operation) => {

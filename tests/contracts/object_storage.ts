@@ -32,7 +32,7 @@ const ODD_KEYS = [
   "$(id)/`id`/${HOME}",
   "...",
   ".hidden/..also",
-  `${"long/".repeat(180)}${"k".repeat(100)}`,
+  `${`${"long".repeat(12)}/`.repeat(18)}${"k".repeat(118)}`,
   `${"x".repeat(200)}/${"y".repeat(200)}/${"z".repeat(200)}/${"ä".repeat(100)}`,
   "CaSe",
   "case",

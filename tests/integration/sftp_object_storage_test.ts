@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SftpObjectStorages } from "../../adapters/ssh/sftp/object_storages.ts";
+import { Failure } from "../../domain/failure.ts";
 import { partName, splitKey } from "../../domain/backup/object_key.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
 import { objectStorageContract, type StorageForContract } from "../contracts/object_storage.ts";
@@ -9,15 +10,16 @@ import { type SshdContainer, startSshd } from "../support/sshd_container.ts";
 const MIB = 1024 * 1024;
 const storages = new SftpObjectStorages();
 let server: SshdContainer;
+let second: SshdContainer;
 
 beforeAll(async () => {
   // In memory: what is asked here is not how fast the disk is.
   const fast = "size=3g,mode=1777";
   const tmpfs = { "/srv/small": "size=300k,mode=1777", "/srv/fast": fast, "/srv/jail/fast": fast };
-  server = await startSshd({ tmpfs });
+  [server, second] = await Promise.all([startSshd({ tmpfs }), startSshd()]);
 }, 300_000);
 afterAll(async () => {
-  await server?.[Symbol.asyncDispose]();
+  await Promise.all([server, second].map((each) => each?.[Symbol.asyncDispose]()));
 });
 
 const open = (remote: RemoteTarget, folder: string) => storages.open({ kind: "remote_folder", remote, folder });
@@ -41,13 +43,18 @@ function haltingBody() {
 }
 
 /** A store in a folder of a user, who sees it below `jail`. */
-async function place(remote: RemoteTarget, folder: string, jail = ""): Promise<StorageForContract> {
+async function place(
+  remote: RemoteTarget,
+  folder: string,
+  jail = "",
+  at: SshdContainer = server,
+): Promise<StorageForContract> {
   const storage = await storages.open({ kind: "remote_folder", remote, folder });
   const root = `${jail}/${folder}`;
   return {
     storage,
     async raw() {
-      const found = await server.exec(["sh", "-c", `cd "$1" && find . -type f -print0`, "sh", root]);
+      const found = await at.exec(["sh", "-c", `cd "$1" && find . -type f -print0`, "sh", root]);
       return found
         .split("\0")
         .filter(Boolean)
@@ -56,7 +63,7 @@ async function place(remote: RemoteTarget, folder: string, jail = ""): Promise<S
     async abandon(key) {
       const { folder: within, name } = splitKey(key);
       const script = `mkdir -p "$1" && chmod 777 "$1" && printf half > "$1/$2"`;
-      await server.exec(["sh", "-c", script, "sh", `${root}/${within}`, partName(name)]);
+      await at.exec(["sh", "-c", script, "sh", `${root}/${within}`, partName(name)]);
     },
     [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
   };
@@ -67,6 +74,9 @@ objectStorageContract("SFTP by password", () => place(server.alice, "/srv/fast/a
 });
 objectStorageContract("SFTP by key", () => place(server.bob, "/srv/fast/bob"));
 objectStorageContract("SFTP by key with a passphrase", () => place(server.protectedBob, "/srv/fast/phrase"));
+objectStorageContract("SFTP below the login folder of a second server", () =>
+  place(second.bob, ".slipway/backups", "/home/bob", second),
+);
 objectStorageContract("SFTP in a jail without a shell", () => place(server.gina, "fast/gina", "/srv/jail"));
 
 describe("SftpObjectStorages on OpenSSH", () => {
@@ -77,6 +87,27 @@ describe("SftpObjectStorages on OpenSSH", () => {
     expect(again.hostKey).toBe(storage.hostKey);
     const other = open({ ...server.bob, hostKey: `SHA256:${"A".repeat(42)}E` }, "keyed");
     await expect(other).rejects.toMatchObject({ code: "host_key_changed" });
+  });
+
+  test("open() connects to no other address than the one that was checked", async () => {
+    const refused = new Failure(
+      "remote_failed",
+      "unreachable",
+      "Cannot connect: only public addresses can be used here",
+    );
+    const guarded = new SftpObjectStorages({ resolveAddress: () => Promise.reject(refused) });
+    const target = { kind: "remote_folder", remote: server.bob, folder: "guarded" } as const;
+    await expect(guarded.open(target)).rejects.toBe(refused);
+    const asked: string[] = [];
+    const named = new SftpObjectStorages({
+      async resolveAddress(host) {
+        asked.push(host);
+        return asked.length === 1 ? server.bob.host : "192.0.2.1";
+      },
+    });
+    await using storage = await named.open({ ...target, remote: { ...server.bob, host: "changes-its-mind.invalid" } });
+    await storage.put("x", textBody("x"));
+    expect(asked).toEqual(["changes-its-mind.invalid"]);
   });
 
   test("a connection that breaks ends a put(), and the next operation makes a new one", async () => {
