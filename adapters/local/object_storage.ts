@@ -42,6 +42,7 @@ export class LocalObjectStorage implements OpenStorage {
       await writing(() => home.sync());
       return bytes;
     } catch (error) {
+      void content.cancel(error).catch(() => {});
       await home.remove(part).catch(() => {});
       throw error;
     }

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { rootCertificates } from "node:tls";
 import { Failure } from "../../domain/failure.ts";
 
 /** The certificates to believe: the usual ones and those of a file; `undefined`, which means the usual ones, without a file. */
@@ -9,6 +8,7 @@ export async function authoritiesOf(file: string | undefined): Promise<readonly 
     throw unusable("it cannot be read", cause);
   });
   if (!/-----BEGIN CERTIFICATE-----/.test(text)) throw unusable("it holds no certificate in PEM");
+  const { rootCertificates } = await import("node:tls");
   return [...rootCertificates, text];
 }
 

@@ -48,6 +48,7 @@ export class SftpObjectStorage implements OpenStorage {
       });
       return bytes;
     } catch (error) {
+      void content.cancel(error).catch(() => {});
       await clean(session, part, handle);
       throw error;
     }
