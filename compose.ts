@@ -1,3 +1,10 @@
+import { changeDestination } from "./application/backup/change_destination.ts";
+import { createDestination } from "./application/backup/create_destination.ts";
+import { findDestination } from "./application/backup/find_destination.ts";
+import { listDestinations } from "./application/backup/list_destinations.ts";
+import { openDestination } from "./application/backup/open_destination.ts";
+import { preflightDestination, preflightDraft } from "./application/backup/preflight.ts";
+import { removeDestination } from "./application/backup/remove_destination.ts";
 import { readCloudLink, removeCloudLink, setCloudLink } from "./application/cloud/cloud_link.ts";
 import { claimDomain } from "./application/domains/claim_domain.ts";
 import { listDomains } from "./application/domains/list_domains.ts";
@@ -76,6 +83,8 @@ export type AppSettings = Pick<
   | "runtime"
   | "baseDomain"
   | "dataFolder"
+  | "backupAllowLocal"
+  | "backupLocalRoot"
   | "localSourceRoots"
   | "trustedProxies"
   | "uploadMaxBytes"
@@ -91,6 +100,7 @@ export function useCases(world: World, settings: AppSettings) {
     baseDomain,
     publicHost: new URL(settings.publicUrl).hostname,
     localSources: { mode, roots, dataFolder },
+    localBackups: { mode, allowed: settings.backupAllowLocal, root: settings.backupLocalRoot, dataFolder },
     uploadLimits: { maxBytes, maxUnpackedBytes: 4 * maxBytes, maxEntries: 200_000 },
     auditTrail: auditTrail(world),
     githostUrl: settings.githostUrl,
@@ -99,6 +109,7 @@ export function useCases(world: World, settings: AppSettings) {
     ...identityUseCases(ports),
     ...projectUseCases(ports),
     ...machineUseCases(ports),
+    ...backupUseCases(ports),
     ...deploymentUseCases(ports),
   };
 }
@@ -108,6 +119,7 @@ type Ports = World &
     readonly publicHost: string;
     readonly githostUrl: string;
     readonly localSources: Parameters<typeof createProject>[0]["localSources"];
+    readonly localBackups: Parameters<typeof createDestination>[0]["localBackups"];
     readonly uploadLimits: Parameters<typeof receiveUpload>[0]["uploadLimits"];
     readonly auditTrail: ReturnType<typeof auditTrail>;
   };
@@ -172,6 +184,19 @@ function machineUseCases(ports: Ports) {
     removeCloudLink: removeCloudLink(ports),
     removeServer: removeServer(ports),
     setCloudLink: setCloudLink(ports),
+  };
+}
+
+function backupUseCases(ports: Ports) {
+  return {
+    changeDestination: changeDestination(ports),
+    createDestination: createDestination(ports),
+    findDestination: findDestination(ports),
+    listDestinations: listDestinations(ports),
+    openDestination: openDestination(ports),
+    preflightDestination: preflightDestination(ports),
+    preflightDraft: preflightDraft(ports),
+    removeDestination: removeDestination(ports),
   };
 }
 

@@ -33,6 +33,9 @@ export function readConfig(environment: Environment, cwd: string) {
     dockerHost: read.engine("DOCKER_HOST", "unix:///var/run/docker.sock"),
     baseImages: read.baseImages("BASE_IMAGES"),
     baseDomain: read.hostname("BASE_DOMAIN", "localhost"),
+    backupAllowLocal: read.word("BACKUP_ALLOW_LOCAL_DESTINATION", ["false", "true"]) === "true",
+    backupLocalRoot: read.folder("BACKUP_LOCAL_ROOT"),
+    backupCaFile: read.folder("BACKUP_CA_FILE"),
     localSourceRoots: read.folders("LOCAL_SOURCE_ROOTS"),
     trustedProxies: read.networks("TRUSTED_PROXIES"),
     uploadMaxBytes: read.number("UPLOAD_MAX_BYTES", 2 * 1_024 ** 3, { min: 1, max: 2 ** 50 }),
@@ -164,6 +167,13 @@ class Settings {
       throw new BadSetting(`${name} must be a host name such as apps.example.com`);
     }
     return value;
+  }
+
+  folder(name: string): string | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!value.startsWith("/") || value.includes("\0")) throw new BadSetting(`${name} must be an absolute path`);
+    return resolve(value);
   }
 
   folders(name: string): readonly string[] {

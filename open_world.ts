@@ -11,10 +11,12 @@ import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_pos
 import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
 import { EdgeServer } from "./adapters/edge/edge_server.ts";
 import { GitSources } from "./adapters/git/git_sources.ts";
+import { AllObjectStorages } from "./adapters/joined/all_object_storages.ts";
 import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
 import { AllSources } from "./adapters/joined/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
+import { LocalObjectStorages } from "./adapters/local/object_storages.ts";
 import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
 import { systemUser } from "./adapters/local/system_user.ts";
 import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
@@ -26,12 +28,16 @@ import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
 import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
 import { ProcessBuilder } from "./adapters/process/builder.ts";
 import { ProcessRuntime } from "./adapters/process/runtime.ts";
+import { authoritiesOf } from "./adapters/s3/authorities.ts";
+import { S3ObjectStorages } from "./adapters/s3/object_storages.ts";
 import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
+import { SftpObjectStorages } from "./adapters/ssh/sftp/object_storages.ts";
 import type { Config } from "./config.ts";
 import { Failure } from "./domain/failure.ts";
 import { isPublicAddress } from "./domain/network_address.ts";
 import type { Log } from "./ports/log.ts";
 import type { NameRecords } from "./ports/name_records.ts";
+import type { ObjectStorages } from "./ports/object_storages.ts";
 
 /** How a process uses the installation: as its server, or beside a server that may be running. */
 export type Standing = "server" | "guest";
@@ -45,6 +51,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const vault = await CryptoVault.load(keysOf(config));
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
+  const objectStorages = await openStorages(config, nameRecords);
   const containers = openContainers(config, await stores.installation.id(), log);
   opened.use(containers.runtime);
   const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime });
@@ -62,6 +69,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     log,
     manifestParser: new LibraryManifestParser(),
     nameRecords,
+    objectStorages,
     passwords: new ArgonPasswords(),
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
     vault,
@@ -108,6 +116,19 @@ function openRuntime(
     }),
     uploadFiles,
   };
+}
+
+/** Opens what backups are written to, whatever its kind; in cloud mode at public addresses alone. */
+export async function openStorages(
+  { mode, dataFolder, backupCaFile }: Pick<Config, "mode" | "dataFolder" | "backupCaFile">,
+  nameRecords: NameRecords,
+): Promise<ObjectStorages> {
+  const way = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
+  return new AllObjectStorages({
+    bucket: new S3ObjectStorages({ ...way, authorities: await authoritiesOf(backupCaFile) }),
+    remoteFolder: new SftpObjectStorages(way),
+    localFolder: new LocalObjectStorages({ dataFolder }),
+  });
 }
 
 interface RuntimeParts {

@@ -8,6 +8,8 @@ import { deployDocker } from "./deploy_docker.ts";
 import { deployProcess } from "./deploy_process.ts";
 import { detect } from "./detect.ts";
 import { logIngest } from "./log_ingest.ts";
+import { preflightS3, preflightSftp } from "./preflight.ts";
+import { putS3, putSftp } from "./put_storage.ts";
 import { streamFanout } from "./stream_fanout.ts";
 
 /** A benchmark prints one line: its name, the ratio to the bare work of the same run, and details. */
@@ -30,6 +32,10 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "stream-fanout": streamFanout,
   edge,
   detect,
+  "preflight-s3": preflightS3,
+  "preflight-sftp": preflightSftp,
+  "put-s3": putS3,
+  "put-sftp": putSftp,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,4 +1,4 @@
-const PREFIXES = ["aud", "dep", "dom", "inv", "org", "prj", "ses", "srv", "tok", "upl", "usr"] as const;
+const PREFIXES = ["aud", "bkd", "dep", "dom", "inv", "org", "prj", "ses", "srv", "tok", "upl", "usr"] as const;
 
 /** What an id names; each kind has its own prefix. */
 export type IdPrefix = (typeof PREFIXES)[number];

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { access, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { authRoutes, type AuthUseCases } from "./auth/routes.ts";
+import { type BackupDestinationUseCases, backupDestinationRoutes } from "./backup_destinations/routes.ts";
 import { cloudRoutes, type CloudUseCases } from "./cloud/routes.ts";
 import { readingRoutes, type ReadingUseCases } from "./deployments/reading_routes.ts";
 import { deploymentRoutes, type DeploymentUseCases } from "./deployments/routes.ts";
@@ -21,6 +22,7 @@ import { type SystemFacts, systemRoutes } from "./system/routes.ts";
 import { tokenRoutes, type TokenUseCases } from "./tokens/routes.ts";
 
 export type HttpUseCases = AuthUseCases &
+  BackupDestinationUseCases &
   CloudUseCases &
   DeploymentUseCases &
   ReadingUseCases &
@@ -64,6 +66,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
     .use(folderRoutes(guarded, useCases, publicUrl))
     .use(domainRoutes(guarded, useCases))
     .use(serverRoutes(guarded, useCases))
+    .use(backupDestinationRoutes(guarded, useCases))
     .use(cloudRoutes(guarded, useCases))
     .use(deploymentRoutes(guarded, useCases))
     .use(steeringRoutes(guarded, useCases))

@@ -1,5 +1,6 @@
 import type { Attempts } from "./attempts.ts";
 import type { AuditLog } from "./audit_log.ts";
+import type { BackupDestinations } from "./backup_destinations.ts";
 import type { Clock } from "./clock.ts";
 import type { CloudLinks } from "./cloud_links.ts";
 import type { ContainerEngine } from "./container_engine.ts";
@@ -25,6 +26,7 @@ import type { Log } from "./log.ts";
 import type { ManifestParser } from "./manifest_parser.ts";
 import type { Members } from "./members.ts";
 import type { NameRecords } from "./name_records.ts";
+import type { ObjectStorages } from "./object_storages.ts";
 import type { Organizations } from "./organizations.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Projects } from "./projects.ts";
@@ -42,6 +44,7 @@ import type { Variables } from "./variables.ts";
 export interface World {
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;
+  readonly backupDestinations: BackupDestinations;
   readonly clock: Clock;
   readonly cloudLinks: CloudLinks;
   readonly containerEngine: ContainerEngine;
@@ -67,6 +70,7 @@ export interface World {
   readonly manifestParser: ManifestParser;
   readonly members: Members;
   readonly nameRecords: NameRecords;
+  readonly objectStorages: ObjectStorages;
   readonly organizations: Organizations;
   readonly passwords: Passwords;
   readonly projects: Projects;

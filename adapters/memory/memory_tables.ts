@@ -1,3 +1,4 @@
+import type { BackupDestination, DestinationCredentials } from "../../domain/backup/destination.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { withPlainText } from "../../domain/deployment/plain_text.ts";
@@ -47,6 +48,12 @@ export interface UploadRow {
   readonly lease: { readonly id: string; readonly until: Date } | null;
 }
 
+/** A backup destination as stored; which one is the default stands elsewhere. */
+export interface DestinationRow {
+  readonly destination: Omit<BackupDestination, "isDefault">;
+  readonly credentials: DestinationCredentials;
+}
+
 /** A claimed or answered key as stored; `at` is its claim or last renewal. */
 export interface AnswerRow {
   readonly claimId: string;
@@ -78,6 +85,9 @@ export class MemoryTables {
   /** By project, then by key. */
   readonly variables = new Map<string, Map<string, VariableRow>>();
   readonly servers = new Map<string, { readonly server: Server; readonly credentials: ServerCredentials }>();
+  readonly backupDestinations = new Map<string, DestinationRow>();
+  /** The default destination's id, by organization. */
+  readonly defaultBackupDestinations = new Map<string, string>();
   readonly uploads = new Map<string, UploadRow>();
   readonly cloudLinks = new Map<string, { readonly link: CloudLink; readonly token: Secret }>();
   readonly attempts = new Map<string, { readonly count: number; readonly endsAt: Date }>();

@@ -1,5 +1,6 @@
 import { MemoryAttempts } from "./attempts.ts";
 import { MemoryAuditLog } from "./audit_log.ts";
+import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryClock } from "./clock.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
@@ -21,6 +22,7 @@ import { MemoryManifestParser } from "./manifest_parser.ts";
 import { MemoryMembers } from "./members.ts";
 import { MemoryTables } from "./memory_tables.ts";
 import { MemoryNameRecords } from "./name_records.ts";
+import { MemoryObjectStorages } from "./object_storages.ts";
 import { MemoryOrganizations } from "./organizations.ts";
 import { MemoryPasswords } from "./passwords.ts";
 import { MemoryProjects } from "./projects.ts";
@@ -49,6 +51,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   return {
     attempts: new MemoryAttempts(tables),
     auditLog: new MemoryAuditLog(tables),
+    backupDestinations: new MemoryBackupDestinations(tables),
     clock: new MemoryClock(),
     cloudLinks: new MemoryCloudLinks(tables),
     containerEngine: new MemoryContainerEngine(),
@@ -73,6 +76,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     manifestParser: new MemoryManifestParser(),
     members: new MemoryMembers(tables),
     nameRecords: new MemoryNameRecords(),
+    objectStorages: new MemoryObjectStorages(),
     organizations: new MemoryOrganizations(tables),
     passwords: new MemoryPasswords(),
     projects: new MemoryProjects(tables),

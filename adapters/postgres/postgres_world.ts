@@ -1,6 +1,7 @@
 import type { Vault } from "../../ports/vault.ts";
 import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
+import { PostgresBackupDestinations } from "./backup_destinations.ts";
 import { PostgresCloudLinks } from "./cloud_links.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
 import { PostgresDeploymentEvents } from "./deployment_events.ts";
@@ -73,6 +74,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
   return {
     attempts: new PostgresAttempts(database),
     auditLog: new PostgresAuditLog(database),
+    backupDestinations: new PostgresBackupDestinations(database, vault),
     cloudLinks: new PostgresCloudLinks(database, vault),
     database,
     deploymentEvents: new PostgresDeploymentEvents(database, signals),

@@ -14,6 +14,11 @@ export const SEALED_COLUMNS = {
   serverPassword: { table: "servers", keys: ["id"], column: "sealed_password" },
   serverPrivateKey: { table: "servers", keys: ["id"], column: "sealed_private_key" },
   serverKeyPassphrase: { table: "servers", keys: ["id"], column: "sealed_key_passphrase" },
+  destinationAccessKeyId: { table: "backup_destinations", keys: ["id"], column: "sealed_access_key_id" },
+  destinationSecretAccessKey: { table: "backup_destinations", keys: ["id"], column: "sealed_secret_access_key" },
+  destinationSftpPassword: { table: "backup_destinations", keys: ["id"], column: "sealed_sftp_password" },
+  destinationSftpPrivateKey: { table: "backup_destinations", keys: ["id"], column: "sealed_sftp_private_key" },
+  destinationSftpKeyPassphrase: { table: "backup_destinations", keys: ["id"], column: "sealed_sftp_key_passphrase" },
   // Not a secret by itself, but it repeats what was sent, values of variables among it.
   keptAnswer: { table: "idempotent_answers", keys: ["claim_id"], column: "answer" },
   cloudToken: { table: "cloud_links", keys: ["organization_id"], column: "sealed_token" },

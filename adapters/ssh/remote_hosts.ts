@@ -1,98 +1,45 @@
-import { Failure } from "../../domain/failure.ts";
+import type { Failure } from "../../domain/failure.ts";
 import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/remote_hosts.ts";
-import { HOST_KEY_KINDS } from "./algorithms.ts";
-import { connectFailure, hostKeyChanged } from "./connection_failure.ts";
-import { Login } from "./login.ts";
-import { type Connection, openConnection, type ShownKey, UnexpectedHostKey } from "./open_connection.ts";
-import { openPrivateKey } from "./private_key.ts";
+import { connectFailure } from "./connection_failure.ts";
+import { dial, type ResolveAddress } from "./dial.ts";
 import { SshSession } from "./session.ts";
 
 /** How connections are made. */
 export interface SshRemoteHostsOptions {
   /** Gives the address to connect to for a host; what it rejects with is what `connect` rejects with. */
-  readonly resolveAddress?: ((host: string) => Promise<string>) | undefined;
+  readonly resolveAddress?: ResolveAddress | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** Reaches other machines over SSH. */
 export class SshRemoteHosts implements RemoteHosts {
-  readonly #resolveAddress: (host: string) => Promise<string>;
+  readonly #resolveAddress: ResolveAddress | undefined;
 
   constructor({ resolveAddress }: SshRemoteHostsOptions = {}) {
-    this.#resolveAddress = resolveAddress ?? (async (host) => host);
+    this.#resolveAddress = resolveAddress;
   }
 
   async connect(
     target: RemoteTarget,
     { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: { signal?: AbortSignal; timeoutMs?: number } = {},
   ): Promise<RemoteSession> {
-    checkTarget(target);
     const bound = new AbortController();
     const cancel = () => bound.abort(connectFailure(target, "timeout", "the attempt was cancelled."));
     const timer = setTimeout(() => bound.abort(timedOut(target, timeoutMs)), timeoutMs);
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      return new SshSession(await this.#open(target, bound.signal), target);
+      const connection = await dial(target, { resolveAddress: this.#resolveAddress, signal: bound.signal });
+      return new SshSession(connection, target);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
     }
   }
-
-  async #open(target: RemoteTarget, signal: AbortSignal): Promise<Connection> {
-    // Loaded late: a server that reaches no other machine need not hold ssh2 in memory.
-    const { Client, utils } = await import("ssh2");
-    const key = target.privateKey && openPrivateKey(target.privateKey, target.keyPassphrase, utils.parseKey);
-    const address = await beforeAbort(this.#address(target), signal);
-    const kinds = new Map(HOST_KEY_KINDS);
-    let first: ShownKey | undefined;
-    // A server has several host keys and shows the best; the expected one may be another of them, so ask for each kind.
-    while (kinds.size > 0) {
-      const attempt = { client: new Client(), target, address, hostKeys: kinds.values(), signal };
-      try {
-        return await openConnection({ ...attempt, login: new Login(target, key) });
-      } catch (error) {
-        if (!(error instanceof UnexpectedHostKey)) throw first ? hostKeyChanged(target, first.fingerprint) : error;
-        first ??= error.shown;
-        if (!kinds.delete(error.shown.kind)) break;
-      }
-    }
-    throw hostKeyChanged(target, first?.fingerprint ?? "unknown");
-  }
-
-  async #address(target: RemoteTarget): Promise<string> {
-    try {
-      return await this.#resolveAddress(target.host);
-    } catch (error) {
-      if (error instanceof Failure) throw error;
-      throw connectFailure(target, "unreachable", "the name cannot be resolved. Check the host name.", error);
-    }
-  }
-}
-
-function checkTarget(target: RemoteTarget): void {
-  const why = misconfiguration(target);
-  if (why) throw new Failure("remote_failed", "misconfigured", `Cannot connect: ${why}`);
-}
-
-function misconfiguration({ host, port, user, password, privateKey }: RemoteTarget): string | undefined {
-  if (!/^[^\s\p{Cc}-][^\s\p{Cc}]*$/u.test(host)) return "the host is neither a name nor an address.";
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) return "the port is not a number from 1 to 65535.";
-  if (user === "" || /\p{Cc}/u.test(user)) return "the user name is empty or holds a control character.";
-  if (!password && !privateKey) return "neither a password nor a private key is given.";
-  return undefined;
 }
 
 function timedOut(target: RemoteTarget, timeoutMs: number): Failure {
   const why = `no login within ${timeoutMs / 1000} s. Check the address, and that no firewall drops the connection.`;
   return connectFailure(target, "timeout", why);
-}
-
-function beforeAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  if (signal.aborted) reject(signal.reason);
-  else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  return Promise.race([promise, aborted]);
 }

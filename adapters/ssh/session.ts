@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { constants } from "node:os";
 import type { Client, ClientChannel } from "ssh2";
 import { Failure, invalid } from "../../domain/failure.ts";
@@ -6,10 +5,10 @@ import { shellWord } from "../../domain/shell_word.ts";
 import type { CommandResult, RemoteSession, RemoteTarget } from "../../ports/remote_hosts.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { place } from "./connection_failure.ts";
+import { hangUp } from "./hang_up.ts";
 import type { Connection } from "./open_connection.ts";
 
 const DEFAULT_MAX_BYTES = 1024 * 1024;
-const GOODBYE_MS = 1000;
 
 /** Runs programs over one SSH connection. */
 export class SshSession implements RemoteSession {
@@ -62,12 +61,7 @@ export class SshSession implements RemoteSession {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#socket.destroyed) return;
-    const closed = once(this.#socket, "close");
-    const timer = setTimeout(() => this.#socket.destroy(), GOODBYE_MS);
-    this.#client.end();
-    await closed;
-    clearTimeout(timer);
+    await hangUp({ client: this.#client, socket: this.#socket });
   }
 
   #failure(code: string, why: string): Failure {

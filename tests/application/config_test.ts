@@ -75,3 +75,15 @@ describe("BASE_IMAGES", () => {
     },
   );
 });
+
+function localBackups(environment: Record<string, string>) {
+  const { backupAllowLocal, backupLocalRoot } = readConfig(environment, "/srv");
+  return [backupAllowLocal, backupLocalRoot];
+}
+
+test("backups may use this machine's disk only when told, below a folder in its plain form", () => {
+  expect(localBackups({})).toEqual([false, undefined]);
+  expect(localBackups({ BACKUP_ALLOW_LOCAL_DESTINATION: "false", BACKUP_LOCAL_ROOT: "" })).toEqual([false, undefined]);
+  const settings = { BACKUP_ALLOW_LOCAL_DESTINATION: "true", BACKUP_LOCAL_ROOT: "/backups//a/../b/" };
+  expect(localBackups(settings)).toEqual([true, "/backups/b"]);
+});

@@ -1,5 +1,6 @@
 import { attemptsContract } from "./attempts.ts";
 import { auditLogContract } from "./audit_log.ts";
+import { backupDestinationsContract } from "./backup_destinations.ts";
 import { cloudLinksContract } from "./cloud_links.ts";
 import { deploymentEventsContract } from "./deployment_events.ts";
 import { deploymentQueueContract } from "./deployment_queue.ts";
@@ -40,6 +41,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   variablesContract(name, open);
   domainsContract(name, open);
   serversContract(name, open);
+  backupDestinationsContract(name, open);
   uploadSessionsContract(name, open);
   cloudLinksContract(name, open);
   deploymentsContract(name, open);

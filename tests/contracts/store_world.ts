@@ -1,5 +1,6 @@
 import type { Attempts } from "../../ports/attempts.ts";
 import type { AuditLog } from "../../ports/audit_log.ts";
+import type { BackupDestinations } from "../../ports/backup_destinations.ts";
 import type { CloudLinks } from "../../ports/cloud_links.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
@@ -25,6 +26,7 @@ import type { Variables } from "../../ports/variables.ts";
 export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;
+  readonly backupDestinations: BackupDestinations;
   readonly cloudLinks: CloudLinks;
   readonly deploymentEvents: DeploymentEvents;
   readonly deploymentQueue: DeploymentQueue;

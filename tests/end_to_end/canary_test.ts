@@ -32,6 +32,37 @@ function canary(): string {
   return `canary-${crypto.randomUUID()}`;
 }
 
+/** Records and tries backup destinations, right and wrong. */
+async function useDestinations({ call, owner: token }: SlipwayProcess, secrets: Record<string, string>): Promise<void> {
+  const bucket = {
+    name: "Bucket",
+    kind: "s3_compatible",
+    bucket: "backups",
+    endpoint: "http://127.0.0.1:1",
+    accessKeyId: secrets["access key"],
+    secretAccessKey: secrets["secret access key"],
+  };
+  const box = {
+    name: "Box",
+    kind: "sftp",
+    sshHost: "127.0.0.1",
+    sshPort: 1,
+    sshUser: "x",
+    sftpPassword: secrets["SFTP password"],
+    sftpPrivateKey: secrets["SFTP key"],
+    sftpKeyPassphrase: secrets["SFTP passphrase"],
+  };
+  const path = "/api/backup-destinations";
+  for (const body of [bucket, box]) {
+    const made = await call("POST", path, { token, body });
+    expect(made.status).toBe(201);
+    expect((await call("POST", `${path}/${made.body.data.id}/preflight`, { token })).body.ok).toBe(false);
+    await call("POST", `${path}/preflight`, { token, body });
+    await call("POST", path, { token, body: { ...body, kind: "local" } });
+    await call("PATCH", `${path}/${made.body.data.id}`, { token, body: { ...body, kind: undefined, name: "" } });
+  }
+}
+
 /** Uses the API with secrets in every place that takes one, right and wrong. */
 async function useEverything(slipway: SlipwayProcess): Promise<Record<string, string>> {
   const { call, owner: token } = slipway;
@@ -40,6 +71,11 @@ async function useEverything(slipway: SlipwayProcess): Promise<Record<string, st
     variable: canary(),
     "server password": canary(),
     "cloud token": canary(),
+    "access key": canary(),
+    "secret access key": canary(),
+    "SFTP password": canary(),
+    "SFTP key": `-----BEGIN OPENSSH PRIVATE KEY-----\n${canary()}\n-----END OPENSSH PRIVATE KEY-----`,
+    "SFTP passphrase": canary(),
     "wrong password": canary(),
     "wrong token": canary(),
     "unknown field": canary(),
@@ -57,6 +93,7 @@ async function useEverything(slipway: SlipwayProcess): Promise<Record<string, st
   };
   const created = await call("POST", "/api/servers", { token, body: server });
   await call("POST", `/api/servers/${created.body.data.id}/check`, { token });
+  await useDestinations(slipway, secrets);
   await call("PUT", "/api/cloud/link", {
     token,
     body: { url: "https://cloud.invalid", token: secrets["cloud token"] },

@@ -16,6 +16,8 @@ const PATHS = [
   "/api/domains",
   "/api/servers",
   "/api/servers/:id",
+  "/api/backup-destinations",
+  "/api/backup-destinations/:id",
   "/api/cloud/link",
   "/metrics",
   "/api/deployments",

@@ -17,6 +17,8 @@ export const SETTINGS: AppSettings = {
   runtime: "process",
   baseDomain: "localhost",
   dataFolder: "/data/slipway",
+  backupAllowLocal: false,
+  backupLocalRoot: undefined,
   localSourceRoots: [],
   trustedProxies: [],
   uploadMaxBytes: 1_000_000,

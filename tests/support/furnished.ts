@@ -5,6 +5,15 @@ import { file, tarGz } from "./tar_archive.ts";
 /** The server that a furnished organization has. */
 export const SERVER = { name: "Berlin", sshHost: "berlin.example.com", sshUser: "deploy", sshPassword: "letmein" };
 
+/** The backup destination that it has. */
+export const DESTINATION = {
+  name: "Nightly",
+  kind: "s3_compatible",
+  bucket: "backups",
+  accessKeyId: "AKIAEXAMPLE",
+  secretAccessKey: "letmein",
+};
+
 /** A machine in memory that answers as that server. */
 export const MACHINE = {
   host: SERVER.sshHost,
@@ -30,6 +39,7 @@ export async function furnish({ call, owner, world }: Furnishable) {
   const project = await id("POST", "/api/projects", { name: "Harbour", gitOwner: "acme", gitRepo: "harbour" });
   const domain = await id("POST", "/api/domains", { projectId: project, hostname: "harbour-two.localhost" });
   const server = await id("POST", "/api/servers", SERVER);
+  const destination = await id("POST", "/api/backup-destinations", DESTINATION);
   const token = await id("POST", "/api/tokens", { name: "spare" });
   const upload = await id("POST", "/api/projects/folder/session", {});
   const scanned = await id("POST", "/api/projects/folder/session", {});
@@ -37,7 +47,7 @@ export async function furnish({ call, owner, world }: Furnishable) {
   await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
   const { userId } = await member({ call, owner }, "viewer");
   const deployments = await furnishDeployments(world, await deploy(call, owner, project));
-  return { project, domain, server, token, upload, scanned, member: userId, ...deployments };
+  return { project, domain, server, destination, token, upload, scanned, member: userId, ...deployments };
 }
 
 /** Queues a deployment of the project for every state that a route wants to find one in. */
@@ -95,6 +105,9 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "POST /api/domains": { projectId: ids.project, hostname: `${who}.example.com` },
     "POST /api/servers": { ...SERVER, name: `For ${who}` },
     "PATCH /api/servers/:id": { name: "Renamed" },
+    "POST /api/backup-destinations": { ...DESTINATION, name: `For ${who}` },
+    "POST /api/backup-destinations/preflight": DESTINATION,
+    "PATCH /api/backup-destinations/:id": { name: "Renamed" },
     "POST /api/deployments": { projectId: ids.project },
     "POST /api/deployments/prepare": { source: "githost", owner: "acme", repo: "harbour" },
     "POST /api/deployments/build/access": { projectId: ids.project },
@@ -119,6 +132,7 @@ export function fillPath(path: string, ids: Furniture): string {
     [/members/, ids.member],
     [/domains/, ids.domain],
     [/servers/, ids.server],
+    [/backup-destinations/, ids.destination],
     [/projects/, ids.project],
   ];
   const id = kinds.find(([pattern]) => pattern.test(path))?.[1] ?? "";

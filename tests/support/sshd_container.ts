@@ -20,12 +20,17 @@ export interface SshdContainer extends AsyncDisposable {
   readonly erin: RemoteTarget;
   /** By key and password together. */
   readonly frank: RemoteTarget;
+  /** By password; she has no shell, sees only her jail (`/srv/jail`) and may write in `upload` there. */
+  readonly gina: RemoteTarget;
+  /** Stops and continues everything inside, as if the machine hung. */
+  pause(): Promise<void>;
+  unpause(): Promise<void>;
   /** Runs a program inside and gives what it printed. */
   exec(argv: string[]): Promise<string>;
 }
 
 /** Builds the image when it is not there yet, and starts a server from it; disposing removes the container. */
-export async function startSshd(): Promise<SshdContainer> {
+export async function startSshd({ tmpfs = {} }: { tmpfs?: Record<string, string> } = {}): Promise<SshdContainer> {
   process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true";
   const [plain, locked] = [keyPair(), keyPair("open sesame")];
   const password = randomBytes(12).toString("base64url");
@@ -37,10 +42,14 @@ export async function startSshd(): Promise<SshdContainer> {
     .withLabels({ "slipway.test": "1" })
     .withEnvironment({ PASSWORD: password, AUTHORIZED_KEYS: `${plain.public}\n${locked.public}` })
     .withExposedPorts(22)
+    .withTmpFs(tmpfs)
     .withWaitStrategy(Wait.forLogMessage(/Server listening on/))
     .start();
   const at = { host: container.getHost(), port: container.getMappedPort(22) };
   const privateKey = new Secret(plain.private);
+  const docker = async (action: "pause" | "unpause") => {
+    await Bun.spawn(["docker", action, container.getId()], { stdout: "ignore" }).exited;
+  };
   return {
     alice: { ...at, user: "alice", password: new Secret(password) },
     bob: { ...at, user: "bob", privateKey },
@@ -54,6 +63,9 @@ export async function startSshd(): Promise<SshdContainer> {
     dora: { ...at, user: "dora", privateKey },
     erin: { ...at, user: "erin", privateKey },
     frank: { ...at, user: "frank", privateKey, password: new Secret(password) },
+    gina: { ...at, user: "gina", password: new Secret(password) },
+    pause: () => docker("pause"),
+    unpause: () => docker("unpause"),
     async exec(argv) {
       const { output, exitCode } = await container.exec(argv);
       if (exitCode !== 0) throw new Error(`${argv[0]} ended with ${exitCode}: ${output}`);

@@ -1,0 +1,26 @@
+import { Failure } from "../../domain/failure.ts";
+import { codeOf } from "./folder_tree.ts";
+
+const REASONS: Readonly<Record<string, readonly [code: string, reason: string]>> = {
+  EACCES: ["permission_denied", "this service may not do that in the folder; change the folder's owner or rights"],
+  EPERM: ["permission_denied", "this service may not do that in the folder; change the folder's owner or rights"],
+  EROFS: ["permission_denied", "its disk can only be read; mount it for writing"],
+  ENOSPC: ["storage_full", "its disk is full; free some space or choose another folder"],
+  EDQUOT: ["storage_full", "the quota is used up; free some space or choose another folder"],
+  EFBIG: ["storage_full", "it is too large for the file system"],
+  ENOENT: ["not_found", "the folder is gone"],
+  ENOTDIR: ["misconfigured", "something on the way is no folder, or is a link"],
+  ELOOP: ["misconfigured", "something on the way is a link; name the real folder"],
+  EISDIR: ["misconfigured", "there is a folder of that name"],
+  EEXIST: ["misconfigured", "something of that name is in the way"],
+  ENAMETOOLONG: ["misconfigured", "the names are too long for the file system"],
+};
+
+/** The failure that an error of the file system amounts to for whoever keeps backups there; what is no such error passes unchanged. */
+export function backupFailure(action: string, error: unknown): unknown {
+  if (error instanceof Failure || !(error instanceof Error) || codeOf(error) === "") return error;
+  const [code, reason] = REASONS[codeOf(error)] ?? ["unreachable", "the disk failed; the log of this machine says why"];
+  return new Failure("remote_failed", code, `Cannot ${action} the object in the local folder: ${reason}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,122 @@
+import { type BackupDestination, type DestinationCredentials, flagsOf } from "../../domain/backup/destination.ts";
+import { nameKey } from "../../domain/backup/destination_values.ts";
+import { nameTaken } from "../../domain/backup/name_taken.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { BackupDestinations, DestinationChange, DestinationCheck } from "../../ports/backup_destinations.ts";
+import type { DestinationRow, MemoryTables } from "./memory_tables.ts";
+import { BY_CREATION, newestFirst } from "./newest_first.ts";
+
+/** Keeps backup destinations in memory. */
+export class MemoryBackupDestinations implements BackupDestinations {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async list(
+    organizationId: string,
+    { ids }: { readonly ids?: readonly string[] },
+    page: Page,
+  ): Promise<Listing<BackupDestination>> {
+    const rows = this.#tables.backupDestinations
+      .values()
+      .filter(({ destination }) => destination.organizationId === organizationId)
+      .filter(({ destination }) => !ids || ids.includes(destination.id))
+      .map((row) => this.#seen(row));
+    return newestFirst(rows, page, BY_CREATION);
+  }
+
+  async find(organizationId: string, id: string): Promise<BackupDestination | undefined> {
+    const row = this.#stored(organizationId, id);
+    return row && this.#seen(row);
+  }
+
+  async credentials(organizationId: string, id: string): Promise<DestinationCredentials | undefined> {
+    const row = this.#stored(organizationId, id);
+    return row && { ...row.credentials };
+  }
+
+  async create(destination: BackupDestination, credentials: DestinationCredentials): Promise<void> {
+    this.#refuseTakenName(destination);
+    this.#store(destination, credentials);
+    this.#choose(destination, destination.isDefault || undefined);
+  }
+
+  async change(
+    organizationId: string,
+    { id, revision }: Pick<BackupDestination, "id" | "revision">,
+    { name, isDefault, settings, credentials, moved, at }: DestinationChange,
+  ): Promise<BackupDestination | undefined> {
+    const row = this.#stored(organizationId, id);
+    if (row?.destination.revision !== revision) return undefined;
+    const found = moved ? { lastVerifiedAt: null, lastVerifyError: null } : {};
+    const destination = { ...row.destination, ...settings, ...found, name, updatedAt: at, revision: revision + 1 };
+    this.#refuseTakenName(destination);
+    this.#choose(destination, isDefault);
+    const given = Object.entries(credentials).filter(([, secret]) => secret !== undefined);
+    return this.#seen(this.#store(destination, { ...row.credentials, ...Object.fromEntries(given) }));
+  }
+
+  async checked(
+    organizationId: string,
+    { id, revision }: Pick<BackupDestination, "id" | "revision">,
+    { at, error, hostKey, leftProbes }: DestinationCheck,
+  ): Promise<void> {
+    const row = this.#stored(organizationId, id);
+    if (row?.destination.revision !== revision) return;
+    const { lastVerifiedAt, sshHostKey } = row.destination;
+    const found = {
+      lastVerifiedAt: error === null ? at : lastVerifiedAt,
+      lastVerifyError: error,
+      sshHostKey: sshHostKey ?? hostKey,
+      leftProbes,
+    };
+    this.#store({ ...row.destination, ...found }, row.credentials);
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const row = this.#stored(organizationId, id);
+    if (!row) return false;
+    this.#choose(row.destination, false);
+    return this.#tables.backupDestinations.delete(id);
+  }
+
+  #stored(organizationId: string, id: string): DestinationRow | undefined {
+    const row = this.#tables.backupDestinations.get(id);
+    return row?.destination.organizationId === organizationId ? row : undefined;
+  }
+
+  #seen({ destination }: DestinationRow): BackupDestination {
+    const isDefault = this.#tables.defaultBackupDestinations.get(destination.organizationId) === destination.id;
+    const gone = destination.serverId !== null && !this.#tables.servers.has(destination.serverId);
+    return structuredClone({ ...destination, isDefault, serverId: gone ? null : destination.serverId });
+  }
+
+  #store(destination: DestinationRow["destination"], credentials: DestinationCredentials): DestinationRow {
+    const row = {
+      destination: structuredClone({ ...destination, ...flagsOf(credentials) }),
+      credentials: { ...credentials },
+    };
+    this.#tables.backupDestinations.set(destination.id, row);
+    return row;
+  }
+
+  #choose({ organizationId, id }: Pick<BackupDestination, "organizationId" | "id">, chosen: boolean | undefined): void {
+    const defaults = this.#tables.defaultBackupDestinations;
+    if (chosen) defaults.set(organizationId, id);
+    if (chosen === false && defaults.get(organizationId) === id) defaults.delete(organizationId);
+  }
+
+  #refuseTakenName({ id, organizationId, name }: Pick<BackupDestination, "id" | "organizationId" | "name">): void {
+    const taken = this.#tables.backupDestinations
+      .values()
+      .some(
+        ({ destination }) =>
+          destination.id !== id &&
+          destination.organizationId === organizationId &&
+          nameKey(destination.name) === nameKey(name),
+      );
+    if (taken) throw nameTaken();
+  }
+}

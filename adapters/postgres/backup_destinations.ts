@@ -1,0 +1,176 @@
+import {
+  type BackupDestination,
+  CREDENTIAL_FIELDS,
+  type CredentialField,
+  type DestinationCredentials,
+} from "../../domain/backup/destination.ts";
+import { nameKey } from "../../domain/backup/destination_values.ts";
+import { nameTaken } from "../../domain/backup/name_taken.ts";
+import type { Listing, Page } from "../../domain/page.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { BackupDestinations, DestinationChange, DestinationCheck } from "../../ports/backup_destinations.ts";
+import type { Vault } from "../../ports/vault.ts";
+import {
+  type DestinationRow,
+  destinationColumns,
+  insertedValues,
+  type SealedDestination,
+  settingColumns,
+  toDestination,
+} from "./backup_destination_row.ts";
+import type { Database, Sql } from "./database.ts";
+import { readPage } from "./read_page.ts";
+import { SEALED_COLUMNS, type SealedColumn, sealedPlace } from "./sealed_columns.ts";
+
+const TABLE = "backup_destinations";
+
+type Version = Pick<BackupDestination, "id" | "revision">;
+
+const SEALED: Readonly<Record<CredentialField, SealedColumn>> = {
+  accessKeyId: SEALED_COLUMNS.destinationAccessKeyId,
+  secretAccessKey: SEALED_COLUMNS.destinationSecretAccessKey,
+  sftpPassword: SEALED_COLUMNS.destinationSftpPassword,
+  sftpPrivateKey: SEALED_COLUMNS.destinationSftpPrivateKey,
+  sftpKeyPassphrase: SEALED_COLUMNS.destinationSftpKeyPassphrase,
+};
+
+const NAME_TAKEN = {
+  backup_destinations_name: () => {
+    throw nameTaken();
+  },
+};
+
+/** Keeps backup destinations in PostgreSQL, their secrets sealed; every operation is one statement. */
+export class PostgresBackupDestinations implements BackupDestinations {
+  readonly #database: Database;
+  readonly #vault: Vault;
+
+  constructor(database: Database, vault: Vault) {
+    this.#database = database;
+    this.#vault = vault;
+  }
+
+  async list(
+    organizationId: string,
+    { ids }: { readonly ids?: readonly string[] },
+    page: Page,
+  ): Promise<Listing<BackupDestination>> {
+    return readPage(
+      this.#database,
+      page,
+      (sql) => ({
+        columns: destinationColumns(sql, TABLE),
+        from: sql`${sql(TABLE)} where organization_id = ${organizationId}
+          ${ids ? sql`and id = any (${ids}::text[])` : sql``}`,
+        order: sql`created_at desc, id desc`,
+      }),
+      toDestination,
+    );
+  }
+
+  async find(organizationId: string, id: string): Promise<BackupDestination | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<DestinationRow[]>`
+        select ${destinationColumns(sql, TABLE)} from backup_destinations
+        where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return row && toDestination(row);
+  }
+
+  async credentials(organizationId: string, id: string): Promise<DestinationCredentials | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<SealedDestination[]>`
+        select sealed_access_key_id, sealed_secret_access_key, sealed_sftp_password, sealed_sftp_private_key,
+          sealed_sftp_key_passphrase
+        from backup_destinations where id = ${id} and organization_id = ${organizationId}`,
+    );
+    if (!row) return undefined;
+    const open = async (field: CredentialField) => {
+      const sealed = row[SEALED[field].column as keyof SealedDestination];
+      const secret = sealed === null ? null : await this.#vault.open(sealed, sealedPlace(SEALED[field], id));
+      return [field, secret] as const;
+    };
+    return Object.fromEntries(await Promise.all(CREDENTIAL_FIELDS.map(open))) as DestinationCredentials;
+  }
+
+  async create(destination: BackupDestination, credentials: DestinationCredentials): Promise<void> {
+    const sealed = await this.#sealAll(destination.id, credentials);
+    const { organizationId, id, isDefault } = destination;
+    const row = { ...insertedValues(destination), ...sealed };
+    await this.#database.run<unknown>(
+      (sql) => sql`
+        with created as (insert into backup_destinations ${sql(row)} returning id)
+        insert into default_backup_destinations (organization_id, destination_id)
+        select ${organizationId}, ${id} from created where ${isDefault}
+        on conflict (organization_id) do update set destination_id = excluded.destination_id`,
+      NAME_TAKEN,
+    );
+  }
+
+  async change(
+    organizationId: string,
+    { id, revision }: Version,
+    change: DestinationChange,
+  ): Promise<BackupDestination | undefined> {
+    const { name, settings, isDefault, moved, at } = change;
+    const values = {
+      name,
+      name_key: nameKey(name),
+      ...settingColumns(settings),
+      ...(await this.#sealAll(id, change.credentials)),
+      ...(moved && { last_verified_at: null, last_verify_error: null }),
+      revision: revision + 1,
+      updated_at: at,
+    };
+    const [row] = await this.#database.run<readonly DestinationRow[]>(
+      (sql) => sql<DestinationRow[]>`
+        with changed as (
+          update backup_destinations set ${sql(values)}
+          where id = ${id} and organization_id = ${organizationId} and revision = ${revision}
+          returning *
+        ), chosen as (${isDefault ? choose(sql) : unchoose(sql, isDefault === false)} returning 1)
+        select ${destinationColumns(sql, "changed", isDefault)} from changed`,
+      NAME_TAKEN,
+    );
+    return row && toDestination(row);
+  }
+
+  async checked(organizationId: string, { id, revision }: Version, check: DestinationCheck): Promise<void> {
+    await this.#database.run(
+      (sql) => sql`
+        update backup_destinations
+        set last_verified_at = case when ${check.error === null} then ${check.at} else last_verified_at end,
+          last_verify_error = ${check.error},
+          ssh_host_key = coalesce(ssh_host_key, ${check.hostKey}),
+          left_probes = ${check.leftProbes}::text[]
+        where id = ${id} and organization_id = ${organizationId} and revision = ${revision}`,
+    );
+  }
+
+  async remove(organizationId: string, id: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      (sql) => sql`delete from backup_destinations where id = ${id} and organization_id = ${organizationId}`,
+    );
+    return count > 0;
+  }
+
+  /** The sealed forms of the secrets that are given, by their columns. */
+  async #sealAll(id: string, credentials: Partial<DestinationCredentials>): Promise<Partial<SealedDestination>> {
+    const given = CREDENTIAL_FIELDS.filter((field) => credentials[field] !== undefined);
+    const seal = async (field: CredentialField) => {
+      const secret: Secret | null = credentials[field] ?? null;
+      return [SEALED[field].column, secret && (await this.#vault.seal(secret, sealedPlace(SEALED[field], id)))];
+    };
+    return Object.fromEntries(await Promise.all(given.map(seal)));
+  }
+}
+
+function choose(sql: Sql) {
+  return sql`
+    insert into default_backup_destinations (organization_id, destination_id) select organization_id, id from changed
+    on conflict (organization_id) do update set destination_id = excluded.destination_id`;
+}
+
+function unchoose(sql: Sql, really: boolean) {
+  return sql`delete from default_backup_destinations where ${really} and destination_id in (select id from changed)`;
+}

@@ -1,0 +1,17 @@
+import { readFile } from "node:fs/promises";
+import { Failure } from "../../domain/failure.ts";
+
+/** The certificates to believe: the usual ones and those of a file; `undefined`, which means the usual ones, without a file. */
+export async function authoritiesOf(file: string | undefined): Promise<readonly string[] | undefined> {
+  if (file === undefined) return undefined;
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw unusable("it cannot be read", cause);
+  });
+  if (!/-----BEGIN CERTIFICATE-----/.test(text)) throw unusable("it holds no certificate in PEM");
+  const { rootCertificates } = await import("node:tls");
+  return [...rootCertificates, text];
+}
+
+function unusable(why: string, cause?: unknown): Failure {
+  return new Failure("unavailable", "authorities_unusable", `Cannot use BACKUP_CA_FILE: ${why}`, { cause });
+}

@@ -1,0 +1,127 @@
+import type * as Sdk from "@aws-sdk/client-s3";
+import { Failure } from "../../domain/failure.ts";
+import { partSize, partsAtOnce } from "./part_sizes.ts";
+
+/** Where an upload goes and how it is sent. */
+export interface UploadPlace {
+  readonly sdk: typeof Sdk;
+  readonly client: Sdk.S3Client;
+  readonly bucket: string;
+  readonly key: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface SentPart {
+  readonly PartNumber: number;
+  readonly ETag: string | undefined;
+}
+
+/**
+ * Gathers bytes into parts and sends several at once; an object that fits into one part is sent as a whole. Buffers are used again and again: memory does not
+ * grow with the object.
+ */
+export class MultipartUpload {
+  readonly #place: UploadPlace;
+  readonly #sending = new Set<Promise<void>>();
+  readonly #sent: SentPart[] = [];
+  readonly #free: Uint8Array<ArrayBuffer>[] = [];
+  #buffer: Uint8Array<ArrayBuffer>;
+  #filled = 0;
+  #number = 1;
+  #upload: Promise<string | undefined> | undefined;
+  #failed: { readonly error: unknown } | undefined;
+
+  constructor(place: UploadPlace) {
+    this.#place = place;
+    this.#buffer = new Uint8Array(partSize(1)!);
+  }
+
+  /** Takes bytes; resolves when more may come. */
+  async write(chunk: Uint8Array): Promise<void> {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#filled === this.#buffer.length) await this.#sendPart();
+      const some = chunk.subarray(at, at + this.#buffer.length - this.#filled);
+      this.#buffer.set(some, this.#filled);
+      this.#filled += some.length;
+      at += some.length;
+    }
+  }
+
+  /** Sends what is left and makes it one object. */
+  async finish(): Promise<void> {
+    const { sdk, client, bucket, key, signal } = this.#place;
+    const options = signal && { abortSignal: signal };
+    if (this.#upload === undefined) {
+      const Body = this.#buffer.subarray(0, this.#filled);
+      await client.send(new sdk.PutObjectCommand({ Bucket: bucket, Key: key, Body }), options);
+      return;
+    }
+    await this.#sendPart();
+    while (this.#sending.size > 0) await Promise.race(this.#sending);
+    this.#rethrow();
+    const Parts = this.#sent.toSorted((a, b) => a.PartNumber - b.PartNumber);
+    const whole = { Bucket: bucket, Key: key, UploadId: await this.#upload, MultipartUpload: { Parts } };
+    await client.send(new sdk.CompleteMultipartUploadCommand(whole), options);
+  }
+
+  /** Takes back what was sent, when nothing of it is on its way any more. */
+  async abandon(signal: AbortSignal): Promise<void> {
+    await unlessAborted(Promise.all(this.#sending), signal);
+    const id = this.#upload && (await unlessAborted(this.#upload, signal));
+    if (id === undefined) return;
+    const { sdk, client, bucket, key } = this.#place;
+    const upload = { Bucket: bucket, Key: key, UploadId: id };
+    await client.send(new sdk.AbortMultipartUploadCommand(upload), { abortSignal: signal });
+  }
+
+  /** Sends the filled buffer while the next one is filled; waits for a free one where too many are on their way. */
+  async #sendPart(): Promise<void> {
+    const { sdk, client, bucket, key, signal } = this.#place;
+    const options = signal && { abortSignal: signal };
+    const id = await unlessAborted((this.#upload ??= this.#begin()), signal);
+    const [number, buffer, Body] = [this.#number++, this.#buffer, this.#buffer.subarray(0, this.#filled)];
+    const part = { Bucket: bucket, Key: key, UploadId: id, PartNumber: number, Body };
+    const sending = client
+      .send(new sdk.UploadPartCommand(part), options)
+      .then(
+        ({ ETag }) => void this.#sent.push({ PartNumber: number, ETag }),
+        (error: unknown) => void (this.#failed ??= { error }),
+      )
+      .finally(() => {
+        this.#sending.delete(sending);
+        this.#free.push(buffer);
+      });
+    this.#sending.add(sending);
+    const next = partSize(this.#number);
+    if (next === undefined) throw tooLarge();
+    while (this.#sending.size >= partsAtOnce(next)) await Promise.race(this.#sending);
+    this.#rethrow();
+    this.#filled = 0;
+    const free = this.#free.pop();
+    this.#buffer = free?.length === next ? free : new Uint8Array(next);
+  }
+
+  /** Nothing ends this request midway: nobody would know the upload that it may have begun. */
+  async #begin(): Promise<string | undefined> {
+    const { sdk, client, bucket, key } = this.#place;
+    return (await client.send(new sdk.CreateMultipartUploadCommand({ Bucket: bucket, Key: key }))).UploadId;
+  }
+
+  #rethrow(): void {
+    if (this.#failed) throw this.#failed.error;
+  }
+}
+
+/** What a promise gives, unless the signal ends the wait for it. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}
+
+function tooLarge(): Failure {
+  return new Failure("remote_failed", "storage_full", "Cannot write the object: it is larger than S3 takes in parts");
+}

@@ -1,0 +1,183 @@
+import type * as Sdk from "@aws-sdk/client-s3";
+import { checkObjectKey, isObjectKey } from "../../domain/backup/object_key.ts";
+import { pour } from "../../domain/backup/pour.ts";
+import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
+import type { ListOptions, StorageOptions } from "../../ports/object_storage.ts";
+import type { BucketTarget, OpenStorage } from "../../ports/object_storages.ts";
+import { MultipartUpload } from "./multipart_upload.ts";
+import { ACTIONS, saysAbsent, type StoreAction, storeFailure } from "./store_failure.ts";
+
+const PAGE = 1_000;
+const ABANDON_MS = 5_000;
+
+/** What a bucket is used with. */
+export interface BucketTools {
+  readonly sdk: typeof Sdk;
+  /** Asks once. */
+  readonly client: Sdk.S3Client;
+  /** Asks again where an answer says that it helps: parts of a stream cannot be repeated by anybody else. */
+  readonly patientClient: Sdk.S3Client;
+}
+
+/** Keeps objects in a bucket. */
+export class S3ObjectStorage implements OpenStorage {
+  readonly hostKey = null;
+  readonly #target: BucketTarget;
+  readonly #tools: BucketTools;
+
+  constructor(target: BucketTarget, tools: BucketTools) {
+    this.#target = target;
+    this.#tools = tools;
+  }
+
+  async put(key: string, content: ReadableStream<Uint8Array>, { signal }: StorageOptions = {}): Promise<number> {
+    checkObjectKey(key);
+    signal?.throwIfAborted();
+    const { sdk, patientClient } = this.#tools;
+    const stop = new AbortController();
+    const ended = AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]);
+    const upload = new MultipartUpload({ sdk, client: patientClient, ...this.#at(key), signal: ended });
+    const sending = (work: () => Promise<void>) => this.#failing(ACTIONS.put, signal, work);
+    try {
+      const bytes = await pour(content, (chunk) => sending(() => upload.write(chunk)), signal);
+      await sending(() => upload.finish());
+      return bytes;
+    } catch (error) {
+      stop.abort();
+      await upload.abandon(AbortSignal.timeout(ABANDON_MS)).catch(() => {});
+      throw error;
+    }
+  }
+
+  async get(key: string, { signal }: StorageOptions = {}): Promise<ReadableStream<Uint8Array> | undefined> {
+    checkObjectKey(key);
+    const { sdk, client } = this.#tools;
+    const found = await this.#unlessAbsent(ACTIONS.get, signal, () =>
+      client.send(new sdk.GetObjectCommand(this.#named(key)), options(signal)),
+    );
+    const body = found?.Body as unknown as ReadableStream<Uint8Array> | undefined;
+    return body && this.#contentOf(body, signal);
+  }
+
+  async stat(key: string, { signal }: StorageOptions = {}): Promise<StoredObject | undefined> {
+    checkObjectKey(key);
+    const { sdk, client } = this.#tools;
+    const found = await this.#unlessAbsent(ACTIONS.stat, signal, () =>
+      client.send(new sdk.HeadObjectCommand(this.#named(key)), options(signal)),
+    );
+    return found && { key, bytes: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
+  }
+
+  async list(prefix: string, { after, limit = PAGE, signal }: ListOptions = {}): Promise<ObjectPage> {
+    const { sdk, client } = this.#tools;
+    const wanted = { Bucket: this.#target.bucket, Prefix: prefix, StartAfter: after, MaxKeys: limit };
+    const { Contents = [], IsTruncated } = await this.#failing(ACTIONS.list, signal, () =>
+      client.send(new sdk.ListObjectsV2Command(wanted), options(signal)),
+    );
+    const objects = Contents.map(({ Key = "", Size = 0, LastModified = new Date(0) }) => ({
+      key: Key,
+      bytes: Size,
+      modifiedAt: LastModified,
+    }));
+    const last = objects.at(-1)?.key ?? null;
+    return { objects: objects.filter(({ key }) => isObjectKey(key)), next: IsTruncated ? last : null };
+  }
+
+  async remove(key: string, { signal }: StorageOptions = {}): Promise<void> {
+    checkObjectKey(key);
+    const { sdk, client } = this.#tools;
+    await this.#unlessAbsent(ACTIONS.remove, signal, () =>
+      client.send(new sdk.DeleteObjectCommand(this.#named(key)), options(signal)),
+    );
+  }
+
+  async unfinished(prefix: string, { signal }: StorageOptions = {}): Promise<readonly string[]> {
+    const uploads = await this.#uploads(prefix, signal);
+    return [...new Set(uploads.map(({ key }) => key))].filter(isObjectKey);
+  }
+
+  async discard(key: string, { signal }: StorageOptions = {}): Promise<void> {
+    checkObjectKey(key);
+    const { sdk, client } = this.#tools;
+    for (const { key: found, id } of await this.#uploads(key, signal)) {
+      if (found !== key) continue;
+      await this.#unlessAbsent(ACTIONS.discard, signal, () =>
+        client.send(new sdk.AbortMultipartUploadCommand({ ...this.#named(key), UploadId: id }), options(signal)),
+      );
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#tools.client.destroy();
+    this.#tools.patientClient.destroy();
+  }
+
+  async #uploads(prefix: string, signal: AbortSignal | undefined) {
+    const { sdk, client } = this.#tools;
+    const found: { readonly key: string; readonly id: string }[] = [];
+    let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
+    for (let more = true; more;) {
+      const wanted = { Bucket: this.#target.bucket, Prefix: prefix, ...marker };
+      const page = await this.#failing(ACTIONS.unfinished, signal, () =>
+        client.send(new sdk.ListMultipartUploadsCommand(wanted), options(signal)),
+      );
+      found.push(...(page.Uploads ?? []).map(({ Key = "", UploadId = "" }) => ({ key: Key, id: UploadId })));
+      marker = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+      more = page.IsTruncated === true;
+    }
+    return found;
+  }
+
+  /** What a body gives, with failures of its own. */
+  #contentOf(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+    const reader = body.getReader();
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const next = await this.#failing(ACTIONS.get, signal, () => reader.read());
+          if (next.done) controller.close();
+          else controller.enqueue(next.value);
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  async #unlessAbsent<T>(
+    action: StoreAction,
+    signal: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T | undefined> {
+    return this.#failing(action, signal, async () => {
+      try {
+        return await work();
+      } catch (error) {
+        if (saysAbsent(error)) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  async #failing<T>(action: StoreAction, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw storeFailure(this.#target, action, error);
+    }
+  }
+
+  #named(key: string) {
+    return { Bucket: this.#target.bucket, Key: key };
+  }
+
+  #at(key: string) {
+    return { bucket: this.#target.bucket, key };
+  }
+}
+
+function options(signal: AbortSignal | undefined) {
+  return signal && { abortSignal: signal };
+}

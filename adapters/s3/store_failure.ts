@@ -1,0 +1,110 @@
+import { Failure } from "../../domain/failure.ts";
+import type { BucketTarget } from "../../ports/object_storages.ts";
+
+/** What was tried, in words, and the right that a bucket's policy gives for it. */
+export interface StoreAction {
+  readonly words: string;
+  readonly right: string;
+}
+
+export const ACTIONS = {
+  put: { words: "write the object", right: "s3:PutObject" },
+  get: { words: "read the object", right: "s3:GetObject" },
+  stat: { words: "look at the object", right: "s3:GetObject and s3:ListBucket" },
+  list: { words: "list the objects", right: "s3:ListBucket" },
+  remove: { words: "delete the object", right: "s3:DeleteObject" },
+  unfinished: { words: "list unfinished uploads", right: "s3:ListBucketMultipartUploads" },
+  discard: { words: "end an unfinished upload", right: "s3:AbortMultipartUpload" },
+} as const satisfies Record<string, StoreAction>;
+
+type Reason = readonly [code: string, why: string];
+
+const WRONG_KEY: Reason = ["auth_failed", "the store does not know this access key: check accessKeyId"];
+const OLD_KEY: Reason = ["auth_failed", "the store takes this key no more: give a new one"];
+const ELSEWHERE: Reason = [
+  "misconfigured",
+  "the bucket is kept in another region or at another address: check region and endpoint",
+];
+const BUSY: Reason = ["unreachable", "the store is busy or has a fault of its own: try again later"];
+const FULL: Reason = ["storage_full", "the store has no room left, or the quota is used up"];
+const CLOCK =
+  "the clocks of this machine and of the store differ by more than the store allows: set the clock of this machine right";
+
+/** What a store says is wrong, by its word for it. */
+const SAID: Readonly<Record<string, Reason>> = {
+  InvalidAccessKeyId: WRONG_KEY,
+  InvalidClientTokenId: WRONG_KEY,
+  SignatureDoesNotMatch: ["auth_failed", "the signature does not match: check secretAccessKey"],
+  ExpiredToken: OLD_KEY,
+  InvalidToken: OLD_KEY,
+  TokenRefreshRequired: OLD_KEY,
+  AccountProblem: OLD_KEY,
+  UserSuspended: OLD_KEY,
+  NoSuchBucket: ["not_found", "there is no such bucket: create it or check its name"],
+  InvalidBucketName: ["misconfigured", "the store takes no such name for a bucket"],
+  AuthorizationHeaderMalformed: ELSEWHERE,
+  PermanentRedirect: ELSEWHERE,
+  TemporaryRedirect: ELSEWHERE,
+  IllegalLocationConstraintException: ELSEWHERE,
+  RequestTimeTooSkewed: ["misconfigured", CLOCK],
+  RequestExpired: ["misconfigured", CLOCK],
+  SlowDown: BUSY,
+  ServiceUnavailable: BUSY,
+  InternalError: BUSY,
+  RequestTimeout: ["timeout", "the store waited too long for data: try again"],
+  QuotaExceeded: FULL,
+  InsufficientCapacity: FULL,
+  EntityTooLarge: ["storage_full", "the object is larger than the store takes"],
+};
+
+/** What keeps a store from being reached, by the code of the error. */
+const REACHING: Readonly<Record<string, Reason>> = {
+  ENOTFOUND: ["unreachable", "the name cannot be resolved: check endpoint and region"],
+  EAI_AGAIN: ["unreachable", "the name cannot be resolved now: check endpoint and the name server"],
+  ECONNREFUSED: ["unreachable", "the connection was refused: check endpoint and its port"],
+  ConnectionRefused: ["unreachable", "the connection was refused: check endpoint and its port"],
+  ECONNRESET: ["unreachable", "the connection broke: check that the store speaks S3 at this address"],
+  ETIMEDOUT: ["timeout", "no answer came: check endpoint, and that no firewall drops the connection"],
+};
+
+/** The failure that an error of the SDK or the network amounts to; its words are the store's in nothing. Failures pass unchanged. */
+export function storeFailure(target: BucketTarget, { words, right }: StoreAction, error: unknown): unknown {
+  if (error instanceof Failure || !(error instanceof Error)) return error;
+  const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: unknown };
+  const status = $metadata?.httpStatusCode;
+  const [word, why] = SAID[error.name] ?? byCode(code) ?? byStatus(status, right);
+  const place = target.endpoint === null ? "Amazon S3" : new URL(target.endpoint).host;
+  return new Failure("remote_failed", word, `Cannot ${words} in the bucket "${target.bucket}" at ${place}: ${why}`, {
+    // Words of the protocol alone: what else a store says could repeat anything.
+    cause: new Error(`${error.name in SAID ? error.name : "Error"} ${reachingCode(code)} ${status ?? "no answer"}`),
+  });
+}
+
+/** Whether a store says that there is no such object. */
+export function saysAbsent(error: unknown): boolean {
+  const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
+  return name === "NoSuchKey" || name === "NotFound" || (name !== "NoSuchBucket" && $metadata?.httpStatusCode === 404);
+}
+
+function reachingCode(code: unknown): string {
+  return typeof code === "string" && /^[A-Z_]{3,50}$/.test(code) ? code : "";
+}
+
+function byCode(code: unknown): Reason | undefined {
+  if (typeof code !== "string") return undefined;
+  if (/CERT|SELF_SIGNED|ERR_TLS|UNABLE_TO/.test(code)) {
+    return ["misconfigured", "its certificate is not trusted: name the authority's certificate in BACKUP_CA_FILE"];
+  }
+  return REACHING[code];
+}
+
+function byStatus(status: number | undefined, right: string): Reason {
+  if (status === undefined) return ["unreachable", "what answers there does not speak S3: check endpoint"];
+  if (status === 401 || status === 403)
+    return ["permission_denied", `this access key may not: it needs the right ${right}`];
+  if (status >= 300 && status < 400) return ELSEWHERE;
+  if (status === 404) return ["not_found", "there is no such thing at this address: check endpoint and bucket"];
+  if (status === 507) return FULL;
+  if (status >= 500 || status === 429) return BUSY;
+  return ["misconfigured", `the store refused the request (status ${status}): check endpoint, region and bucket`];
+}

@@ -1,0 +1,65 @@
+import { Failure } from "../../domain/failure.ts";
+import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import { HOST_KEY_KINDS } from "./algorithms.ts";
+import { connectFailure, hostKeyChanged } from "./connection_failure.ts";
+import { Login } from "./login.ts";
+import { type Connection, openConnection, type ShownKey, UnexpectedHostKey } from "./open_connection.ts";
+import { openPrivateKey } from "./private_key.ts";
+
+/** Gives the address to connect to for a host; what it rejects with is what the attempt rejects with. */
+export type ResolveAddress = (host: string) => Promise<string>;
+
+/** Connects and logs in until the signal ends it; rejects as `RemoteHosts.connect` promises, or with the signal's reason. */
+export async function dial(
+  target: RemoteTarget,
+  { resolveAddress, signal }: { readonly resolveAddress: ResolveAddress | undefined; readonly signal: AbortSignal },
+): Promise<Connection> {
+  checkTarget(target);
+  // Loaded late: a server that reaches no other machine need not hold ssh2 in memory.
+  const { Client, utils } = await import("ssh2");
+  const key = target.privateKey && openPrivateKey(target.privateKey, target.keyPassphrase, utils.parseKey);
+  const address = await beforeAbort(addressOf(target, resolveAddress), signal);
+  const kinds = new Map(HOST_KEY_KINDS);
+  let first: ShownKey | undefined;
+  // A server has several host keys and shows the best; the expected one may be another of them, so ask for each kind.
+  while (kinds.size > 0) {
+    const attempt = { client: new Client(), target, address, hostKeys: kinds.values(), signal };
+    try {
+      return await openConnection({ ...attempt, login: new Login(target, key) });
+    } catch (error) {
+      if (!(error instanceof UnexpectedHostKey)) throw first ? hostKeyChanged(target, first.fingerprint) : error;
+      first ??= error.shown;
+      if (!kinds.delete(error.shown.kind)) break;
+    }
+  }
+  throw hostKeyChanged(target, first?.fingerprint ?? "unknown");
+}
+
+async function addressOf(target: RemoteTarget, resolveAddress: ResolveAddress | undefined): Promise<string> {
+  try {
+    return resolveAddress ? await resolveAddress(target.host) : target.host;
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw connectFailure(target, "unreachable", "the name cannot be resolved. Check the host name.", error);
+  }
+}
+
+function checkTarget(target: RemoteTarget): void {
+  const why = misconfiguration(target);
+  if (why) throw new Failure("remote_failed", "misconfigured", `Cannot connect: ${why}`);
+}
+
+function misconfiguration({ host, port, user, password, privateKey }: RemoteTarget): string | undefined {
+  if (!/^[^\s\p{Cc}-][^\s\p{Cc}]*$/u.test(host)) return "the host is neither a name nor an address.";
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) return "the port is not a number from 1 to 65535.";
+  if (user === "" || /\p{Cc}/u.test(user)) return "the user name is empty or holds a control character.";
+  if (!password && !privateKey) return "neither a password nor a private key is given.";
+  return undefined;
+}
+
+function beforeAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  if (signal.aborted) reject(signal.reason);
+  else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  return Promise.race([promise, aborted]);
+}

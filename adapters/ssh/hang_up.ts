@@ -1,0 +1,14 @@
+import { once } from "node:events";
+import type { Connection } from "./open_connection.ts";
+
+const GOODBYE_MS = 1000;
+
+/** Ends a connection, politely at first; resolves when it is gone. */
+export async function hangUp({ client, socket }: Pick<Connection, "client" | "socket">): Promise<void> {
+  if (socket.destroyed) return;
+  const closed = once(socket, "close");
+  const timer = setTimeout(() => socket.destroy(), GOODBYE_MS);
+  client.end();
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,59 @@
+import type { StorageOptions } from "../../../ports/object_storage.ts";
+import type { ObjectStorages, OpenStorage, RemoteFolderTarget } from "../../../ports/object_storages.ts";
+import type { RemoteTarget } from "../../../ports/remote_hosts.ts";
+import { dial, type ResolveAddress } from "../dial.ts";
+import { type Sessions, SftpObjectStorage } from "./object_storage.ts";
+import { SftpSession } from "./sftp_session.ts";
+
+/** How connections are made. */
+export interface SftpObjectStoragesOptions {
+  /** Gives the address to connect to for a host; what it rejects with is what `open` rejects with. */
+  readonly resolveAddress?: ResolveAddress | undefined;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Opens folders of other machines as stores, over SFTP; no shell is needed there. */
+export class SftpObjectStorages implements ObjectStorages<RemoteFolderTarget> {
+  readonly #resolveAddress: ResolveAddress | undefined;
+
+  constructor({ resolveAddress }: SftpObjectStoragesOptions = {}) {
+    this.#resolveAddress = resolveAddress;
+  }
+
+  async open(target: RemoteFolderTarget, { signal }: StorageOptions = {}): Promise<OpenStorage> {
+    const first = await this.#connect(target.remote, signal);
+    // Whatever answers later has to be the same machine.
+    const same = { ...target.remote, hostKey: first.hostKey };
+    const sessions = new LastingSessions(first, (wanted) => this.#connect(same, wanted));
+    return new SftpObjectStorage(target, sessions, first.hostKey);
+  }
+
+  async #connect(remote: RemoteTarget, signal: AbortSignal | undefined): Promise<SftpSession> {
+    const connection = await dial(remote, { resolveAddress: this.#resolveAddress, signal: signal ?? NEVER });
+    return SftpSession.start(connection, remote, signal);
+  }
+}
+
+class LastingSessions implements Sessions {
+  readonly #connect: (signal: AbortSignal | undefined) => Promise<SftpSession>;
+  #session: SftpSession;
+  #next: Promise<SftpSession> | undefined;
+
+  constructor(first: SftpSession, connect: (signal: AbortSignal | undefined) => Promise<SftpSession>) {
+    this.#session = first;
+    this.#connect = connect;
+  }
+
+  async current(signal: AbortSignal | undefined): Promise<SftpSession> {
+    signal?.throwIfAborted();
+    if (!this.#session.closed) return this.#session;
+    this.#next ??= this.#connect(signal).finally(() => (this.#next = undefined));
+    this.#session = await this.#next;
+    return this.#session;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#session[Symbol.asyncDispose]();
+  }
+}

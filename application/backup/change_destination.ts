@@ -1,0 +1,27 @@
+import type { BackupDestination } from "../../domain/backup/destination.ts";
+import { type DestinationWish, readChange } from "../../domain/backup/destination_wish.ts";
+import { conflict } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import { checkSettings } from "./check_settings.ts";
+import type { CreateDestinationPorts } from "./create_destination.ts";
+import { findDestination } from "./find_destination.ts";
+
+const ATTEMPTS = 5;
+
+/** Changes what is given of a destination and checks the whole anew; a new place or new credentials forget what was found out. */
+export function changeDestination(ports: CreateDestinationPorts) {
+  const find = findDestination(ports);
+  const check = checkSettings(ports);
+  return async function (by: Principal, id: string, wish: DestinationWish): Promise<BackupDestination> {
+    // What is checked is what is stored: when somebody else changes it in between, it is looked at again.
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const destination = await find(by, id, "backup_destination:write");
+      const change = await readChange(destination, wish);
+      await check(by, destination.kind, change.settings);
+      const at = ports.clock.now();
+      const changed = await ports.backupDestinations.change(by.organizationId, destination, { ...change, at });
+      if (changed) return changed;
+    }
+    throw conflict("changed_meanwhile", "Cannot change this backup destination: others are changing it. Try again");
+  };
+}

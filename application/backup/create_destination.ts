@@ -1,0 +1,42 @@
+import { type BackupDestination, flagsOf } from "../../domain/backup/destination.ts";
+import { readDestinationName } from "../../domain/backup/destination_values.ts";
+import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
+import { newId } from "../../domain/id.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import type { BackupDestinations } from "../../ports/backup_destinations.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { checkSettings, type CheckSettingsPorts } from "./check_settings.ts";
+
+export interface CreateDestinationPorts extends CheckSettingsPorts {
+  readonly backupDestinations: BackupDestinations;
+  readonly clock: Clock;
+}
+
+/** Records a place for backups; it is not tried yet. */
+export function createDestination(ports: CreateDestinationPorts) {
+  const check = checkSettings(ports);
+  return async function (by: Principal, wish: DestinationWish): Promise<BackupDestination> {
+    demand(by, "backup_destination:write");
+    const name = readDestinationName(wish.name ?? "");
+    const { kind, settings, credentials } = await readDraft(wish);
+    await check(by, kind, settings);
+    const at = ports.clock.now();
+    const destination: BackupDestination = {
+      id: newId("bkd", at),
+      organizationId: by.organizationId,
+      name,
+      kind,
+      ...settings,
+      ...flagsOf(credentials),
+      isDefault: wish.isDefault ?? false,
+      lastVerifiedAt: null,
+      lastVerifyError: null,
+      createdAt: at,
+      updatedAt: at,
+      revision: 1,
+      leftProbes: [],
+    };
+    await ports.backupDestinations.create(destination, credentials);
+    return destination;
+  };
+}

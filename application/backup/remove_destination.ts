@@ -1,0 +1,13 @@
+import { notFound } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { BackupDestinations } from "../../ports/backup_destinations.ts";
+import { findDestination } from "./find_destination.ts";
+
+/** Forgets a backup destination; what was written there stays. */
+export function removeDestination(ports: { readonly backupDestinations: BackupDestinations }) {
+  const find = findDestination(ports);
+  return async function (by: Principal, id: string): Promise<void> {
+    await find(by, id, "backup_destination:admin");
+    if (!(await ports.backupDestinations.remove(by.organizationId, id))) throw notFound("backup destination");
+  };
+}

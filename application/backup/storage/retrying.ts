@@ -1,0 +1,83 @@
+import { Failure } from "../../../domain/failure.ts";
+import type { ObjectStorage } from "../../../ports/object_storage.ts";
+
+/** How often and how patiently something is tried. */
+export interface Patience {
+  readonly attempts: number;
+  /** Before the second attempt; doubled before each further one. */
+  readonly pauseMs: number;
+}
+
+const PASSING = ["unreachable", "timeout"];
+
+/** A store like the given one that tries again what failed for a reason that may pass; a source that was read from cannot be tried again. */
+export function retrying(storage: ObjectStorage, patience: Patience): ObjectStorage {
+  const again = <T>(signal: AbortSignal | undefined, work: () => Promise<T>, mayRepeat = () => true) =>
+    repeat(work, { ...patience, signal, mayRepeat });
+  return {
+    put(key, content, options) {
+      const { stream, untouched } = unread(content);
+      return again(options?.signal, () => storage.put(key, stream(), options), untouched);
+    },
+    get: (key, options) => again(options?.signal, () => storage.get(key, options)),
+    stat: (key, options) => again(options?.signal, () => storage.stat(key, options)),
+    list: (prefix, options) => again(options?.signal, () => storage.list(prefix, options)),
+    remove: (key, options) => again(options?.signal, () => storage.remove(key, options)),
+    unfinished: (prefix, options) => again(options?.signal, () => storage.unfinished(prefix, options)),
+    discard: (key, options) => again(options?.signal, () => storage.discard(key, options)),
+  };
+}
+
+async function repeat<T>(
+  work: () => Promise<T>,
+  {
+    attempts,
+    pauseMs,
+    signal,
+    mayRepeat,
+  }: Patience & { readonly signal: AbortSignal | undefined; readonly mayRepeat: () => boolean },
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      const passes = error instanceof Failure && PASSING.includes(error.code);
+      if (!passes || attempt >= attempts || signal?.aborted || !mayRepeat()) throw error;
+    }
+    await pause(pauseMs * 2 ** (attempt - 1), signal);
+  }
+}
+
+/** Streams over the same content, as long as nothing of it was read. */
+function unread(content: ReadableStream<Uint8Array>) {
+  const reader = content.getReader();
+  let touched = false;
+  const stream = () =>
+    new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          touched = true;
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        },
+        // Until something was read, giving up on it is not the end of it.
+        cancel: (reason) => (touched ? reader.cancel(reason) : undefined),
+      },
+      { highWaterMark: 0 },
+    );
+  return { stream, untouched: () => !touched };
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+}

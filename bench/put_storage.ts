@@ -1,0 +1,108 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { Upload } from "@aws-sdk/lib-storage";
+import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
+import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
+import type { ObjectStorage } from "../ports/object_storage.ts";
+import { FAST_FOLDER, realCeph, realSshd } from "./real_stores.ts";
+import type { Result } from "./run.ts";
+import { median, tempFolder } from "./temp_folder.ts";
+
+const MIB = 1024 * 1024;
+const SIZE = 256 * MIB;
+const ROUNDS = 3;
+
+/** Bytes a second of a stream into a bucket, against the SDK's own upload of the same parts; also the memory of ten times as much. */
+export async function putS3(): Promise<Result> {
+  await using ceph = await realCeph();
+  const target = await ceph.bucket();
+  await using storage = await new S3ObjectStorages().open(target);
+  const client = await ceph.client(target);
+  const bare = async () => {
+    const params = { Bucket: target.bucket, Key: "bare", Body: Readable.fromWeb(stream(SIZE) as never) };
+    await new Upload({ client, params, partSize: 8 * MIB, queueSize: 4 }).done();
+  };
+  return await compare(storage, bare);
+}
+
+/** Bytes a second of a stream onto an SFTP server, against OpenSSH's own `sftp` with a file; also the memory of ten times as much. */
+export async function putSftp(): Promise<Result> {
+  await using sshd = await realSshd();
+  await using folder = await tempFolder();
+  const [key, file] = [join(folder.path, "key"), join(folder.path, "file")];
+  await writeFile(key, sshd.bob.privateKey!.reveal());
+  await chmod(key, 0o600);
+  await Bun.write(file, new Response(stream(SIZE)));
+  await using storage = await new SftpObjectStorages().open({
+    kind: "remote_folder",
+    remote: sshd.bob,
+    folder: FAST_FOLDER,
+  });
+  const { host, port, user } = sshd.bob;
+  const trust = ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"];
+  const bare = async () => {
+    const command = ["sftp", "-q", ...trust, "-i", key, "-P", String(port), "-b", "-", `${user}@${host}`];
+    const put = `put ${file} ${FAST_FOLDER}/bare\n`;
+    const program = Bun.spawn(command, { stdin: new Blob([put]), stdout: "ignore", stderr: "inherit" });
+    if ((await program.exited) !== 0) throw new Error("sftp failed");
+  };
+  return await compare(storage, bare);
+}
+
+async function compare(storage: ObjectStorage, bare: () => Promise<void>): Promise<Result> {
+  const put = async (bytes: number) => void (await storage.put("slipway", stream(bytes)));
+  await put(SIZE);
+  await bare();
+  const rates: { slipway: number; bare: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    rates.push({ slipway: await rate(SIZE, () => put(SIZE)), bare: await rate(SIZE, bare) });
+  }
+  await storage.remove("bare");
+  const once = await peakDuring(() => put(SIZE));
+  const tenfold = await peakDuring(() => put(10 * SIZE));
+  await storage.remove("slipway");
+  return {
+    ratio: median(rates.map(({ slipway, bare: other }) => slipway / other)),
+    details:
+      `slipway ${megabytes(median(rates.map(({ slipway }) => slipway)))}/s, bare ${megabytes(median(rates.map((each) => each.bare)))}/s, ` +
+      `${megabytes(SIZE)}, at least 0.8; memory at most ${megabytes(once)}, with 10 × the size ${megabytes(tenfold)}`,
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
+}
+
+/** Bytes that are made as they are read. */
+function stream(bytes: number): ReadableStream<Uint8Array> {
+  const noise = new Uint8Array(MIB);
+  for (let at = 0; at < MIB; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
+  let left = bytes;
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (left === 0) return controller.close();
+        left -= MIB;
+        controller.enqueue(noise.slice());
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function rate(bytes: number, work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return bytes / ((performance.now() - started) / 1_000);
+}
+
+/** The most memory that this process had during some work. */
+async function peakDuring(work: () => Promise<void>): Promise<number> {
+  Bun.gc(true);
+  let most = 0;
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
+  await work();
+  clearInterval(timer);
+  return most;
+}

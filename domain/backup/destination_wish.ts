@@ -1,0 +1,111 @@
+import { invalidField } from "../failure.ts";
+import {
+  type BackupDestination,
+  CREDENTIAL_FIELDS,
+  type DestinationCredentials,
+  type DestinationKind,
+  type DestinationSettings,
+} from "./destination.ts";
+import { readKind, refuseForeignFields, refuseMissingFields } from "./destination_fields.ts";
+import { readDestinationName, readSettings } from "./destination_values.ts";
+
+type Nullable<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
+
+/** What somebody gives for a destination; absent and `null` are the same for a new one, and mean "keep" and "clear" for an old one. */
+export interface DestinationWish extends Nullable<DestinationSettings>, Nullable<DestinationCredentials> {
+  readonly name?: string | null | undefined;
+  readonly kind?: unknown;
+  readonly isDefault?: boolean | null | undefined;
+}
+
+/** A destination as it is wished for, with everything that its kind needs. */
+export interface DestinationDraft {
+  readonly kind: DestinationKind;
+  readonly settings: DestinationSettings;
+  readonly credentials: DestinationCredentials;
+}
+
+const NO_SETTINGS: DestinationSettings = {
+  endpoint: null,
+  region: null,
+  bucket: null,
+  forcePathStyle: null,
+  pathPrefix: null,
+  sshHost: null,
+  sshPort: null,
+  sshUser: null,
+  sshHostKey: null,
+  serverId: null,
+};
+const SETTING_FIELDS = Object.keys(NO_SETTINGS) as (keyof DestinationSettings)[];
+
+/** What makes a destination another place: everything but its host key, which only tells that it is the same. */
+const TARGET_FIELDS = SETTING_FIELDS.filter((field) => field !== "sshHostKey");
+
+/** Reads a whole new destination, or refuses it naming what is wrong. */
+export async function readDraft(wish: DestinationWish): Promise<DestinationDraft> {
+  if (typeof wish.kind !== "string") throw invalidField("kind", "it is required");
+  const kind = readKind(wish.kind);
+  refuseForeignFields(kind, wish);
+  refuseMissingFields(kind, wish, true);
+  const credentials = Object.fromEntries(CREDENTIAL_FIELDS.map((field) => [field, wish[field] ?? null]));
+  refuseOddCredentials(wish, credentials as DestinationCredentials);
+  const settings = { ...NO_SETTINGS, ...given(wish) };
+  return {
+    kind,
+    settings: await readSettings(kind, settings),
+    credentials: credentials as DestinationCredentials,
+  };
+}
+
+/** What a wish makes of a destination, or its refusal: what is absent stays, `null` clears, and the whole is read anew. */
+export async function readChange(destination: BackupDestination, wish: DestinationWish) {
+  if (wish.kind !== undefined) throw invalidField("kind", "it cannot change: create another destination instead");
+  const { kind } = destination;
+  refuseForeignFields(kind, wish);
+  const former = Object.fromEntries(SETTING_FIELDS.map((field) => [field, destination[field]]));
+  const wished = { ...(former as unknown as DestinationSettings), ...given(wish) };
+  refuseMissingFields(kind, wished, false);
+  const credentials = Object.fromEntries(
+    CREDENTIAL_FIELDS.filter((field) => wish[field] !== undefined).map((field) => [field, wish[field]]),
+  ) as Partial<DestinationCredentials>;
+  const keeps = (field: "sftpPrivateKey", flag: boolean) => (field in credentials ? credentials[field] !== null : flag);
+  refuseOddCredentials(wish, { sftpPrivateKey: keeps("sftpPrivateKey", destination.hasSftpPrivateKey) });
+  const settings = await readSettings(kind, { ...wished, ...keyOf(destination, wish, wished) });
+  const moved =
+    Object.keys(credentials).length > 0 || TARGET_FIELDS.some((field) => settings[field] !== destination[field]);
+  return {
+    name: wish.name === undefined ? destination.name : readDestinationName(wish.name ?? ""),
+    isDefault: wish.isDefault ?? (wish.isDefault === null ? false : undefined),
+    settings,
+    credentials,
+    moved,
+  };
+}
+
+/** Another machine has another key: a move forgets the recorded one. */
+function keyOf(
+  { sshHost, sshPort, sshHostKey }: BackupDestination,
+  wish: DestinationWish,
+  wished: DestinationSettings,
+): Pick<DestinationSettings, "sshHostKey"> {
+  if (wish.sshHostKey !== undefined) return { sshHostKey: wish.sshHostKey };
+  const stays = wished.sshHost === sshHost && (wished.sshPort ?? 22) === (sshPort ?? 22);
+  return { sshHostKey: stays ? sshHostKey : null };
+}
+
+/** The settings that a wish says something about. */
+function given(wish: DestinationWish): Partial<DestinationSettings> {
+  return Object.fromEntries(
+    SETTING_FIELDS.filter((field) => wish[field] !== undefined).map((field) => [field, wish[field]]),
+  );
+}
+
+function refuseOddCredentials(wish: DestinationWish, has: { readonly sftpPrivateKey: unknown }): void {
+  for (const field of CREDENTIAL_FIELDS) {
+    if (wish[field]?.reveal() === "") throw invalidField(field, "it is empty: give a value, or null to clear it");
+  }
+  if (wish.sftpKeyPassphrase && !has.sftpPrivateKey) {
+    throw invalidField("sftpKeyPassphrase", 'a passphrase needs a private key: give "sftpPrivateKey"');
+  }
+}

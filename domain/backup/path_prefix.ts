@@ -1,0 +1,25 @@
+import { type Failure, invalidField } from "../failure.ts";
+import { isObjectKey } from "./object_key.ts";
+
+/** Longest that a prefix may be, in bytes of UTF-8, so that there is room for the keys behind it. */
+const MAX_BYTES = 400;
+
+/** Brings a prefix to its stored form, without slashes around it, or refuses one that climbs, is absolute or no name at all. */
+export function readPathPrefix(text: string | null): string | null {
+  if (text === null || text === "") return null;
+  if (text.includes("\0")) throw refuse("it holds a NUL character");
+  if (text.startsWith("/")) throw refuse("it is absolute: give a path inside the target, such as backups/main");
+  const parts = text.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) throw refuse('it climbs out of the target: give a path without ".."');
+  if (parts.some((part) => part.startsWith("-"))) throw refuse('a folder in it begins with "-"');
+  if (parts.length === 0) return null;
+  const prefix = parts.join("/");
+  if (!isObjectKey(prefix) || new TextEncoder().encode(prefix).length > MAX_BYTES) {
+    throw refuse("it holds a control character, or a name in it or the whole is too long");
+  }
+  return prefix;
+}
+
+function refuse(why: string): Failure {
+  return invalidField("pathPrefix", why);
+}

@@ -1,0 +1,70 @@
+import { compareKeys, isObjectKey, nameOfPart } from "./object_key.ts";
+import type { ObjectPage, StoredObject } from "./stored_object.ts";
+
+/** What a folder of a tree holds by itself. */
+export interface TreeChild {
+  readonly name: string;
+  readonly type: "file" | "folder" | "other";
+  readonly bytes: number;
+  readonly modifiedAt: Date;
+}
+
+/** Gives what a folder holds, in any order; nothing for one that is not there. The top is the empty text. */
+export type ReadFolder = (folder: string) => Promise<readonly TreeChild[]>;
+
+/** Which part of a tree is listed. */
+export interface TreePart {
+  readonly prefix: string;
+  /** Only keys behind this one. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** Lists the files of a tree by their keys, in the order of keys; it holds no more than the folders on one path at a time. */
+export async function listTree(read: ReadFolder, { prefix, after, limit }: TreePart): Promise<ObjectPage> {
+  const objects: StoredObject[] = [];
+  const waiting: Waiting[] = [start(prefix)];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if ("object" in next) {
+      if (objects.length === limit) return { objects, next: objects.at(-1)?.key ?? null };
+      objects.push(next.object);
+      continue;
+    }
+    const content = await contentOf(read, next.path);
+    for (const item of content) if (isWanted(item, prefix, after)) waiting.push(item);
+  }
+  return { objects, next: null };
+}
+
+/** The keys with the prefix whose files were never finished, in no order. */
+export async function unfinishedIn(read: ReadFolder, prefix: string): Promise<readonly string[]> {
+  const { path } = start(prefix);
+  const names = (await read(path)).flatMap(({ name }) => nameOfPart(name) ?? []);
+  return [...new Set(names.map((name) => path + name))].filter((key) => key.startsWith(prefix) && isObjectKey(key));
+}
+
+/** A file to list, or a folder (its path ends with `/`, the top's is empty) whose content comes at this place. */
+type Waiting = { readonly path: string; readonly object: StoredObject } | { readonly path: string };
+
+/** The deepest folder that holds everything with a prefix. */
+function start(prefix: string): { readonly path: string } {
+  return { path: prefix.slice(0, prefix.lastIndexOf("/") + 1) };
+}
+
+/** What a folder holds, last first; a folder's place is that of its name with `/`. */
+async function contentOf(read: ReadFolder, folder: string): Promise<Waiting[]> {
+  const found = (await read(folder)).flatMap((child): Waiting[] => {
+    const key = folder + child.name;
+    if (child.type === "other" || !isObjectKey(key)) return [];
+    if (child.type === "folder") return [{ path: `${key}/` }];
+    return [{ path: key, object: { key, bytes: child.bytes, modifiedAt: child.modifiedAt } }];
+  });
+  return found.sort((a, b) => compareKeys(b.path, a.path));
+}
+
+function isWanted(item: Waiting, prefix: string, after: string | undefined): boolean {
+  const { path } = item;
+  if ("object" in item) return path.startsWith(prefix) && (after === undefined || compareKeys(path, after) > 0);
+  if (!path.startsWith(prefix) && !prefix.startsWith(path)) return false;
+  return after === undefined || after.startsWith(path) || compareKeys(path, after) > 0;
+}

@@ -1,0 +1,143 @@
+import { t } from "elysia";
+import type { BackupDestination } from "../../domain/backup/destination.ts";
+import { CREDENTIAL_FIELDS, DESTINATION_KINDS } from "../../domain/backup/destination.ts";
+import type { DestinationWish } from "../../domain/backup/destination_wish.ts";
+import { PROBE_CODES } from "../../domain/backup/probe.ts";
+import { Secret } from "../../domain/secret.ts";
+import { integer, nullable, object, oneOf, Time } from "../schema.ts";
+
+const given = (maxLength: number, description: string, examples: string[]) =>
+  t.Optional(nullable(t.String({ maxLength, description, examples })));
+
+const name = (required: string) => t.String({ maxLength: 1_000, description: required, examples: ["Nightly"] });
+
+const settings = {
+  bucket: given(255, "s3_compatible: required", ["backups"]),
+  region: given(64, "s3_compatible; us-east-1 unless told", ["eu-central-1"]),
+  endpoint: given(1_000, "s3_compatible: the address of the store, Amazon's unless told; local: the folder, required", [
+    "https://s3.example.com",
+  ]),
+  forcePathStyle: t.Optional(
+    nullable(
+      t.Boolean({
+        description: "s3_compatible: the bucket in the path; true with an endpoint, false without, unless told",
+      }),
+    ),
+  ),
+  sshHost: given(253, "sftp: required", ["storage.example.com"]),
+  sshPort: t.Optional(
+    nullable(integer({ minimum: 1, maximum: 65_535, description: "sftp; 22 unless told", examples: [22] })),
+  ),
+  sshUser: given(128, "sftp: required", ["backup"]),
+  sshHostKey: given(8_192, "sftp: a fingerprint or a public key line; recorded by the first preflight unless told", [
+    "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
+  ]),
+  serverId: given(64, "platform_server: required; needs server:write on it", ["srv_01m7edka8326kz9mv55sbbg868"]),
+  pathPrefix: given(1_000, "The folder inside the target", ["slipway/main"]),
+  isDefault: t.Optional(nullable(t.Boolean({ description: "The former default stops being it" }))),
+};
+
+const secrets = {
+  accessKeyId: given(1_000, "s3_compatible: required", ["AKIA…"]),
+  secretAccessKey: given(1_000, "s3_compatible: required", ["…"]),
+  sftpPassword: given(1_000, "sftp: this or sftpPrivateKey", ["…"]),
+  sftpPrivateKey: given(32_768, "sftp: this or sftpPassword", ["-----BEGIN OPENSSH PRIVATE KEY-----…"]),
+  sftpKeyPassphrase: given(1_000, "sftp", ["…"]),
+};
+
+const kind = t.String({
+  maxLength: 100,
+  description: `One of ${DESTINATION_KINDS.join(", ")}; http_upload is not supported`,
+  examples: ["s3_compatible"],
+});
+
+export const DestinationBody = object({
+  name: name("Not blank, at most 80 characters"),
+  kind,
+  ...settings,
+  ...secrets,
+});
+
+export const DraftBody = object({ name: t.Optional(name("Not looked at")), kind, ...settings, ...secrets });
+
+export const DestinationPatch = object({
+  name: t.Optional(name("Not blank, at most 80 characters")),
+  kind: t.Optional(t.Unknown({ description: "Cannot change: any value is refused" })),
+  ...settings,
+  ...secrets,
+});
+
+export const DestinationView = object(
+  {
+    id: t.String({ examples: ["bkd_01m7edka8326kz9mv55sbbg868"] }),
+    name: t.String({ examples: ["Nightly"] }),
+    kind: oneOf(DESTINATION_KINDS, { examples: ["s3_compatible"] }),
+    endpoint: nullable(t.String()),
+    region: nullable(t.String()),
+    bucket: nullable(t.String()),
+    forcePathStyle: nullable(t.Boolean()),
+    pathPrefix: nullable(t.String()),
+    sshHost: nullable(t.String()),
+    sshPort: nullable(integer()),
+    sshUser: nullable(t.String()),
+    sshHostKey: nullable(t.String()),
+    serverId: nullable(t.String()),
+    isDefault: t.Boolean(),
+    hasAccessKeyId: t.Boolean(),
+    hasSecretAccessKey: t.Boolean(),
+    hasSftpPassword: t.Boolean(),
+    hasSftpPrivateKey: t.Boolean(),
+    hasSftpKeyPassphrase: t.Boolean(),
+    lastVerifiedAt: nullable(Time),
+    lastVerifyError: nullable(t.String()),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { title: "BackupDestination" },
+);
+
+export const OutcomeView = object(
+  {
+    ok: t.Boolean(),
+    reason: t.Optional(
+      t.String({
+        description: "Which step failed and why; absent when all went well",
+        examples: ["write: Cannot write the object in the bucket …"],
+      }),
+    ),
+    code: t.Optional(oneOf(PROBE_CODES, { examples: ["permission_denied"] })),
+  },
+  { title: "Preflight" },
+);
+
+/** A destination as callers see it: no secret, nor anything that only this service needs. */
+export function destinationView(destination: BackupDestination) {
+  const { organizationId: _, revision: __, leftProbes: ___, ...shown } = destination;
+  return {
+    ...shown,
+    lastVerifiedAt: destination.lastVerifiedAt?.toISOString() ?? null,
+    createdAt: destination.createdAt.toISOString(),
+    updatedAt: destination.updatedAt.toISOString(),
+  };
+}
+
+type WishBody = Omit<DestinationWish, keyof typeof secrets> & {
+  readonly [Field in keyof typeof secrets]?: string | null;
+};
+
+/** What a body wishes for, its secrets guarded from here on. */
+export function wishOf(body: WishBody): DestinationWish {
+  const guarded = CREDENTIAL_FIELDS.filter((field) => body[field] !== undefined).map((field) => {
+    const text = body[field];
+    return [field, typeof text === "string" ? new Secret(text) : null] as const;
+  });
+  const {
+    accessKeyId: _a,
+    secretAccessKey: _b,
+    sftpPassword: _c,
+    sftpPrivateKey: _d,
+    sftpKeyPassphrase: _e,
+    ...rest
+  } = body;
+  return { ...rest, ...Object.fromEntries(guarded) };
+}

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "bun:test";
+import type { MemoryFaults } from "../../adapters/memory/object_storages.ts";
+import { runProbe } from "../../application/backup/run_probe.ts";
+import { probeKey } from "../../domain/backup/probe.ts";
+import { Failure } from "../../domain/failure.ts";
+import { member, memoryApp, type TestApp } from "../support/app.ts";
+import { textBody } from "../support/bodies.ts";
+import { SERVER } from "../support/furnished.ts";
+
+const PATH = "/api/backup-destinations";
+const KEY = "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU";
+const S3 = { name: "N", kind: "s3_compatible", bucket: "backups", accessKeyId: "id", secretAccessKey: "secret" };
+const SFTP = { name: "Box", kind: "sftp", sshHost: "box.example.com", sshUser: "me", sftpPassword: "p" };
+const BOX = "me@box.example.com/";
+
+const failure = (code: string) => new Failure("remote_failed", code, `Cannot do it: ${code}`);
+
+async function scene(body: object = S3) {
+  const app = await memoryApp();
+  const { id } = (await app.call("POST", PATH, { token: app.owner, body })).body.data;
+  return {
+    app,
+    ...acts(app, id),
+    storages: app.world.objectStorages,
+    store: app.world.objectStorages.at(body === S3 ? "backups" : BOX),
+  };
+}
+
+function acts({ call, owner }: TestApp, id: string) {
+  return {
+    id,
+    read: async () => (await call("GET", `${PATH}/${id}`, { token: owner })).body.data,
+    preflight: async () => (await call("POST", `${PATH}/${id}/preflight`, { token: owner })).body,
+    change: (body: object) => call("PATCH", `${PATH}/${id}`, { token: owner, body }),
+  };
+}
+
+describe("preflight", () => {
+  test("writes, reads, deletes, leaves nothing and is kept", async () => {
+    const { app, storages, store, preflight, read, change } = await scene();
+    await change({ pathPrefix: "deep/down" });
+    app.world.clock.advance(1_000);
+    expect(await preflight()).toEqual({ ok: true });
+    expect(await read()).toMatchObject({
+      lastVerifiedAt: app.world.clock.now().toISOString(),
+      lastVerifyError: null,
+      updatedAt: (await read()).createdAt,
+    });
+    expect([store.objects.size, storages.opened]).toEqual([0, 0]);
+  });
+
+  test.each([
+    [{ open: failure("auth_failed") }, "auth_failed", "write: "],
+    [{ put: failure("permission_denied") }, "permission_denied", "write: "],
+    [{ put: failure("not_found") }, "not_found", "write: "],
+    [{ put: failure("storage_full") }, "misconfigured", "write: "],
+    [{ put: failure("something new") }, "unreachable", "write: "],
+    [{ get: failure("permission_denied") }, "permission_denied", "read: "],
+    [{ remove: failure("permission_denied") }, "permission_denied", "delete: "],
+    [{ stat: failure("permission_denied") }, "permission_denied", "delete: "],
+  ] as [MemoryFaults, string, string][])("%j fails with %s at %s", async (faults, code, step) => {
+    const { storages, preflight, read } = await scene();
+    expect(await preflight()).toEqual({ ok: true });
+    const { lastVerifiedAt } = await read();
+    storages.break("backups", faults);
+    const outcome = await preflight();
+    expect(outcome).toMatchObject({ ok: false, code });
+    expect(outcome.reason).toStartWith(step);
+    expect(await read()).toMatchObject({ lastVerifiedAt, lastVerifyError: outcome.reason });
+    storages.break("backups", {});
+    expect(await preflight()).toEqual({ ok: true });
+    expect((await read()).lastVerifyError).toBeNull();
+    expect(storages.opened).toBe(0);
+  });
+
+  test("what comes back changed or not at all is corrupt", async () => {
+    const { store, preflight } = await scene();
+    const get = store.get.bind(store);
+    store.get = async () => textBody("something else");
+    expect(await preflight()).toMatchObject({ ok: false, code: "corrupt", reason: expect.stringMatching(/^read: /) });
+    store.get = async (...args) => {
+      await get(...args);
+      return undefined;
+    };
+    expect(await preflight()).toMatchObject({ ok: false, code: "corrupt" });
+    expect(store.objects.size).toBe(0);
+  });
+
+  test("a probe that could not be removed is removed by the next run, at once", async () => {
+    const { storages, store, preflight } = await scene();
+    storages.break("backups", { remove: failure("unreachable") });
+    expect(await preflight()).toMatchObject({ ok: false, reason: expect.stringMatching(/^delete: /) });
+    expect(store.objects.size).toBe(1);
+    storages.break("backups", {});
+    expect(await preflight()).toEqual({ ok: true });
+    expect(store.objects.size).toBe(0);
+  });
+
+  test("probes of runs that were killed are removed once they are old, those of others at work are not", async () => {
+    const { app, store, preflight } = await scene();
+    const now = app.world.clock.now();
+    const [old, fresh] = [probeKey(new Date(now.getTime() - 120_000)), probeKey(now)];
+    const foreign = ".slipway-probe-no-such-name";
+    for (const key of [old, fresh, foreign, "backup.tar"]) await store.put(key, textBody("x"));
+    store.left.add(old).add(fresh);
+    expect(await preflight()).toEqual({ ok: true });
+    expect([...store.objects.keys()].toSorted()).toEqual([fresh, foreign, "backup.tar"].toSorted());
+    expect([...store.left]).toEqual([fresh]);
+  });
+
+  test("a store that may not be searched is no less good", async () => {
+    const { storages, preflight } = await scene();
+    storages.break("backups", { list: failure("permission_denied"), unfinished: failure("permission_denied") });
+    expect(await preflight()).toEqual({ ok: true });
+  });
+
+  test("many at once do not disturb each other", async () => {
+    const { store, preflight } = await scene();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, preflight));
+    expect(outcomes).toEqual(outcomes.map(() => ({ ok: true })));
+    expect(store.objects.size).toBe(0);
+  });
+
+  test("the first host key that worked is pinned, another one is refused", async () => {
+    const { storages, preflight, read, change } = await scene(SFTP);
+    storages.showKey(BOX, KEY);
+    expect(await preflight()).toEqual({ ok: true });
+    expect(await read()).toMatchObject({ sshHostKey: KEY });
+    storages.showKey(BOX, `SHA256:${"B".repeat(42)}A`);
+    expect(await preflight()).toMatchObject({ ok: false, code: "host_key_changed" });
+    await change({ sshHostKey: null });
+    expect(await preflight()).toEqual({ ok: true });
+  });
+
+  test("a server's own connection, folder and key are used, and its first key is pinned on it", async () => {
+    const app = await memoryApp();
+    const server = (await app.call("POST", "/api/servers", { token: app.owner, body: SERVER })).body.data;
+    const body = { name: "S", kind: "platform_server", serverId: server.id };
+    const { id } = (await app.call("POST", PATH, { token: app.owner, body })).body.data;
+    app.world.objectStorages.showKey("deploy@berlin.example.com/.slipway/backups", KEY);
+    expect(await acts(app, id).preflight()).toEqual({ ok: true });
+    const after = (await app.call("GET", `/api/servers/${server.id}`, { token: app.owner })).body.data;
+    expect(after.hostKey).toBe(KEY);
+    expect(await acts(app, id).read()).toMatchObject({ sshHostKey: null });
+    await app.call("DELETE", `/api/servers/${server.id}`, { token: app.owner });
+    expect(await acts(app, id).preflight()).toMatchObject({ ok: false, code: "misconfigured" });
+  });
+
+  test("a draft is tried, and nothing is stored", async () => {
+    const { app, storages } = await scene(SFTP);
+    const { token } = await member(app, "admin");
+    const draft = () => app.call("POST", `${PATH}/preflight`, { token, body: { ...S3, name: undefined } });
+    expect((await draft()).body).toEqual({ ok: true });
+    storages.break("backups", { put: failure("auth_failed") });
+    expect((await draft()).body).toMatchObject({ ok: false, code: "auth_failed" });
+    expect((await app.call("GET", PATH, { token })).body.total).toBe(1);
+  });
+
+  test("what is opened for backups lies under the prefix, and is refused without what it needs", async () => {
+    const { app, id, store, change } = await scene();
+    await change({ pathPrefix: "deep/down" });
+    const organizations = await app.call("GET", "/api/organizations", { token: app.owner });
+    const find = () => app.world.backupDestinations.find(organizations.body.data[0].id, id);
+    await using storage = await app.useCases.openDestination((await find())!);
+    await storage.put("a.tar", textBody("backup"));
+    expect([...store.objects.keys()]).toEqual(["deep/down/a.tar"]);
+    expect((await storage.list("")).objects).toMatchObject([{ key: "a.tar", bytes: 6 }]);
+    await change({ accessKeyId: null });
+    await expect(app.useCases.openDestination((await find())!)).rejects.toMatchObject({ code: "misconfigured" });
+  });
+
+  test.each(["open", "put", "get", "remove"] as const)(
+    "one whose %s hangs ends with timeout, in time",
+    async (operation) => {
+      const { app, storages } = await scene();
+      storages.break("backups", { [operation]: "hangs" });
+      const probe = runProbe({ ...app.world, probeLimits: { stepsMs: 60, clearMs: 30 } });
+      const target = { kind: "bucket", bucket: "backups" } as never;
+      const { outcome, leftProbes } = await probe({ target: async () => target, pathPrefix: null, leftProbes: ["x"] });
+      expect(outcome).toMatchObject({ ok: false, code: "timeout" });
+      expect(leftProbes.length).toBe(operation === "remove" ? 2 : 1);
+      expect(storages.opened).toBe(0);
+    },
+  );
+
+  test("a caller that leaves ends it", async () => {
+    const { app, storages } = await scene();
+    storages.break("backups", { get: "hangs" });
+    const leaving = new AbortController();
+    const target = { kind: "bucket", bucket: "backups" } as never;
+    const run = runProbe(app.world)({ target: async () => target, pathPrefix: null, leftProbes: [] }, leaving.signal);
+    run.catch(() => {});
+    const reason = new Error("Gone");
+    leaving.abort(reason);
+    await expect(run).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import { assert, property, string } from "fast-check";
+import { isSystemFolder, isWithin } from "../../domain/backup/local_folder.ts";
+import { compareKeys, isObjectKey, nameOfPart, partName } from "../../domain/backup/object_key.ts";
+import { readPathPrefix } from "../../domain/backup/path_prefix.ts";
+import { failedProbe, isAbandonedProbe, probeKey } from "../../domain/backup/probe.ts";
+import { listTree, type TreeChild } from "../../domain/backup/tree_listing.ts";
+import { Failure } from "../../domain/failure.ts";
+
+const outcome = (code: string) => failedProbe("read", new Failure("remote_failed", code, "Cannot read"));
+
+function child(name: string, type: TreeChild["type"]): TreeChild {
+  return { name, type, bytes: 1, modifiedAt: new Date(0) };
+}
+
+describe("compareKeys()", () => {
+  test("orders any texts as their bytes in UTF-8", () => {
+    assert(
+      property(string({ unit: "binary" }), string({ unit: "binary" }), (a, b) => {
+        expect(Math.sign(compareKeys(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      }),
+    );
+  });
+});
+
+describe("partName()", () => {
+  test("is no object's name, and tells whose part it is", () => {
+    for (const name of ["x", "ä".repeat(110), ".slipway-probe-1"]) {
+      const part = partName(name);
+      expect([isObjectKey(part), nameOfPart(part), Buffer.byteLength(part) <= 255]).toEqual([false, name, true]);
+    }
+    expect(nameOfPart(".slipway-part-x")).toBeUndefined();
+  });
+});
+
+describe("readPathPrefix()", () => {
+  test.each([
+    [null, null],
+    ["", null],
+    ["./", null],
+    ["a", "a"],
+    ["a/", "a"],
+    ["a//b/./c", "a/b/c"],
+    ["ä ö", "ä ö"],
+    ["a..b", "a..b"],
+    ["$(id)", "$(id)"],
+  ])("takes %j as %j", (text, prefix) => {
+    expect(readPathPrefix(text)).toBe(prefix);
+  });
+
+  test.each(["/a", "//", "..", "a/..", "../a", "a/../b", "a\0", "\u0000", "a\nb", "-a", "a/-b", "x".repeat(221)])(
+    "refuses %j",
+    (text) => {
+      expect(() => readPathPrefix(text)).toThrow("pathPrefix");
+    },
+  );
+
+  test("what it gives never climbs and is never absolute", () => {
+    assert(
+      property(string(), (text) => {
+        let prefix: string | null = null;
+        try {
+          prefix = readPathPrefix(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Failure);
+        }
+        if (prefix !== null) expect(prefix.split("/").some((part) => part === ".." || part === "")).toBe(false);
+      }),
+    );
+  });
+});
+
+describe("probes", () => {
+  test("are unlike each other, and abandoned only when they are old", () => {
+    const now = new Date("2026-03-01T10:00:00Z");
+    const keys = new Set(Array.from({ length: 100 }, () => probeKey(now)));
+    expect(keys.size).toBe(100);
+    const [key] = [...keys];
+    expect(isObjectKey(key!)).toBe(true);
+    expect(isAbandonedProbe(key!, new Date(now.getTime() + 60_000))).toBe(false);
+    expect(isAbandonedProbe(key!, new Date(now.getTime() + 120_000))).toBe(true);
+    expect(isAbandonedProbe("backup.tar", now)).toBe(false);
+  });
+
+  test("fail with a code of the closed list, whatever a store says", () => {
+    expect(outcome("permission_denied")).toEqual({ ok: false, code: "permission_denied", reason: "read: Cannot read" });
+    expect(outcome("storage_full").code).toBe("misconfigured");
+    expect(outcome("never heard of").code).toBe("unreachable");
+  });
+});
+
+describe("isSystemFolder()", () => {
+  test.each(["/", "/etc", "/etc/x", "/usr/local/x", "/home", "/var/lib", "/tmp", "/proc/1"])(
+    "%s is the system's",
+    (path) => {
+      expect(isSystemFolder(path)).toBe(true);
+    },
+  );
+
+  test.each(["/backups", "/srv/backups", "/home/me", "/var/backups", "/tmp/x", "/etcetera"])("%s is not", (path) => {
+    expect(isSystemFolder(path)).toBe(false);
+  });
+
+  test("isWithin() wants whole names", () => {
+    expect([isWithin("/a", "/a"), isWithin("/a", "/a/b"), isWithin("/a", "/ab"), isWithin("/", "/a")]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+  });
+});
+
+describe("listTree()", () => {
+  test("reads no folder that cannot hold what is asked for", async () => {
+    const read: string[] = [];
+    const tree: Record<string, TreeChild[]> = {
+      "a/": [child("b", "folder"), child("c", "folder"), child("x", "other")],
+      "a/b/": [child("1", "file")],
+      "a/c/": [child("2", "file"), child("3", "file")],
+    };
+    const page = await listTree(
+      async (folder) => {
+        read.push(folder);
+        return tree[folder] ?? [];
+      },
+      { prefix: "a/", after: "a/c/2", limit: 10 },
+    );
+    expect(page.objects.map(({ key }) => key)).toEqual(["a/c/3"]);
+    expect(read).toEqual(["a/", "a/c/"]);
+  });
+});

@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MemoryNameRecords } from "../../adapters/memory/name_records.ts";
+import { partName } from "../../domain/backup/object_key.ts";
+import { probeKey } from "../../domain/backup/probe.ts";
+import { LocalHostFolders } from "../../adapters/local/host_folders.ts";
+import { openStorages } from "../../open_world.ts";
+import type { BucketTarget } from "../../ports/object_storages.ts";
+import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import { type CephContainer, startCeph } from "../support/ceph_container.ts";
+import { expectHidden } from "../support/expect_hidden.ts";
+import { faultyListener } from "../support/faulty_listener.ts";
+import { keyPair } from "../support/key_pair.ts";
+import { postgresApp } from "../support/postgres_app.ts";
+import { type SshdContainer, startSshd } from "../support/sshd_container.ts";
+
+const PATH = "/api/backup-destinations";
+
+/** Everything that was answered, and every secret that was used. */
+const answers: string[] = [];
+const secrets: Record<string, string> = {};
+
+let app: Awaited<ReturnType<typeof postgresApp>>;
+let ceph: CephContainer;
+let sshd: SshdContainer;
+let root: string;
+let names = 0;
+const lifetime = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "slipway-"));
+  lifetime.defer(() => rm(root, { recursive: true, force: true }));
+  const settings = { mode: "self-hosted", dataFolder: join(root, "data"), backupCaFile: undefined } as const;
+  const objectStorages = await openStorages(settings, new MemoryNameRecords());
+  [app, ceph, sshd] = await Promise.all([
+    postgresApp({
+      settings: { backupAllowLocal: true, backupLocalRoot: root, dataFolder: settings.dataFolder },
+      replace: { objectStorages, hostFolders: new LocalHostFolders(), clock: { now: () => new Date() } },
+    }),
+    startCeph(),
+    startSshd({ tmpfs: { "/home/bob/small": "size=64k,mode=1777" } }),
+  ]);
+  lifetime.use(app);
+  lifetime.use(ceph);
+  lifetime.use(sshd);
+}, 300_000);
+afterAll(() => lifetime.disposeAsync());
+
+async function call(method: string, path: string, body?: object) {
+  const answer = await app.call(method, path, { token: app.owner, ...(body && { body }) });
+  answers.push(answer.text);
+  return answer;
+}
+
+/** Records a destination and gives what tries it. */
+async function destination(body: Record<string, unknown>) {
+  for (const [field, value] of Object.entries(body)) {
+    if (/accessKey|secretAccess|sftp/i.test(field) && typeof value === "string") secrets[`${field} ${names}`] = value;
+  }
+  const made = await call("POST", PATH, { name: `Destination ${names++}`, ...body });
+  if (made.status !== 201) throw new Error(made.text);
+  const { id } = made.body.data;
+  return {
+    preflight: async () => (await call("POST", `${PATH}/${id}/preflight`)).body,
+    read: async () => (await call("GET", `${PATH}/${id}`)).body.data,
+  };
+}
+
+async function tried(body: Record<string, unknown>) {
+  return (await destination(body)).preflight();
+}
+
+function bucketBody({ endpoint, bucket, accessKeyId, secretAccessKey }: BucketTarget) {
+  const keys = { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() };
+  return { kind: "s3_compatible", endpoint, bucket, ...keys };
+}
+
+function boxBody({ host, port, user, password, privateKey, keyPassphrase }: RemoteTarget) {
+  return {
+    kind: "sftp",
+    sshHost: host,
+    sshPort: port,
+    sshUser: user,
+    sftpPassword: password?.reveal() ?? null,
+    sftpPrivateKey: privateKey?.reveal() ?? null,
+    sftpKeyPassphrase: keyPassphrase?.reveal() ?? null,
+  };
+}
+
+/** A store that begins an answer and sends a byte of it now and then. */
+function slowAnswer() {
+  const timers = new Set<Timer>();
+  const listener = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        socket.write("HTTP/1.1 200 OK\r\nx-slow: ");
+        timers.add(setInterval(() => socket.write("a"), 200));
+      },
+      data() {},
+      error() {},
+    },
+  });
+  return {
+    port: listener.port,
+    [Symbol.dispose]() {
+      timers.forEach(clearInterval);
+      listener.stop(true);
+    },
+  };
+}
+
+/** What a red preflight answers. */
+function red(code: string, step: string, words = "") {
+  return { ok: false, code, reason: expect.stringMatching(new RegExp(`^${step}: Cannot .*${words}`)) };
+}
+
+describe("preflight of a bucket", () => {
+  test("an empty bucket is green, in the path and by prefix", async () => {
+    const body = bucketBody(await ceph.bucket());
+    expect(await tried(body)).toEqual({ ok: true });
+    const { preflight, read } = await destination({ ...body, pathPrefix: "deep/down ä", region: "eu-central-1" });
+    expect(await preflight()).toEqual({ ok: true });
+    expect(await read()).toMatchObject({ lastVerifyError: null, lastVerifiedAt: expect.any(String) });
+  });
+
+  test("wrong key, wrong secret and a bucket that is not there", async () => {
+    const body = bucketBody(await ceph.bucket());
+    expect(await tried({ ...body, accessKeyId: "canary-no-such-key" })).toEqual(
+      red("auth_failed", "write", "accessKeyId"),
+    );
+    const wrong = { ...body, secretAccessKey: "canary-wrong-secret" };
+    expect(await tried(wrong)).toEqual(red("auth_failed", "write", "secretAccessKey"));
+    expect(await tried({ ...body, bucket: "no-such-bucket" })).toEqual(red("not_found", "write", "bucket"));
+  });
+
+  test.each([
+    [["s3:ListBucket"], "write", "s3:PutObject"],
+    [["s3:PutObject", "s3:GetObject", "s3:ListBucket"], "delete", "s3:DeleteObject"],
+    [["s3:PutObject", "s3:DeleteObject", "s3:ListBucket"], "read", "s3:GetObject"],
+  ] as const)("only %j is red at %s and names %s", async (rights, step, missing) => {
+    const body = bucketBody(await ceph.limited(await ceph.bucket(), rights));
+    expect(await tried(body)).toEqual(red("permission_denied", step, missing));
+  });
+
+  test("the rights of the documentation are enough", async () => {
+    const rights = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"] as const;
+    expect(await tried(bucketBody(await ceph.limited(await ceph.bucket(), rights)))).toEqual({ ok: true });
+  });
+
+  test("a name that does not resolve, a closed port, and something that speaks no S3", async () => {
+    const body = bucketBody(await ceph.bucket());
+    const unresolved = { ...body, endpoint: "http://no-such-host.invalid" };
+    expect(await tried(unresolved)).toEqual(red("unreachable", "write", "resolved"));
+    const closed = faultyListener("closing");
+    closed[Symbol.dispose]();
+    const refused = { ...body, endpoint: `http://127.0.0.1:${closed.port}` };
+    expect(await tried(refused)).toEqual(red("unreachable", "write", "refused"));
+    using web = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("<h1>Hello</h1>") });
+    expect(await tried({ ...body, endpoint: `http://127.0.0.1:${web.port}` })).toMatchObject({ ok: false });
+  });
+
+  test("a probe that a killed run left is removed, one that is fresh is not", async () => {
+    const target = await ceph.bucket();
+    const sdk = await import("@aws-sdk/client-s3");
+    const client = await ceph.client(target);
+    const [old, fresh] = [probeKey(new Date(Date.now() - 120_000)), probeKey(new Date())];
+    for (const Key of [old, fresh])
+      await client.send(new sdk.PutObjectCommand({ Bucket: target.bucket, Key, Body: new Uint8Array(3) }));
+    expect(await tried(bucketBody(target))).toEqual({ ok: true });
+    const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ Bucket: target.bucket }));
+    expect(Contents.map(({ Key }) => Key)).toEqual([fresh]);
+  });
+
+  test("twenty at once are all green and leave nothing", async () => {
+    const target = await ceph.bucket();
+    const { preflight } = await destination(bucketBody(target));
+    const outcomes = await Promise.all(Array.from({ length: 20 }, preflight));
+    expect(outcomes).toEqual(outcomes.map(() => ({ ok: true })));
+    const sdk = await import("@aws-sdk/client-s3");
+    const { KeyCount } = await (
+      await ceph.client(target)
+    ).send(new sdk.ListObjectsV2Command({ Bucket: target.bucket }));
+    expect(KeyCount).toBe(0);
+  });
+});
+
+describe("preflight of an SFTP server", () => {
+  test("by password, by key, by key with a passphrase, and in a jail without a shell", async () => {
+    for (const body of [boxBody(sshd.alice), boxBody(sshd.bob), boxBody(sshd.protectedBob)]) {
+      const { preflight, read } = await destination({ ...body, pathPrefix: "made/when needed" });
+      expect(await preflight()).toEqual({ ok: true });
+      expect(await read()).toMatchObject({ sshHostKey: expect.stringMatching(/^SHA256:/) });
+    }
+    expect(await tried({ ...boxBody(sshd.gina), pathPrefix: "upload" })).toEqual({ ok: true });
+    expect(await sshd.exec(["find", "/home", "/srv/jail", "-name", "*slipway-p*"])).toBe("");
+  });
+
+  test("wrong password, unknown key, a key that is none, a passphrase that is missing", async () => {
+    const wrong = { ...boxBody(sshd.alice), sftpPassword: "canary-wrong-password" };
+    expect(await tried(wrong)).toEqual(red("auth_failed", "write"));
+    const unknown = { ...boxBody(sshd.bob), sftpPrivateKey: keyPair().private };
+    expect(await tried(unknown)).toEqual(red("auth_failed", "write"));
+    const nonsense = { ...boxBody(sshd.bob), sftpPrivateKey: "canary-nonsense-key" };
+    expect(await tried(nonsense)).toEqual(red("misconfigured", "write"));
+    const locked = { ...boxBody(sshd.protectedBob), sftpKeyPassphrase: null };
+    expect(await tried(locked)).toEqual(red("misconfigured", "write", "passphrase"));
+  });
+
+  test("a folder that may only be read, and a full disk", async () => {
+    expect(await tried({ ...boxBody(sshd.gina), pathPrefix: "locked" })).toEqual(red("permission_denied", "write"));
+    expect(await tried(boxBody(sshd.gina))).toEqual(red("permission_denied", "write"));
+    await sshd.exec(["sh", "-c", "head -c 1000000 /dev/zero > /home/bob/small/full 2>/dev/null || true"]);
+    const full = { ...boxBody(sshd.bob), pathPrefix: "small" };
+    expect(await tried(full)).toEqual(red("misconfigured", "write", "disk there is full"));
+    expect((await sshd.exec(["ls", "-A", "/home/bob/small"])).trim()).toBe("full");
+  });
+
+  test("what a broken connection left is removed by the next run", async () => {
+    const old = partName(probeKey(new Date(Date.now() - 120_000)));
+    await sshd.exec([
+      "sh",
+      "-c",
+      `mkdir -p /home/bob/left && touch "/home/bob/left/${old}" && chown -R bob /home/bob/left`,
+    ]);
+    expect(await tried({ ...boxBody(sshd.bob), pathPrefix: "left" })).toEqual({ ok: true });
+    expect(await sshd.exec(["ls", "-A", "/home/bob/left"])).toBe("");
+  });
+
+  test("a name that does not resolve, a port that is closed", async () => {
+    const unresolved = { ...boxBody(sshd.bob), sshHost: "no-such-host.invalid" };
+    expect(await tried(unresolved)).toEqual(red("unreachable", "write", "resolved"));
+    const closed = faultyListener("closing");
+    closed[Symbol.dispose]();
+    const refused = { ...boxBody(sshd.bob), sshHost: "127.0.0.1", sshPort: closed.port };
+    expect(await tried(refused)).toEqual(red("unreachable", "write", "refused"));
+  });
+
+  test("a server's own connection, then a changed host key, for both kinds", async () => {
+    const { host, port, user, privateKey } = sshd.bob;
+    const server = { name: "Second", sshHost: host, sshPort: port, sshUser: user, sshPrivateKey: privateKey!.reveal() };
+    const { id } = (await call("POST", "/api/servers", server)).body.data;
+    const onServer = await destination({ kind: "platform_server", serverId: id, pathPrefix: "nightly" });
+    const box = await destination(boxBody(sshd.bob));
+    expect(await onServer.preflight()).toEqual({ ok: true });
+    expect(await box.preflight()).toEqual({ ok: true });
+    const { hostKey } = (await call("GET", `/api/servers/${id}`)).body.data;
+    expect(hostKey).toMatch(/^SHA256:/);
+    expect(await sshd.exec(["ls", "-A", "/home/bob/.slipway/backups"])).toBe("nightly\n");
+    await sshd.exec(["change-host-keys"]);
+    for (const { preflight } of [onServer, box]) {
+      const outcome = await preflight();
+      expect(outcome).toMatchObject({ ok: false, code: "host_key_changed" });
+      expect(outcome.reason).toContain(hostKey);
+    }
+    expect((await onServer.read()).lastVerifyError).toContain("write: ");
+  });
+});
+
+test("preflight of a folder of this machine makes it, and leaves it empty", async () => {
+  const { preflight } = await destination({ kind: "local", endpoint: join(root, "new/folder"), pathPrefix: "p" });
+  expect(await preflight()).toEqual({ ok: true });
+  expect(await readdir(join(root, "new/folder/p"))).toEqual([]);
+});
+
+test("whatever hangs ends with timeout within thirty seconds", async () => {
+  using silent = faultyListener("silent");
+  using dripping = faultyListener("dripping");
+  using drippingStore = slowAnswer();
+  const [bucket, box] = [bucketBody(await ceph.bucket()), boxBody(sshd.alice)];
+  const stopped = [await destination(bucket), await destination(box)];
+  for (const { preflight } of stopped) expect(await preflight()).toEqual({ ok: true });
+  await Promise.all([ceph.pause(), sshd.pause()]);
+  try {
+    const buckets = [silent, drippingStore].map(({ port }) => ({ ...bucket, endpoint: `http://127.0.0.1:${port}` }));
+    const boxes = [silent, dripping].map(({ port }) => ({ ...box, sshHost: "127.0.0.1", sshPort: port }));
+    const hanging = await Promise.all([...buckets, ...boxes].map(destination));
+    const started = performance.now();
+    const outcomes = await Promise.all([...stopped, ...hanging].map(({ preflight }) => preflight()));
+    expect(performance.now() - started).toBeLessThan(30_000);
+    expect(outcomes).toEqual(outcomes.map(() => red("timeout", "write")));
+  } finally {
+    await Promise.all([ceph.unpause(), sshd.unpause()]);
+  }
+  for (const { preflight } of stopped) expect(await preflight()).toEqual({ ok: true });
+}, 60_000);
+
+test("no secret is in the database, in an answer or in the log", async () => {
+  const { sql } = app.world.database;
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables where table_schema = 'public'`;
+  const dump: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql<{ row: string }[]>`select to_jsonb(t)::text as row from ${sql(name)} as t`;
+    dump.push(...rows.map(({ row }) => row));
+  }
+  expect(dump.some((row) => row.includes("sealed_secret_access_key"))).toBe(true);
+  expect(Object.keys(secrets).length).toBeGreaterThan(20);
+  const log = app.world.log.lines.map(({ text }) => text);
+  const long = Object.fromEntries(Object.entries(secrets).filter(([, secret]) => secret.length >= 8));
+  expectHidden([...dump, ...answers, ...log].join("\n"), long);
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { S3ObjectStorages } from "../../adapters/s3/object_storages.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { BucketTarget } from "../../ports/object_storages.ts";
+import { objectStorageContract } from "../contracts/object_storage.ts";
+import { textBody, textOf } from "../support/bodies.ts";
+import { type CephContainer, startCeph } from "../support/ceph_container.ts";
+
+const MIB = 1024 * 1024;
+let ceph: CephContainer;
+
+beforeAll(async () => {
+  ceph = await startCeph();
+}, 300_000);
+afterAll(async () => {
+  await ceph?.[Symbol.asyncDispose]();
+});
+
+objectStorageContract(
+  "S3 on Ceph",
+  async () => {
+    const sdk = await import("@aws-sdk/client-s3");
+    const target = await ceph.bucket();
+    const client = await ceph.client(target);
+    const Bucket = target.bucket;
+    const storage = await new S3ObjectStorages().open(target);
+    return {
+      storage,
+      async raw() {
+        const { Contents = [] } = await client.send(new sdk.ListObjectsV2Command({ Bucket }));
+        const { Uploads = [] } = await client.send(new sdk.ListMultipartUploadsCommand({ Bucket }));
+        return [...Contents, ...Uploads].map(({ Key = "" }) => Key);
+      },
+      async abandon(Key) {
+        const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }));
+        await client.send(
+          new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: new Uint8Array(10) }),
+        );
+      },
+      async [Symbol.asyncDispose]() {
+        await storage[Symbol.asyncDispose]();
+      },
+    };
+  },
+  { largest: 1024 * MIB, part: 8 * MIB },
+);
+
+/** A name that the store knows as its own. */
+const NAME = "store.test";
+const port = () => new URL(ceph.endpoint).port;
+/** Every name leads to the store. */
+const here = async () => new URL(ceph.endpoint).hostname;
+
+async function works(storages: S3ObjectStorages, target: BucketTarget): Promise<string | undefined> {
+  await using storage = await storages.open(target);
+  await storage.put("a/b", textBody("works"));
+  return await textOf(await storage.get("a/b"));
+}
+
+describe("S3ObjectStorages on Ceph", () => {
+  test("finds a bucket by its name in the host as well as in the path", async () => {
+    const target = await ceph.bucket();
+    const asked: string[] = [];
+    const resolveAddress = (host: string) => {
+      asked.push(host);
+      return here();
+    };
+    const storages = new S3ObjectStorages({ resolveAddress });
+    const endpoint = `http://${NAME}:${port()}`;
+    expect(await works(storages, { ...target, endpoint, forcePathStyle: false })).toBe("works");
+    expect(await works(storages, { ...target, endpoint, forcePathStyle: true })).toBe("works");
+    expect(new Set(asked)).toEqual(new Set([`${target.bucket}.${NAME}`, NAME]));
+  });
+
+  test("believes an authority that it is told of, and the certificate has to be for the name", async () => {
+    const target = await ceph.bucket();
+    const { key, cert } = await certificate(NAME);
+    using secure = Bun.serve({
+      port: 0,
+      hostname: await here(),
+      tls: { key, cert },
+      async fetch(request) {
+        const url = request.url.replace(/^https:\/\/[^/]+/, ceph.endpoint);
+        const { method, headers } = request;
+        return fetch(url, { method, headers, ...(request.body && { body: await request.arrayBuffer() }) });
+      },
+    });
+    const at = (host: string): BucketTarget => ({ ...target, endpoint: `https://${host}:${secure.port}` });
+    const authorities = [cert];
+    const trusting = new S3ObjectStorages({ resolveAddress: here, authorities });
+    expect(await works(trusting, at(NAME))).toBe("works");
+    const distrusted = { code: "misconfigured", message: expect.stringContaining("BACKUP_CA_FILE") };
+    await expect(works(trusting, at("other.test"))).rejects.toMatchObject(distrusted);
+    await expect(works(new S3ObjectStorages({ resolveAddress: here }), at(NAME))).rejects.toMatchObject(distrusted);
+  });
+
+  test("connects to no other address than the one that was checked", async () => {
+    const target = await ceph.bucket();
+    const refused = new Failure(
+      "remote_failed",
+      "unreachable",
+      "Cannot connect: only public addresses can be used here",
+    );
+    const storages = new S3ObjectStorages({ resolveAddress: () => Promise.reject(refused) });
+    await expect(works(storages, target)).rejects.toBe(refused);
+    let asked = 0;
+    // A name that is public when it is checked and private a moment later.
+    const rebinding = new S3ObjectStorages({
+      resolveAddress: async () => (asked++ === 0 ? await here() : "192.0.2.1"),
+    });
+    await using storage = await rebinding.open({ ...target, endpoint: `http://${NAME}:${port()}` });
+    await storage.put("x", textBody("x"));
+    expect(asked).toBe(1);
+  });
+
+  test.each([301, 302, 307, 308])("does not follow an answer of %d with its credentials", async (status) => {
+    const target = await ceph.bucket();
+    const seen: string[] = [];
+    using elsewhere = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        seen.push(request.url);
+        return new Response();
+      },
+    });
+    const location = `http://127.0.0.1:${elsewhere.port}/`;
+    using redirecting = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response(null, { status, headers: { location } }),
+    });
+    const led = works(new S3ObjectStorages(), { ...target, endpoint: `http://127.0.0.1:${redirecting.port}` });
+    await expect(led).rejects.toMatchObject({ code: "misconfigured" });
+    expect(seen).toEqual([]);
+  });
+
+  test("names a clock that is wrong", async () => {
+    const target = await ceph.bucket();
+    const late = works(new S3ObjectStorages({ clockOffsetMs: 3_600_000 }), target);
+    await expect(late).rejects.toMatchObject({ code: "misconfigured", message: expect.stringContaining("clock") });
+  });
+
+  test("says nothing of what a store says, whatever that is", async () => {
+    const target = await ceph.bucket();
+    const secret = target.secretAccessKey.reveal();
+    using telling = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        new Response(`<Error><Code>Odd${secret}</Code><Message>${secret}</Message></Error>`, { status: 400 }),
+    });
+    const told = works(new S3ObjectStorages(), { ...target, endpoint: `http://127.0.0.1:${telling.port}` });
+    const error = await told.then(
+      () => undefined,
+      (failure: Error) => failure,
+    );
+    expect(error).toMatchObject({ code: "misconfigured" });
+    expect(`${error?.message} ${Bun.inspect(error)}`).not.toContain(secret);
+  });
+});
+
+/** A certificate that vouches for itself, for one name. */
+async function certificate(name: string): Promise<{ readonly key: string; readonly cert: string }> {
+  const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", `/CN=${name}`];
+  const files = ["-addext", `subjectAltName=DNS:${name}`, "-keyout", "/tmp/key.pem", "-out", "/tmp/cert.pem"];
+  await ceph.exec(["openssl", ...words, ...files]);
+  return { key: await ceph.exec(["cat", "/tmp/key.pem"]), cert: await ceph.exec(["cat", "/tmp/cert.pem"]) };
+}

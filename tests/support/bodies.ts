@@ -1,0 +1,72 @@
+const CHUNK = 1024 * 1024;
+
+/** A stream of so many bytes, which are not held, and the digest they have. */
+export interface Body {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Known once the stream was read to its end. */
+  digest(): string;
+}
+
+/** Bytes that no compression and no repetition helps with, made as they are read, in chunks of odd sizes. */
+export function body(bytes: number, seed = crypto.getRandomValues(new Uint8Array(8))): Body {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const noise = new Uint8Array(CHUNK);
+  for (let at = 0; at < CHUNK; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
+  noise.set(seed);
+  let left = bytes;
+  let digest: string | undefined;
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (left === 0) return controller.close();
+        const size = Math.min(left, left % 3 === 0 ? CHUNK - 77 : CHUNK);
+        const chunk = noise.slice(0, size);
+        new DataView(chunk.buffer).setUint8(size - 1, left % 251);
+        hasher.update(chunk);
+        left -= size;
+        controller.enqueue(chunk);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { stream, digest: () => (digest ??= hasher.digest("hex")) };
+}
+
+/** A stream of exactly this text. */
+export function textBody(text: string): ReadableStream<Uint8Array> {
+  return new Blob([text]).stream();
+}
+
+/** A stream that gives so many bytes and then does what it is told: never anything more, or an error. */
+export function brokenBody(bytes: number, then: "hangs" | Error): ReadableStream<Uint8Array> {
+  const { stream } = body(bytes);
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        if (then instanceof Error) return controller.error(then);
+        await new Promise<never>(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** The size and digest of what a stream gives, without holding it. */
+export async function digestOf(stream: ReadableStream<Uint8Array> | undefined) {
+  if (!stream) return undefined;
+  const hasher = new Bun.CryptoHasher("sha256");
+  let bytes = 0;
+  for await (const chunk of stream) {
+    hasher.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, digest: hasher.digest("hex") };
+}
+
+/** The text that a stream gives. */
+export async function textOf(stream: ReadableStream<Uint8Array> | undefined): Promise<string | undefined> {
+  return stream && (await new Response(stream).text());
+}
