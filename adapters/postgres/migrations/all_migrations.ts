@@ -8,7 +8,7 @@ import retention from "./0007_retention.sql" with { type: "text" };
 import deployments from "./0008_deployments.sql" with { type: "text" };
 import installation from "./0009_installation.sql" with { type: "text" };
 import images from "./0010_images.sql" with { type: "text" };
-import backupDestinations from "./0020_backup_destinations.sql" with { type: "text" };
+import backupDestinations from "./0011_backup_destinations.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -29,5 +29,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 8, name: "deployments", text: deployments },
   { version: 9, name: "installation", text: installation },
   { version: 10, name: "images", text: images },
-  { version: 20, name: "backup_destinations", text: backupDestinations },
+  { version: 11, name: "backup_destinations", text: backupDestinations },
 ];
