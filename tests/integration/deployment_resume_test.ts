@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { isSettled } from "../../../domain/deployment/transitions.ts";
-import { APP, EngineScene, REPOSITORY, SITE } from "../../support/engine_scene.ts";
-import { mortal } from "../../support/mortal.ts";
+import { isSettled } from "../../domain/deployment/transitions.ts";
+import { APP, EngineScene, REPOSITORY, SITE } from "../support/engine_scene.ts";
+import { mortal } from "../support/mortal.ts";
 
 const LEASE_MS = 10_000;
 /** More calls than any deployment makes. */
