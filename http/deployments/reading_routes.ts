@@ -38,6 +38,8 @@ export interface FeedOptions {
   readonly identify: (request: Request) => Promise<Principal>;
 }
 
+type Described = Awaited<ReturnType<ReadingUseCases["describeInstances"]>>;
+
 const Logs = object({ data: t.Array(LogLineView), nextSince: integer() });
 
 /** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
@@ -115,6 +117,13 @@ function logs(access: Access, useCases: ReadingUseCases) {
   );
 }
 
+/** What the deployment found, unless it has changed since. */
+function healthOf({ health, service, status }: Described["instances"][number], { services }: Deployment): string {
+  const found = services.find(({ name }) => name === service)?.status ?? "pending";
+  const isDown = status === "exited" || status === "restarting" || health === "unhealthy";
+  return found === "healthy" && isDown ? "unhealthy" : found;
+}
+
 function running(access: Access, useCases: ReadingUseCases) {
   return new Elysia({ name: "http/deployments/instances" })
     .use(access)
@@ -122,16 +131,16 @@ function running(access: Access, useCases: ReadingUseCases) {
       "/:id/info",
       async ({ principal, params }) => {
         const { deployment, instances } = await useCases.describeInstances(principal, params.id);
-        const services = instances.map(({ service, containerId, image, status, startedAt, restarts, port, host }) => ({
-          name: service,
-          containerId,
-          image,
-          status,
-          health: deployment.services.find(({ name }) => name === service)?.status ?? "pending",
-          startedAt: startedAt.toISOString(),
-          restarts,
-          ports: [port],
-          address: `${host}:${port}`,
+        const services = instances.map((instance) => ({
+          name: instance.service,
+          containerId: instance.containerId,
+          image: instance.image,
+          status: instance.status,
+          health: healthOf(instance, deployment),
+          startedAt: instance.startedAt.toISOString(),
+          restarts: instance.restarts,
+          ports: [instance.port],
+          address: `${instance.host}:${instance.port}`,
         }));
         return { data: { runtime: deployment.plan.runtime ?? "process", services } };
       },

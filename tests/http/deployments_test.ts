@@ -183,6 +183,15 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     });
   });
 
+  test("info tells that what was healthy has ended since", async () => {
+    await using app = await deployingApp();
+    const id = await app.deployed(await app.project());
+    const [instance] = await app.world.runtime.list();
+    app.world.runtime.find = async () => ({ ...instance!, status: "exited", exit: { code: 1, reason: "stopped" } });
+    const [service] = (await app.get(`/${id}/info`)).body.data.services;
+    expect(service).toMatchObject({ status: "exited", health: "unhealthy" });
+  });
+
   test("of what does not run there is nothing to tell or restart", async () => {
     await using app = await deployingApp();
     app.world.builder.scripts.set(BUILD, { exitCode: 2 });
