@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { cleanImages } from "./application/deployments/clean_images.ts";
+import type { EngineSettings } from "./application/deployments/engine/run.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
 import { startWorker } from "./application/deployments/engine/worker.ts";
 import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
@@ -19,7 +21,7 @@ export type Engine = AsyncDisposable;
 
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
 export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, config: Config): Promise<Engine> {
-  const { baseDomain, buildConcurrency, buildTimeoutSeconds, rollbackWindow } = config;
+  const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
   await processes.supervise();
@@ -48,16 +50,7 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
       .then((live) => live || tidy())
       .catch(complain("The edge could not follow a change"));
   });
-  const run = runDeployment(world, {
-    baseDomain,
-    runtime: config.runtime,
-    baseImages: config.baseImages,
-    buildTimeoutMs: buildTimeoutSeconds * 1000,
-    rollbackWindow,
-    edgeUrl: (hostname) => `http://${hostname}${edge.port === 80 ? "" : `:${edge.port}`}`,
-    probationMs: PROBATION_MS,
-    healthMs: HEALTH_MS,
-  });
+  const run = runDeployment(world, engineSettings(config, edge.port, await world.installation.id()));
   const worker = startWorker(world, { run, maxBuilds: buildConcurrency });
   const sweeping = setInterval(tidy, SWEEP_MS);
   tidy();
@@ -79,4 +72,18 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
     return (error: unknown) =>
       log.write("warn", message, { error: error instanceof Error ? error.message : String(error) });
   }
+}
+
+function engineSettings(config: Config, edgePort: number, installation: string): EngineSettings {
+  return {
+    baseDomain: config.baseDomain,
+    runtime: config.runtime,
+    baseImages: config.baseImages,
+    cacheScope: (projectId) => createHash("sha256").update(`${installation} caches ${projectId}`).digest("hex"),
+    buildTimeoutMs: config.buildTimeoutSeconds * 1000,
+    rollbackWindow: config.rollbackWindow,
+    edgeUrl: (hostname) => `http://${hostname}${edgePort === 80 ? "" : `:${edgePort}`}`,
+    probationMs: PROBATION_MS,
+    healthMs: HEALTH_MS,
+  };
 }

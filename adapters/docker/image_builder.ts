@@ -50,7 +50,7 @@ export class DockerImageBuilder implements ImageBuilder {
     const { deploymentId, projectId, signal } = request;
     signal.throwIfAborted();
     const context = await buildContext(request);
-    const name = imageName(projectId, deploymentId);
+    const name = imageName({ installation: this.#options.installation, projectId, deploymentId });
     const former = await this.#image(name);
     try {
       const built = await this.#image(await this.#run(request, context, name));

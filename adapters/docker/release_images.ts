@@ -41,7 +41,8 @@ export class DockerReleaseImages implements ReleaseImages {
   async remove(deploymentId: string): Promise<void> {
     const found = await this.find(deploymentId);
     if (!found) return;
-    await orRefused("remove the image", () => this.#removeNamed(imageName(found.projectId, deploymentId)));
+    const name = imageName({ ...found, installation: this.#installation });
+    await orRefused("remove the image", () => this.#removeNamed(name));
   }
 
   async trim(maxCacheBytes: number): Promise<void> {
@@ -68,7 +69,8 @@ export class DockerReleaseImages implements ReleaseImages {
       const deploymentId = Labels?.[LABELS.deployment];
       const projectId = Labels?.[LABELS.project];
       if (deploymentId === undefined || projectId === undefined) return [];
-      const isKept = RepoTags?.includes(imageName(projectId, deploymentId)) ?? false;
+      const name = imageName({ installation: this.#installation, projectId, deploymentId });
+      const isKept = RepoTags?.includes(name) ?? false;
       return isKept ? [{ deploymentId, projectId, image: Id, bytes: Size }] : [];
     });
   }

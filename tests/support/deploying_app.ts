@@ -17,6 +17,7 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
     baseDomain: "localhost",
     runtime: "process",
     baseImages: [],
+    cacheScope: (projectId) => projectId,
     buildTimeoutMs: 5_000,
     rollbackWindow: 3,
     edgeUrl: (hostname) => `http://${hostname}:4480`,

@@ -34,6 +34,7 @@ const ENGINE: EngineSettings = {
   baseDomain: "localhost",
   runtime: "process",
   baseImages: [],
+  cacheScope: (projectId) => projectId,
   buildTimeoutMs: 5_000,
   rollbackWindow: 2,
   edgeUrl: (hostname) => `http://${hostname}:4480`,

@@ -91,7 +91,7 @@ async function generated(run: Run, found: Detection): Promise<Made> {
     commands: { install: plan.installCommand, build: plan.buildCommand, start: startOf(plan) },
     rootDirectory: recipe.wholeRepository ? plan.rootDirectory : null,
     port: plan.port ?? PORT,
-    cacheScope: deployment.projectId,
+    cacheScope: run.settings.cacheScope(deployment.projectId),
     mounts: (await run.ports.imageBuilder.features()).mounts,
     secretNames: [...environment.keys()],
     environmentDigest: await buildTag(run),

@@ -50,6 +50,8 @@ export interface EngineSettings {
   readonly baseDomain: string;
   /** What builds and runs what nobody chose a runtime for. */
   readonly runtime: RuntimeName | "auto";
+  /** What a project's build caches are kept under; no other project can tell. */
+  readonly cacheScope: (projectId: string) => string;
   /** Where base images of generated Dockerfiles are taken from. */
   readonly baseImages: BaseImages;
   readonly buildTimeoutMs: number;
