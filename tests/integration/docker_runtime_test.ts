@@ -334,6 +334,7 @@ describe("DockerRuntime: what keeps ending", () => {
     const request = runRequest(world, world.programs.greedy, { memoryBytes: 64 * 1024 * 1024 });
     const { instanceId } = await world.runtime.start(request);
     const ended = await whenStatus(world.runtime, instanceId, "exited");
-    expect(ended).toMatchObject({ restarts: 4, exit: { code: 137, reason: "out_of_memory" } });
+    expect(ended).toMatchObject({ exit: { code: 137, reason: "out_of_memory" } });
+    expect(ended?.restarts).toBeGreaterThanOrEqual(4);
   });
 });
