@@ -202,10 +202,13 @@ describe("stopping", () => {
       });
       await locked.promise;
       const created = slipway.call("POST", "/api/projects", { token: slipway.owner, body: { name: "Harbour" } });
-      await eventually(
-        () => query(url, "select 1 from pg_stat_activity where wait_event_type = 'Lock'"),
+      // The server's own upkeep may wait for the lock too.
+      const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into projects%'`;
+      const waiting = await eventually(
+        () => query(url, waits),
         (rows) => rows.length > 0,
       );
+      expect(waiting).not.toEqual([]);
       slipway.program.signal(signal);
       expect(
         await eventually(

@@ -77,7 +77,7 @@ export class TestProject {
   }
 
   /** A deployment once nothing more happens to it. */
-  async settled(id: string, limitMs = 60_000) {
+  async settled(id: string, limitMs = 240_000) {
     for (const until = Date.now() + limitMs; ; await Bun.sleep(50)) {
       const answer = await this.call("GET", `/api/deployments/${id}`).catch(() => undefined);
       const deployment = answer?.body?.data;
