@@ -142,7 +142,7 @@ export class EngineScene implements AsyncDisposable {
 
   /** The deployment once it is as asked. */
   async until(id: string, holds: (deployment: Deployment) => boolean): Promise<Deployment> {
-    const giveUpAt = Date.now() + 8_000;
+    const giveUpAt = Date.now() + 60_000;
     for (;;) {
       const deployment = await this.memory.deployments.get(id);
       if (deployment && holds(deployment)) return deployment;
