@@ -5,6 +5,6 @@ const [appPort] = process.argv.slice(2);
 const edge = new EdgeServer();
 edge.listen({ host: "127.0.0.1", port: 0 });
 const target = { kind: "address", host: "127.0.0.1", port: Number(appPort) } as const;
-edge.load([{ hostname: "app.localhost", pathPrefix: "/", projectId: "prj_bench", deploymentId: "dep_bench", target }]);
+edge.load([{ hostname: "app.localhost", pathPrefix: "/", projectId: "prj_bench", servedBy: "dep_bench", target }]);
 process.stdout.write(`${edge.port}\n`);
 process.once("SIGTERM", () => void edge.stop(0).then(() => process.exit(0)));

@@ -36,6 +36,8 @@ export interface ProjectSettings {
   readonly healthPath?: string;
   readonly requireApproval?: boolean;
   readonly runtime?: RuntimeName;
+  /** Paths of the machine, and the engine's names of volumes, that its services may use; only an admin changes them. */
+  readonly hostPaths?: readonly string[];
 }
 
 /** Settings to change: `null` takes a setting back to its default. */

@@ -2,6 +2,7 @@ import type { Deployment } from "../domain/deployment/deployment.ts";
 import type { NewEvent } from "../domain/deployment/deployment_event.ts";
 import type { Listing, Page } from "../domain/page.ts";
 import type { Secret } from "../domain/secret.ts";
+import type { Composition } from "../domain/services/composition.ts";
 
 /** Which deployments a list shows. */
 export interface DeploymentFilter {
@@ -21,6 +22,8 @@ export interface DeploymentChange {
 export interface DeploymentContent {
   readonly environment: ReadonlyMap<string, Secret>;
   readonly events: readonly NewEvent[];
+  /** What it consists of, where that is given. */
+  readonly composition?: Composition;
 }
 
 /** Where deployments are kept, with the environment each was made with, sealed. */

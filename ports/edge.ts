@@ -4,7 +4,8 @@ export interface EdgeRoute {
   readonly pathPrefix: string;
   /** What the route is replaced with: its project, or its deployment for a preview. */
   readonly projectId: string;
-  readonly deploymentId: string;
+  /** What answers there: requests that run are counted by it. */
+  readonly servedBy: string;
   readonly target:
     | { readonly kind: "address"; readonly host: string; readonly port: number }
     | { readonly kind: "folder"; readonly path: string }
@@ -18,6 +19,6 @@ export interface EdgeRoute {
 export interface Edge {
   /** Replaces all routes of a project at once: every request that arrives after this resolves goes by the new ones. */
   switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void>;
-  /** Resolves once no request to a deployment is running any more, or after `limitMs`. */
-  drained(deploymentId: string, limitMs: number): Promise<void>;
+  /** Resolves once no request to what is served by this is running any more, or after `limitMs`. */
+  drained(servedBy: string, limitMs: number): Promise<void>;
 }

@@ -4,6 +4,8 @@ import type { Secret } from "../domain/secret.ts";
 export interface ImageRequest {
   readonly deploymentId: string;
   readonly projectId: string;
+  /** Which of the deployment's services it is for. */
+  readonly service: string;
   /** The folder whose files the build sees; what its `.dockerignore` names is not sent. */
   readonly folder: string;
   /** A Dockerfile in that folder, relative to it, or the text of one that is made for it. */
@@ -34,15 +36,23 @@ export interface BuiltImage {
   readonly port: number | null;
 }
 
-/** Builds images that are known by their deployment afterwards. */
+/** What an image is made from, without how that is told. */
+export type ImageMakings = Pick<ImageRequest, "folder" | "dockerfile" | "target" | "args">;
+
+/** Builds images that are known by their deployment and service afterwards. */
 export interface ImageBuilder {
   /** What the engine's builder understands: mounts of caches and secrets, or neither. */
   features(): Promise<{ readonly mounts: boolean }>;
   /**
-   * Builds and keeps an image under its deployment; one that was there is replaced. Rejects with an `invalid` failure, code `build_failed`, naming the step
+   * Builds and keeps an image under its deployment and service; one that was there is replaced. Rejects with an `invalid` failure, code `build_failed`, naming the step
    * that failed, `base_image_missing` when an image it stands on cannot be had, `link_outside` for a Dockerfile or a link that leads out of the folder; with an
    * `unavailable` one, code `engine_away`, when the engine does not answer. Aborting ends the build on the engine before it rejects with the signal's reason.
    * No secret is in the image, its history or what is logged.
    */
   build(request: ImageRequest): Promise<BuiltImage>;
+  /**
+   * A digest of all that a build would see: it differs exactly when a file that would be sent, its mode, the Dockerfile, the target or an argument does. Rejects as `build` does
+   * for a link that leads out of the folder.
+   */
+  identify(makings: ImageMakings): Promise<string>;
 }

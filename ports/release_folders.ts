@@ -12,6 +12,14 @@ export interface ReleaseFiles {
   entries(deploymentId: string): AsyncIterable<TreeEntry>;
   /** Reads one regular file of it, not through links that leave it; `undefined` when absent or over `maxBytes`. */
   read(deploymentId: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
+  /**
+   * What lies at a path and a digest of it: of all names, modes and bytes below, links as links, `.git` left out; an empty path is the whole. `undefined` when nothing does;
+   * rejects with an `invalid` failure, code `link_outside`, when the path itself leads over a link.
+   */
+  digest(
+    deploymentId: string,
+    path: string,
+  ): Promise<{ readonly kind: "file" | "folder"; readonly digest: string } | undefined>;
 }
 
 /** The folders that deployments are built and run in, one each, below the data folder. Words that can be no id are never there. */

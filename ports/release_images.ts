@@ -1,20 +1,27 @@
-/** An image of this installation. */
-export interface ReleaseImage {
+/** Whose image it is: that of a service of a deployment; a simple project has one service, named `app`. */
+export interface ImageOwner {
   readonly deploymentId: string;
   readonly projectId: string;
+  readonly service: string;
+}
+
+/** An image of this installation. */
+export interface ReleaseImage extends ImageOwner {
   /** Its digest. */
   readonly image: string;
   /** Bytes on the engine, with layers that others share. */
   readonly bytes: number;
 }
 
-/** The images that deployments were built to, kept on the engine by deployment. Images of others are never touched. */
+/** The images that deployments run, kept on the engine by deployment and service. Images of others are never touched. */
 export interface ReleaseImages {
-  /** A deployment's image, if it is there. */
-  find(deploymentId: string): Promise<ReleaseImage | undefined>;
-  /** Every image of this installation. */
+  /** The image of a deployment's service, if it is there. */
+  find(deploymentId: string, service: string): Promise<ReleaseImage | undefined>;
+  /** Every image of this installation, once for each service that has it. */
   list(): Promise<readonly ReleaseImage[]>;
-  /** Removes a deployment's image with the layers that nothing else needs; an absent one is no error, one in use stays until it is not. */
+  /** Keeps an image that is on the engine, whoever brought it, for this service too, in the place of the one it had; `false` when it is not there. */
+  keep(image: string, owner: ImageOwner): Promise<boolean>;
+  /** Removes a deployment's images with the layers that nothing else needs; an absent one is no error, one in use stays until it is not. */
   remove(deploymentId: string): Promise<void>;
   /** Removes layers that belong to no image any more, and build cache beyond so many bytes, least recently used first. */
   trim(maxCacheBytes: number): Promise<void>;

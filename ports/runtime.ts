@@ -1,4 +1,5 @@
 import type { Secret } from "../domain/secret.ts";
+import type { ContainerSpec } from "../domain/services/service_spec.ts";
 
 /** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
 export interface RunnableFolder {
@@ -8,13 +9,29 @@ export interface RunnableFolder {
   readonly command: string;
 }
 
-/** An image by its digest; it listens on `port`, which `PORT` tells it too. Without a command it starts as it is made to. */
+/** An image by its digest. Without a command it starts as it is made to, or as `container` says. */
 export interface RunnableImage {
   readonly kind: "image";
   readonly image: string;
+  /** One line for a shell. */
   readonly command: string | null;
-  readonly port: number;
+  /** The ports inside that are reached from this machine, the most important first; none for what only others of its scope reach. */
+  readonly ports: readonly number[];
+  /** How it differs from what its image says. */
+  readonly container?: ContainerSpec;
+  /** What is mounted: sources and volumes by the names and paths that the engine knows them by. */
+  readonly mounts?: readonly RunnableMount[];
 }
+
+/** Something that is seen inside an instance at a path. */
+export type RunnableMount =
+  /** Kept by the scope under a name, whatever runs of it. Made when it is not there, never removed with an instance. */
+  | { readonly kind: "volume"; readonly name: string; readonly target: string; readonly readOnly: boolean }
+  /** A volume of the engine that was there before, by the engine's name; one that another scope of this installation keeps is refused. */
+  | { readonly kind: "external"; readonly name: string; readonly target: string; readonly readOnly: boolean }
+  /** An absolute path of this machine; it has to be there. */
+  | { readonly kind: "path"; readonly path: string; readonly target: string; readonly readOnly: boolean }
+  | { readonly kind: "memory"; readonly target: string; readonly bytes: number | null };
 
 /** What an instance is started from. */
 export type Runnable = RunnableFolder | RunnableImage;
@@ -26,6 +43,10 @@ export interface RunRequest<From extends Runnable = Runnable> {
   readonly deploymentId: string;
   readonly projectId: string;
   readonly service: string;
+  /** Instances of one scope find each other by the names of their services, and share volumes; those of others do not. */
+  readonly scope: string;
+  /** Others do not find it by its name before it is introduced. */
+  readonly unannounced?: boolean;
   readonly runs: From;
   readonly environment: ReadonlyMap<string, Secret>;
   readonly memoryBytes?: number;
@@ -42,9 +63,11 @@ export interface Instance {
   readonly projectId: string;
   readonly service: string;
   readonly status: "starting" | "running" | "restarting" | "exited";
-  /** Where it listens, on this machine. */
+  /** Where it is reached from this machine: the most important port; `null` when it is not. */
   readonly host: string;
-  readonly port: number;
+  readonly port: number | null;
+  /** All ports that it is reached at, with the port inside that each leads to. */
+  readonly ports: readonly { readonly inside: number; readonly port: number }[];
   /** Whether something in between takes connections although the program itself may not listen yet. */
   readonly relayed: boolean;
   /** What its own health check says; `null` when it brings none. */
@@ -90,6 +113,8 @@ export interface Runtime<From extends Runnable = Runnable> {
   remove(instanceId: string, options: { readonly graceMs: number }): Promise<void>;
   /** Stops its program and starts it anew, at the same address. */
   restart(instanceId: string, options: { readonly graceMs: number }): Promise<Instance>;
+  /** From now on the others of its scope find it by its name, beside whoever has that name too; repeating it changes nothing. */
+  introduce(instanceId: string): Promise<void>;
   usage(instanceId: string): Promise<InstanceUsage | undefined>;
   /** What it printed after `since`, at most `limit` lines; old output is dropped beyond a bound. */
   output(

@@ -3,6 +3,7 @@ import type { AuditLog } from "./audit_log.ts";
 import type { BackupDestinations } from "./backup_destinations.ts";
 import type { Clock } from "./clock.ts";
 import type { CloudLinks } from "./cloud_links.ts";
+import type { Compositions } from "./compositions.ts";
 import type { ContainerEngine } from "./container_engine.ts";
 import type { DeploymentEvents } from "./deployment_events.ts";
 import type { DeploymentQueue } from "./deployment_queue.ts";
@@ -20,6 +21,7 @@ import type { HostFolders } from "./host_folders.ts";
 import type { IdempotentAnswers } from "./idempotent_answers.ts";
 import type { Identities } from "./identities.ts";
 import type { ImageBuilder } from "./image_builder.ts";
+import type { ImageRegistry } from "./image_registry.ts";
 import type { Installation } from "./installation.ts";
 import type { Invitations } from "./invitations.ts";
 import type { Log } from "./log.ts";
@@ -39,6 +41,8 @@ import type { UploadFiles } from "./upload_files.ts";
 import type { UploadSessions } from "./upload_sessions.ts";
 import type { Users } from "./users.ts";
 import type { Variables } from "./variables.ts";
+import type { Volumes } from "./volumes.ts";
+import type { YamlReader } from "./yaml_reader.ts";
 
 /** Every port the application stands on. */
 export interface World {
@@ -47,6 +51,7 @@ export interface World {
   readonly backupDestinations: BackupDestinations;
   readonly clock: Clock;
   readonly cloudLinks: CloudLinks;
+  readonly compositions: Compositions;
   readonly containerEngine: ContainerEngine;
   readonly deploymentEvents: DeploymentEvents;
   readonly deploymentQueue: DeploymentQueue;
@@ -64,6 +69,7 @@ export interface World {
   readonly idempotentAnswers: IdempotentAnswers;
   readonly identities: Identities;
   readonly imageBuilder: ImageBuilder;
+  readonly imageRegistry: ImageRegistry;
   readonly installation: Installation;
   readonly invitations: Invitations;
   readonly log: Log;
@@ -83,4 +89,6 @@ export interface World {
   readonly uploadSessions: UploadSessions;
   readonly users: Users;
   readonly variables: Variables;
+  readonly volumes: Volumes;
+  readonly yamlReader: YamlReader;
 }

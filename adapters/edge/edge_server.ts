@@ -84,8 +84,8 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     this.#keepServed();
   }
 
-  drained(deploymentId: string, limitMs: number): Promise<void> {
-    return this.running.drained(deploymentId, limitMs);
+  drained(servedBy: string, limitMs: number): Promise<void> {
+    return this.running.drained(servedBy, limitMs);
   }
 
   /** Takes no more connections, lets running requests end for `graceMs`, then closes every connection. */
@@ -120,10 +120,10 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     this.#dispatch(client, head, early);
   }
 
-  failed({ projectId, deploymentId }: EdgeRoute, reason: string): void {
-    if ((this.#noted.get(deploymentId) ?? -Infinity) + NOTE_EVERY_MS > performance.now()) return;
-    this.#noted.set(deploymentId, performance.now());
-    this.#options.log?.write("warn", "An app did not answer", { projectId, deploymentId, reason });
+  failed({ projectId, servedBy }: EdgeRoute, reason: string): void {
+    if ((this.#noted.get(servedBy) ?? -Infinity) + NOTE_EVERY_MS > performance.now()) return;
+    this.#noted.set(servedBy, performance.now());
+    this.#options.log?.write("warn", "An app did not answer", { projectId, servedBy, reason });
   }
 
   #dispatch(client: ClientConnection, head: RequestHead, early: readonly Buffer[] | undefined): void {

@@ -43,7 +43,7 @@ export class FileExchange implements Exchange {
     const { client, head, route, folder, running } = this.#request;
     client.begin(this);
     if (head.method !== "GET" && head.method !== "HEAD") return client.answer(WRONG_METHOD);
-    running.begin(route.deploymentId);
+    running.begin(route.servedBy);
     try {
       await using file = await openStatic(folder, head.path.slice(route.pathPrefix.replace(/\/+$/, "").length));
       if (this.#gone) return;
@@ -53,7 +53,7 @@ export class FileExchange implements Exchange {
       if (this.#begun) client.abort();
       else if (!this.#gone) client.answer(BROKEN_FILE);
     } finally {
-      running.end(route.deploymentId);
+      running.end(route.servedBy);
     }
   }
 

@@ -67,7 +67,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     const { client, route, address, early } = this.#request;
     const { pool, running } = this.#host;
     client.begin(this);
-    running.begin(route.deploymentId);
+    running.begin(route.servedBy);
     if (!client.bodyComplete) client.hold();
     const pooled = early ? undefined : pool.take(address, { sure: !this.#repeatable });
     if (pooled) this.#ask(pooled);
@@ -202,7 +202,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     const upstream = this.#upstream;
     if (!head.wantsWebSocket || !upstream) throw new Error("it changed the protocol without being asked to");
     this.#over = true;
-    const tunnel = new WebSocketTunnel({ client, upstream, running, deploymentId: route.deploymentId });
+    const tunnel = new WebSocketTunnel({ client, upstream, running, servedBy: route.servedBy });
     tunnel.start(
       Buffer.from(responsePassedOn(answer, { connection: "Upgrade\r\nUpgrade: websocket", chunked: true }), "latin1"),
       rest,
@@ -228,6 +228,6 @@ export class ProxyExchange implements Exchange, UpstreamUser {
   #leave(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#host.running.end(this.#request.route.deploymentId);
+    this.#host.running.end(this.#request.route.servedBy);
   }
 }

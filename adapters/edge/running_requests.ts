@@ -13,31 +13,31 @@ interface Running {
 export class RunningRequests {
   readonly #running = new Map<string, Running>();
 
-  begin(deploymentId: string): void {
-    const running = this.#running.get(deploymentId);
+  begin(servedBy: string): void {
+    const running = this.#running.get(servedBy);
     if (running) running.count++;
-    else this.#running.set(deploymentId, { count: 1, endless: new Set(), waiting: new Set() });
+    else this.#running.set(servedBy, { count: 1, endless: new Set(), waiting: new Set() });
   }
 
-  end(deploymentId: string): void {
-    const running = this.#running.get(deploymentId);
+  end(servedBy: string): void {
+    const running = this.#running.get(servedBy);
     if (!running || --running.count > 0) return;
-    this.#running.delete(deploymentId);
+    this.#running.delete(servedBy);
     for (const resolve of running.waiting) resolve();
   }
 
   /** Notes that a running request will not end by itself. */
-  note(deploymentId: string, endless: Endless): void {
-    this.#running.get(deploymentId)?.endless.add(endless);
+  note(servedBy: string, endless: Endless): void {
+    this.#running.get(servedBy)?.endless.add(endless);
   }
 
-  forget(deploymentId: string, endless: Endless): void {
-    this.#running.get(deploymentId)?.endless.delete(endless);
+  forget(servedBy: string, endless: Endless): void {
+    this.#running.get(servedBy)?.endless.delete(endless);
   }
 
   /** Resolves once nothing of the deployment runs, or after the limit, when what does not end by itself is asked to. */
-  async drained(deploymentId: string, limitMs: number): Promise<void> {
-    const running = this.#running.get(deploymentId);
+  async drained(servedBy: string, limitMs: number): Promise<void> {
+    const running = this.#running.get(servedBy);
     if (!running) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     running.waiting.add(resolve);

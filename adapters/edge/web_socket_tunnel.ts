@@ -9,7 +9,7 @@ export interface TunnelEnds {
   readonly client: ClientConnection;
   readonly upstream: UpstreamConnection;
   readonly running: RunningRequests;
-  readonly deploymentId: string;
+  readonly servedBy: string;
 }
 
 /** Close with code 1001, "going away"; from a client it is masked, here with zeros. */
@@ -34,8 +34,8 @@ export class WebSocketTunnel implements Exchange, UpstreamUser, Endless {
 
   /** Takes both ends over, passing on the app's agreement and what came right after it. */
   start(agreement: Buffer, rest: Buffer): void {
-    const { client, upstream, running, deploymentId } = this.#ends;
-    running.note(deploymentId, this);
+    const { client, upstream, running, servedBy } = this.#ends;
+    running.note(servedBy, this);
     upstream.user = this;
     client.begin(this);
     client.send(agreement);
@@ -110,7 +110,7 @@ export class WebSocketTunnel implements Exchange, UpstreamUser, Endless {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#ends.running.forget(this.#ends.deploymentId, this);
-    this.#ends.running.end(this.#ends.deploymentId);
+    this.#ends.running.forget(this.#ends.servedBy, this);
+    this.#ends.running.end(this.#ends.servedBy);
   }
 }

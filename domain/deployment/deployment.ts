@@ -38,6 +38,8 @@ export type DeploymentSource =
   | { readonly kind: "upload"; readonly uploadId: string }
   | { readonly kind: "git"; readonly url: string; readonly branch: string | null; readonly commit: string | null }
   | { readonly kind: "local"; readonly path: string }
+  /** Nothing: all of its services are images. */
+  | { readonly kind: "none" }
   /** A copy of another deployment's release folder, to be built anew. */
   | { readonly kind: "copy"; readonly deploymentId: string }
   /** The kept artifact of another deployment; `fallback` is what to build when it is gone. */
@@ -69,8 +71,10 @@ export interface DeployedService {
   readonly status: ServiceStatus;
   readonly url: string | null;
   readonly error: string | null;
-  /** What the runtime knows it by, once started. */
+  /** What the runtime knows it by, once started; that of a former deployment where it was left as it is. */
   readonly instanceId: string | null;
+  /** The folder inside the release that is served as a site; `null` for what runs. */
+  readonly site: string | null;
 }
 
 export interface DeploymentError {
@@ -106,6 +110,10 @@ export interface Deployment {
   readonly version: number;
   readonly status: DeploymentStatus;
   readonly decision: Decision | null;
+  /** What somebody decided about a partial failure, until it is carried out. */
+  readonly asked: "keep" | "reject" | null;
+  /** The release that served when this one went live. */
+  readonly replaces: string | null;
   readonly pinned: boolean;
   readonly trigger: Trigger;
   readonly environment: "production" | "preview";

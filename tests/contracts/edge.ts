@@ -5,7 +5,7 @@ import type { Edge, EdgeRoute } from "../../ports/edge.ts";
 export interface EdgeForContract extends AsyncDisposable {
   readonly edge: Edge;
   /** Where a deployment answers. */
-  target(deploymentId: string): EdgeRoute["target"];
+  target(servedBy: string): EdgeRoute["target"];
   /** The deployment that answers a request now; `undefined` if none does. */
   ask(host: string, path: string): Promise<string | undefined>;
   /** Begins a request and resolves once a deployment works on it; the request ends with the returned function. */
@@ -21,8 +21,8 @@ export function edgeContract(name: string, open: () => Promise<EdgeForContract>)
     });
     afterEach(() => world?.[Symbol.asyncDispose]());
 
-    function route(deploymentId: string, hostname: string, pathPrefix = "/"): EdgeRoute {
-      return { hostname, pathPrefix, projectId: "prj_a", deploymentId, target: world.target(deploymentId) };
+    function route(servedBy: string, hostname: string, pathPrefix = "/"): EdgeRoute {
+      return { hostname, pathPrefix, projectId: "prj_a", servedBy, target: world.target(servedBy) };
     }
 
     test("switch() leads a host to a deployment, in any case and with any port", async () => {

@@ -119,7 +119,7 @@ describe("EdgeServer serves a folder", () => {
         hostname: "prefix.test",
         pathPrefix: "/docs",
         projectId: "prj_prefix",
-        deploymentId: "dep_prefix",
+        servedBy: "dep_prefix",
         target: { kind: "folder", path: join(folder, "site") },
       },
     ]);

@@ -7,9 +7,9 @@ edgeContract("memory", async () => {
   return {
     edge,
     target: () => ({ kind: "address", host: "127.0.0.1", port: 1 }),
-    ask: async (host, path) => edge.routeOf(host, path.split("?")[0] ?? "")?.deploymentId,
+    ask: async (host, path) => edge.routeOf(host, path.split("?")[0] ?? "")?.servedBy,
     async begin(host, path) {
-      const end = edge.begin(edge.routeOf(host, path)?.deploymentId ?? "");
+      const end = edge.begin(edge.routeOf(host, path)?.servedBy ?? "");
       return async () => end();
     },
     async [Symbol.asyncDispose]() {},
@@ -19,14 +19,14 @@ edgeContract("memory", async () => {
 edgeContract("HTTP/1.1 proxy", async () => {
   const running = runningEdge();
   const apps = new Map<string, ReturnType<typeof heldApp>>();
-  const appOf = (deploymentId: string) => {
-    const app = apps.get(deploymentId) ?? heldApp(deploymentId);
-    apps.set(deploymentId, app);
+  const appOf = (servedBy: string) => {
+    const app = apps.get(servedBy) ?? heldApp(servedBy);
+    apps.set(servedBy, app);
     return app;
   };
   return {
     edge: running.edge,
-    target: (deploymentId) => at(appOf(deploymentId).port),
+    target: (servedBy) => at(appOf(servedBy).port),
     async ask(host, path) {
       const answer = await running.ask(host, path);
       const text = await answer.text();

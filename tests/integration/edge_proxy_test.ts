@@ -300,7 +300,7 @@ describe("EdgeServer tries again", () => {
       hostname: "a.test",
       pathPrefix: "/",
       projectId: "prj_a.test",
-      deploymentId: "dep_old",
+      servedBy: "dep_old",
       get target() {
         if (looked++ === 1) queueMicrotask(() => void edge.put("a.test", at(app.port)));
         return at(gone.port);
@@ -381,7 +381,7 @@ describe("EdgeServer explains", () => {
     await using noting = runningEdge({ log: { write: (...line) => void lines.push(line) } });
     await noting.put("a.test", at(1));
     for (let count = 0; count < 3; count++) await noting.ask("a.test");
-    const fields = { projectId: "prj_a.test", deploymentId: "dep_a.test", reason: expect.any(String) };
+    const fields = { projectId: "prj_a.test", servedBy: "dep_a.test", reason: expect.any(String) };
     expect(lines).toEqual([["warn", "An app did not answer", fields]]);
   });
 

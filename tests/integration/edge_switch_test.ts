@@ -32,8 +32,8 @@ function release(version: number) {
   return server;
 }
 
-function routeTo(hostname: string, deploymentId: string, port: number | undefined): EdgeRoute {
-  return { hostname, pathPrefix: "/", projectId: "prj_a", deploymentId, target: at(port) };
+function routeTo(hostname: string, servedBy: string, port: number | undefined): EdgeRoute {
+  return { hostname, pathPrefix: "/", projectId: "prj_a", servedBy, target: at(port) };
 }
 
 /** Asks one request after the other until told to stop, and notes every answer. */
@@ -104,7 +104,7 @@ describe("EdgeServer switches", () => {
     const apps = [release(1), release(2)];
     await edge.put("old.test", at(apps[0]?.port));
     const routes = [routeTo("a.test", "dep_1", apps[0]?.port), routeTo("preview.test", "dep_2", apps[1]?.port)];
-    edge.edge.load(routes, ({ deploymentId }) => (deploymentId === "dep_2" ? deploymentId : "prj_a"));
+    edge.edge.load(routes, ({ servedBy }) => (servedBy === "dep_2" ? servedBy : "prj_a"));
     expect((await edge.ask("old.test")).status).toBe(404);
     await edge.edge.switch("prj_a", []);
     expect((await edge.ask("a.test")).status).toBe(404);

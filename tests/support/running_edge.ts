@@ -6,7 +6,7 @@ export interface RunningEdge extends AsyncDisposable {
   readonly edge: EdgeServer;
   readonly port: number;
   /** Puts one deployment of the project `prj_<host>` at a host, at every path. */
-  put(host: string, target: EdgeRoute["target"], deploymentId?: string): Promise<void>;
+  put(host: string, target: EdgeRoute["target"], servedBy?: string): Promise<void>;
   /** Asks the edge for a path of a host; redirects are not followed. */
   ask(host: string, path?: string, init?: RequestInit): Promise<Response>;
 }
@@ -19,8 +19,8 @@ export function runningEdge(options: EdgeOptions = {}): RunningEdge {
   return {
     edge,
     port: edge.port,
-    put: (host, target, deploymentId = `dep_${host}`) =>
-      edge.switch(`prj_${host}`, [{ hostname: host, pathPrefix: "/", projectId: `prj_${host}`, deploymentId, target }]),
+    put: (host, target, servedBy = `dep_${host}`) =>
+      edge.switch(`prj_${host}`, [{ hostname: host, pathPrefix: "/", projectId: `prj_${host}`, servedBy, target }]),
     ask(host, path = "/", init = {}) {
       const headers = new Headers(init.headers);
       headers.set("host", host);

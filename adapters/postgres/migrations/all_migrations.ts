@@ -9,6 +9,7 @@ import deployments from "./0008_deployments.sql" with { type: "text" };
 import installation from "./0009_installation.sql" with { type: "text" };
 import images from "./0010_images.sql" with { type: "text" };
 import backupDestinations from "./0011_backup_destinations.sql" with { type: "text" };
+import services from "./0012_services.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -30,4 +31,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 9, name: "installation", text: installation },
   { version: 10, name: "images", text: images },
   { version: 11, name: "backup_destinations", text: backupDestinations },
+  { version: 12, name: "services", text: services },
 ];
