@@ -6,14 +6,17 @@ import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 
 /** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use. */
 export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
-  const { deployments, releaseFolders } = ports;
+  const { deployments, releaseFolders, runtime } = ports;
   const end = endPreviews(ports);
   return async function (project: Project): Promise<void> {
     const window = project.settings.rollbackWindow ?? defaultWindow;
     const all = await deployments.ofProject(project.id);
     const ended = await end(all, window);
     const left = all.filter(({ id }) => !ended.has(id));
-    const keep = keptArtifacts(left, { activeId: project.activeDeploymentId, window });
+    const keep = new Set([
+      ...keptArtifacts(left, { activeId: project.activeDeploymentId, window }),
+      ...(await runIn(left, project)),
+    ]);
     for (const deployment of left) {
       if (!deployment.artifactAvailable || keep.has(deployment.artifactOf ?? deployment.id)) continue;
       await deployments.change(deployment.id, (stored) => ({
@@ -23,6 +26,15 @@ export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
       await releaseFolders.remove(deployment.artifactOf ?? deployment.id);
     }
   };
+
+  /** Whose release folders services of the live release run in, or see, that were left as they were. */
+  async function runIn(all: readonly Deployment[], { activeDeploymentId }: Project): Promise<readonly string[]> {
+    const live = all.find(({ id }) => id === activeDeploymentId);
+    const needed = new Set(live?.services.map(({ instanceId }) => instanceId));
+    if (needed.size < 2) return [];
+    const owners = (await runtime.list()).filter(({ instanceId }) => needed.has(instanceId));
+    return owners.map(({ deploymentId }) => all.find(({ id }) => id === deploymentId)?.artifactOf ?? deploymentId);
+  }
 }
 
 /** Whose release folders stay: of what is live or running, of pinned ones, and of the newest former releases within the window. */
@@ -36,6 +48,7 @@ export function keptArtifacts(
     const artifact = deployment.artifactOf ?? deployment.id;
     const origin = startsFrom(deployment);
     if (origin !== undefined) keep.add(origin);
+    if (deployment.decision === "pending") keep.add(artifactOfFormer(newestFirst, deployment));
     if (deployment.id === activeId || isRunning(deployment) || deployment.decision === "pending" || deployment.pinned)
       keep.add(artifact);
     else if (
@@ -49,4 +62,9 @@ export function keptArtifacts(
     } else if (servesAsPreview(deployment)) keep.add(artifact);
   }
   return keep;
+}
+
+/** Whose release folder a pending decision may go back to. */
+function artifactOfFormer(all: readonly Deployment[], { replaces, id }: Deployment): string {
+  return all.find((other) => other.id === replaces)?.artifactOf ?? replaces ?? id;
 }

@@ -3,6 +3,7 @@ import { servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Edge } from "../../ports/edge.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Runtime } from "../../ports/runtime.ts";
+import type { Volumes } from "../../ports/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
 import { routeKey } from "./engine/serve.ts";
 import { removeInstances } from "./remove_instances.ts";
@@ -13,6 +14,7 @@ export interface EndPreviewsPorts extends DropArtifactPorts {
   readonly edge: Edge;
   readonly liveReleases: LiveReleases;
   readonly runtime: Runtime;
+  readonly volumes: Volumes;
 }
 
 /**
@@ -34,8 +36,9 @@ export function endPreviews(ports: EndPreviewsPorts) {
       // Long answers may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
       void edge
         .drained(id, DRAIN_MS)
-        .then(() => removeInstances(ports, id))
+        .then(() => removeInstances(ports, changed))
         .then(() => dropArtifact(ports, changed))
+        .then(() => ports.volumes.remove(id))
         .catch(() => {});
     }
     return ended;

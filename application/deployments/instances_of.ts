@@ -49,8 +49,10 @@ export function restartInstances(ports: InstancePorts) {
         "nothing_runs",
         "Cannot restart: nothing of this deployment runs. Roll back to it to start it again",
       );
-    for (const { instanceId } of instances) await ports.runtime.restart(instanceId, { graceMs: GRACE_MS });
-    return instances.length;
+    // What ended by itself has done what it had to.
+    const lasting = instances.filter(({ exit }) => exit?.reason !== "exited");
+    for (const { instanceId } of lasting) await ports.runtime.restart(instanceId, { graceMs: GRACE_MS });
+    return lasting.length;
   };
 }
 

@@ -2,6 +2,8 @@ import type { Deployment, DeploymentPlan, DeploymentSource, Trigger } from "../.
 import { newId } from "../../domain/id.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Secret } from "../../domain/secret.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
@@ -38,6 +40,10 @@ export interface DeploymentWish {
   readonly redeployOf?: string;
   /** What a former deployment ran with, instead of the project's present variables. */
   readonly recorded?: RecordedEnvironment;
+  /** The services, where somebody says which; the source tells otherwise. */
+  readonly given?: readonly ServiceSpec[];
+  /** The services of a former deployment as they ran. */
+  readonly composition?: Composition;
 }
 
 /** Queues a deployment with the environment that it will be built and run with. */
@@ -50,6 +56,7 @@ export function makeDeployment({ clock, deploymentQueue, deployments, variables 
       {
         environment: values,
         events: [{ type: "status", status: "queued", decision: null }],
+        ...compositionOf(wish),
       },
     );
     await deploymentQueue.announce();
@@ -63,6 +70,11 @@ export function makeDeployment({ clock, deploymentQueue, deployments, variables 
   }
 }
 
+function compositionOf({ composition, given }: DeploymentWish): { readonly composition?: Composition } {
+  if (composition) return { composition };
+  return given ? { composition: { given, wanted: [], instead: null } } : {};
+}
+
 function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deployment {
   const { trigger, source, branch = null, commitSha = null, commitMessage = null } = wish;
   return {
@@ -72,11 +84,13 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     version: 0,
     status: "queued",
     decision: null,
+    asked: null,
+    replaces: null,
     pinned: false,
     trigger,
     environment: wish.environment ?? "production",
     source,
-    plan: wish.plan ?? planOf(project),
+    plan: { ...(wish.plan ?? planOf(project)), ...(wish.given && { projectType: "services" }) },
     branch,
     commitSha,
     commitMessage,

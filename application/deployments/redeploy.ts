@@ -2,13 +2,21 @@ import type { Deployment, DeploymentSource } from "../../domain/deployment/deplo
 import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
+import type { Project } from "../../domain/project.ts";
+import { recordsIn } from "../../domain/services/composition.ts";
+import { givenServices } from "../../domain/services/given_services.ts";
+import type { Compositions } from "../../ports/compositions.ts";
 import { checkLocalPath } from "../projects/check_local_path.ts";
 import { linked, type DeployProjectPorts } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { makeDeployment } from "./make_deployment.ts";
+import { type DeploymentWish, makeDeployment, planOf } from "./make_deployment.ts";
+
+export interface RedeployPorts extends DeployProjectPorts {
+  readonly compositions: Compositions;
+}
 
 /** Builds a deployment's project anew: the latest commit of its branch, or exactly its own with `useExistingCommit`. */
-export function redeploy(ports: DeployProjectPorts) {
+export function redeploy(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
   const checkPath = checkLocalPath(ports);
@@ -20,7 +28,13 @@ export function redeploy(ports: DeployProjectPorts) {
     const old = await find(by, id, "deployment:write");
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
-    const again = { trigger: "redeploy", redeployOf: old.id, environment: old.environment } as const;
+    const again = {
+      trigger: "redeploy",
+      redeployOf: old.id,
+      environment: old.environment,
+      ...(await sameServices(ports, project, old)),
+    } as const;
+    if (old.source.kind === "none") return make(project, { ...again, source: old.source });
     if (originOf(old)?.kind === "git") {
       if (!useExistingCommit) return make(project, { ...linked(ports, project, old.branch ?? undefined), ...again });
       const { commitSha, commitMessage, branch } = old;
@@ -34,7 +48,7 @@ export function redeploy(ports: DeployProjectPorts) {
 }
 
 /** Goes back to a former release: its artifact, environment and plan as recorded; built anew from its commit when the artifact is gone. */
-export function rollback(ports: DeployProjectPorts) {
+export function rollback(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
   return async function (by: Principal, id: string): Promise<Deployment> {
@@ -52,6 +66,7 @@ export function rollback(ports: DeployProjectPorts) {
       );
     }
     const { commitSha, commitMessage, branch, plan, image } = old;
+    const composition = await ports.compositions.read(old.id);
     const source: DeploymentSource = { kind: "artifact", deploymentId: old.artifactOf ?? old.id, fallback };
     const recorded = { values: await ports.deployments.environment(old.id), secretKeys: old.secretKeys };
     return make(project, {
@@ -65,9 +80,25 @@ export function rollback(ports: DeployProjectPorts) {
       plan,
       image,
       recorded,
+      ...(composition && { composition: { ...composition, wanted: recordsIn(composition), instead: null } }),
       requireApproval: false,
     });
   };
+}
+
+/** The services of the project as they are set now; those of a deployment that brought its own come along with its endpoints. */
+async function sameServices(
+  { compositions, variables }: RedeployPorts,
+  project: Project,
+  old: Deployment,
+): Promise<Pick<DeploymentWish, "given" | "plan">> {
+  const { services } = project.settings;
+  if (services !== undefined && services.length > 0) {
+    return { given: givenServices(services, await variables.reveal(project.id)) };
+  }
+  const given = (await compositions.read(old.id))?.given;
+  if (!given) return {};
+  return { given, plan: { ...planOf(project), publicEndpoints: old.plan.publicEndpoints } };
 }
 
 /** Where the code of a deployment came from at first. */

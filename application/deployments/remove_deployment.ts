@@ -26,6 +26,13 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
     if (deployment.decision === "pending")
       throw invalid("decision_pending", "Cannot delete this deployment: keep or reject it first");
     const live = await liveReleases.find(deployment.projectId);
+    if (live?.deployment.decision === "pending" && live.deployment.replaces === id) {
+      const other = live.deployment.id;
+      throw invalid(
+        "decision_pending",
+        `Cannot delete this deployment: ${other} may go back to it. Keep or reject that first`,
+      );
+    }
     const serves = live?.deployment.id === id || deployment.environment === "preview";
     if (!(await deployments.remove(by.organizationId, id))) throw notFound("deployment");
     if (serves) {
@@ -33,7 +40,7 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
       await liveReleases.announce(routeKey(deployment));
     }
     // A killed server leaves the rest to the sweep.
-    await removeInstances(ports, id);
+    await removeInstances(ports, deployment);
     await dropArtifact(ports, deployment);
   };
 }

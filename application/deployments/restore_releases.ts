@@ -1,17 +1,15 @@
 import { isEngineAway } from "../../domain/failure.ts";
-import type { Deployments } from "../../ports/deployments.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-import { runnableOf } from "./engine/release_folder.ts";
+import { ensureServices, type EnsureServicesPorts } from "./ensure_services.ts";
 import { routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
 
-export interface RestoreReleasesPorts extends ServePorts {
-  readonly deployments: Deployments;
+export interface RestoreReleasesPorts extends ServePorts, EnsureServicesPorts {
   readonly liveReleases: LiveReleases;
   readonly log: Log;
 }
@@ -30,7 +28,8 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
     const releases = (await ports.liveReleases.list()).filter(({ deployment }) => only?.has(deployment.id) ?? true);
     const restored = releases.map(async (release) => {
       try {
-        await ensureRunning(ports, release);
+        const instances = await ensureServices(ports, release.deployment);
+        await Promise.all(instances.map(({ instanceId }) => untilUp(ports.runtime, instanceId)));
         routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
       } catch (error) {
         if (isEngineAway(error)) {
@@ -71,8 +70,8 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
     const live = await ports.liveReleases.list();
     // Only then: what was retired meanwhile is live no more, and what was started is there.
     const there = new Set((await ports.runtime.list()).map(({ instanceId }) => instanceId));
-    const gone = live.filter(
-      ({ deployment: { services } }) => services[0]?.instanceId && !there.has(services[0].instanceId),
+    const gone = live.filter(({ deployment: { services } }) =>
+      services.some(({ instanceId, status }) => instanceId !== null && status !== "done" && !there.has(instanceId)),
     );
     if (gone.length === 0) return;
     const { routes } = await restore(new Set(gone.map(({ deployment }) => deployment.id)));
@@ -84,24 +83,6 @@ export interface RestoreLaterOptions {
   readonly everyMs: number;
   readonly signal: AbortSignal;
   readonly back: (routeKey: string, routes: readonly EdgeRoute[]) => Promise<void>;
-}
-
-async function ensureRunning(
-  { deployments, releaseFolders, runtime }: RestoreReleasesPorts,
-  { deployment, project }: LiveRelease,
-): Promise<void> {
-  const instanceId = deployment.services[0]?.instanceId;
-  if (!instanceId) return;
-  if (await runtime.find(instanceId)) return untilUp(runtime, instanceId);
-  await runtime.start({
-    instanceId,
-    deploymentId: deployment.id,
-    projectId: project.id,
-    service: "app",
-    runs: await runnableOf({ releaseFolders }, deployment),
-    environment: await deployments.environment(deployment.id),
-  });
-  await untilUp(runtime, instanceId);
 }
 
 /** Gives a program that is starting again a moment, so that the edge does not open before it. */

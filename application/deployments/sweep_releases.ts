@@ -55,15 +55,20 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
   }
 }
 
+interface Found {
+  readonly instanceId: string;
+  readonly projectId: string;
+}
+
 /** Stops the instances that nobody needs any more, and resolves to whose release folders the others run in. */
 function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
   const idleSince = new Map<string, number>();
   return async function (): Promise<ReadonlySet<string>> {
     const instances = await runtime.list();
     const occupied = new Set<string>();
-    for (const { instanceId, deploymentId } of instances) {
+    for (const { instanceId, deploymentId, projectId } of instances) {
       const deployment = await deployments.get(deploymentId);
-      if (await mayGo(instanceId, deployment)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+      if (await mayGo({ instanceId, projectId }, deployment)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
       else occupied.add(deployment?.artifactOf ?? deploymentId);
     }
     const there = new Set(instances.map(({ instanceId }) => instanceId));
@@ -72,9 +77,10 @@ function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
   };
 
   /** What a deleted deployment left goes at once; a former release may still finish what it answers, in any process. */
-  async function mayGo(instanceId: string, deployment: Deployment | undefined): Promise<boolean> {
-    if (!deployment) return true;
-    if (await isNeeded(deployment)) {
+  async function mayGo({ instanceId, projectId }: Found, deployment: Deployment | undefined): Promise<boolean> {
+    const isLive = await isTakenOver(instanceId, projectId);
+    if (!deployment && !isLive) return true;
+    if (isLive || (await isNeeded(deployment!))) {
       idleSince.delete(instanceId);
       return false;
     }
@@ -83,9 +89,17 @@ function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
     return performance.now() - since > DRAIN_MS;
   }
 
+  /** Whether it is part of what its project serves, whichever deployment started it. */
+  async function isTakenOver(instanceId: string, projectId: string): Promise<boolean> {
+    const live = await liveReleases.find(projectId);
+    return live?.deployment.services.some((service) => service.instanceId === instanceId) ?? false;
+  }
+
   async function isNeeded(deployment: Deployment): Promise<boolean> {
-    if (isRunning(deployment) || deployment.decision === "pending") return true;
+    if (isRunning(deployment)) return true;
     if (deployment.environment === "preview") return servesAsPreview(deployment);
-    return (await liveReleases.among([deployment.id])).has(deployment.id);
+    // Somebody is leading visitors back to it, or may be.
+    const live = await liveReleases.find(deployment.projectId);
+    return live?.deployment.replaces === deployment.id && live.deployment.asked !== null;
   }
 }

@@ -2,9 +2,29 @@ import type { Deployment } from "./deployment.ts";
 
 const IN_CONTAINER = "-c";
 
+const LONGEST = 40;
+
+/** Whose an instance is, and which time it is started. */
+export interface InstanceOwner {
+  readonly id: Deployment["id"];
+  readonly attempts: number | string;
+}
+
 /** What an instance of a deployment's service is known by, this time it is started; it tells what it runs from. */
-export function instanceIdOf({ id, attempts }: Deployment, service: string, kind: "folder" | "image"): string {
-  return `${id}-${service}-${attempts}${kind === "image" ? IN_CONTAINER : ""}`;
+export function instanceIdOf({ id, attempts }: InstanceOwner, service: string, kind: "folder" | "image"): string {
+  return `${id}-${plain(service)}-${attempts}${kind === "image" ? IN_CONTAINER : ""}`;
+}
+
+/** Ids are of letters, digits, _ and -; a name that is not gets a number of its own. */
+function plain(service: string): string {
+  const word = service.replaceAll(/[^A-Za-z0-9_-]/g, "-").slice(0, LONGEST);
+  return word === service ? word : `${word}-${numberOf(service).toString(36)}`;
+}
+
+function numberOf(text: string): number {
+  let sum = 0;
+  for (const sign of text) sum = (sum * 31 + sign.codePointAt(0)!) % 2_147_483_647;
+  return sum;
 }
 
 /** Tells what an instance runs from. */

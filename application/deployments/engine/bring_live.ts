@@ -1,31 +1,37 @@
-import type { DeployedService, Deployment, ServiceStatus } from "../../../domain/deployment/deployment.ts";
-import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
-import { type Failure, invalid } from "../../../domain/failure.ts";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { ServiceRecord } from "../../../domain/services/composition.ts";
+import { SOLE_SERVICE } from "../../../domain/services/sole_service.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
-import type { Instance, OutputLine } from "../../../ports/runtime.ts";
 import { cleanImages } from "../clean_images.ts";
-import { runnableOf } from "./release_folder.ts";
-import { type Run, say, step, type StopReason, store } from "./run.ts";
-import { publicAddresses, routeKey, routesTo, staticFolder } from "./serve.ts";
+import { ensureServices } from "../ensure_services.ts";
+import { Changeover, type Outcome, type Standing, STOP_GRACE_MS } from "./changeover.ts";
+import { hasServices, recordsOf } from "./records_of.ts";
+import { type Run, step, type StopReason, store } from "./run.ts";
+import { publicAddresses, routeKey, routesTo } from "./serve.ts";
+import { pendingService, serviceEvent, tellService, withService } from "./service_ledger.ts";
 
-/** Often at first, as most programs are quick to listen. */
-const LOOK_MS = { first: 5, last: 100 } as const;
-const PROBE_MS = 2_000;
 const DRAIN_MS = 30_000;
 /** How long the edges of other processes may take to follow. */
 const FOLLOW_MS = 1_000;
-const STOP_GRACE_MS = 10_000;
-const OUTPUT_LINES = 50;
-const OUTPUT_PAGES = 100;
 
 /** Starts a release, waits until it answers and has stayed up, and moves traffic to it. */
 export async function bringLive(run: Run): Promise<void> {
   if (await isServing(run)) await step(run, "switch", () => announce(run));
   else {
     await goBack(run);
-    await step(run, "start", () => start(run));
-    await step(run, "health", () => answer(run));
-    await step(run, "switch", () => switchTraffic(run));
+    const former = await formerRelease(run);
+    const changeover = await changeoverTo(run, former);
+    try {
+      await step(run, "start", async () => {
+        await nameServices(run);
+        await changeover.start();
+      });
+      await step(run, "health", async () => void (await changeover.answered()));
+      await step(run, "switch", () => switchTraffic(run, changeover, former));
+    } catch (error) {
+      await changeover.abandon();
+      throw error;
+    }
   }
   // From here on it serves: to cancel it comes too late.
   run.signal = withoutCancelling(run.signal);
@@ -37,16 +43,23 @@ export async function isServing({ deployment, ports }: Run): Promise<boolean> {
   return (await ports.liveReleases.among([deployment.id])).has(deployment.id);
 }
 
-/** Leaves traffic with whoever served before, and nothing of this deployment running. */
+/** Leaves traffic with whoever served before, all of it running, and nothing of this deployment. */
 export async function goBack(run: Run): Promise<void> {
   const { deployment, ports, settings } = run;
   const former = await formerRelease(run);
+  let failure: { readonly error: unknown } | undefined;
+  if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
   const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
   await ports.edge.switch(routeKey(deployment), routes);
-  const own = (await ports.runtime.list()).filter(({ deploymentId }) => deploymentId === deployment.id);
+  const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
+  const own = (await ports.runtime.list()).filter(
+    ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
+  );
   for (const { instanceId } of own) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  if (failure) throw failure.error;
 }
 
+/** The release that serves before this one does; a preview comes after none. */
 function formerRelease({ deployment, ports }: Run): Promise<LiveRelease | undefined> {
   return deployment.environment === "preview"
     ? Promise.resolve(undefined)
@@ -61,88 +74,110 @@ function withoutCancelling(signal: AbortSignal): AbortSignal {
   return rest.signal;
 }
 
-async function start(run: Run): Promise<void> {
-  const { deployment, environment } = run;
-  const addresses = await publicAddresses(run.ports, run.project, deployment, run.settings.baseDomain);
-  const urls = addresses.map(
-    ({ hostname, pathPrefix }) => run.settings.edgeUrl(hostname) + (pathPrefix === "/" ? "" : pathPrefix),
-  );
-  if (deployment.plan.projectType === "static") {
-    return storeService(run, { status: "starting", instanceId: null, error: null }, urls);
-  }
-  const runs = await runnableOf(run.ports, deployment);
-  const instanceId = instanceIdOf(deployment, "app", runs.kind);
-  await storeService(run, { status: "starting", instanceId, error: null }, urls);
-  await run.ports.runtime.start({
-    instanceId,
-    deploymentId: deployment.id,
-    projectId: deployment.projectId,
-    service: "app",
-    runs,
-    environment,
+async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<Changeover> {
+  const { deployment, ports } = run;
+  return new Changeover(run, {
+    former: former ? await standingsOf(run, former.deployment) : [],
+    wanted: await recordsOf(ports, deployment),
+    deployment,
+    owner: deployment,
+    publicly: publicServices(deployment),
+    tell: (name, change) => tellService(run, name, change),
+    keepsSame: hasServices(deployment),
+    runsOneShots: deployment.rollbackOf === null,
   });
 }
 
-/** Waits until the release answers for the first time. */
-async function answer(run: Run): Promise<void> {
-  const { settings } = run;
-  const instanceId = run.deployment.services[0]?.instanceId;
-  if (!instanceId) return refuseEmptySite(run);
-  const until = performance.now() + settings.healthMs;
-  for (let waitMs: number = LOOK_MS.first; ; waitMs = Math.min(waitMs * 1.2, LOOK_MS.last)) {
-    run.signal.throwIfAborted();
-    const instance = await run.ports.runtime.find(instanceId);
-    await refuseEnded(run, instance);
-    const isLate = performance.now() > until;
-    if (instance && (await healthy(run, instance, isLate))) return say(run, "health", "It answers");
-    if (isLate) {
-      await showOutput(run, instanceId);
-      throw unanswered(run, instance);
-    }
-    await pause(waitMs);
+/** How the services of a release stand. */
+export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Deployment): Promise<readonly Standing[]> {
+  const standings: Standing[] = [];
+  for (const record of await recordsOf(ports, deployment)) {
+    const service = deployment.services.find(({ name }) => name === record.spec.name);
+    if (!service) continue;
+    const instance = service.instanceId ? await ports.runtime.find(service.instanceId) : undefined;
+    standings.push({ record, service, deployment, runs: instance !== undefined && instance.status !== "exited" });
   }
+  return standings;
 }
 
-function unanswered({ deployment, settings }: Run, instance: Instance | undefined): Failure {
-  const { healthPath, port } = deployment.plan;
-  const seconds = Math.round(settings.healthMs / 1000);
-  if (healthPath === null && instance?.health === "unhealthy") {
-    const message = `Cannot bring it live: the HEALTHCHECK of its image did not succeed within ${seconds} seconds`;
-    return invalid("health_failed", message);
-  }
-  const how = healthPath ?? (deployment.image === null ? "its port ($PORT)" : `its port (${port})`);
-  const hint = instance?.relayed ? ". In a container a program has to listen on 0.0.0.0, not on 127.0.0.1" : "";
-  return invalid("health_failed", `Cannot bring it live: it did not answer on ${how} within ${seconds} seconds${hint}`);
+/** The services that addresses lead to. */
+export function publicServices(deployment: Deployment): ReadonlySet<string> {
+  if (!hasServices(deployment)) return new Set([SOLE_SERVICE]);
+  return new Set(deployment.plan.publicEndpoints.flatMap(({ service }) => service ?? []));
 }
 
-/** A site without a file would answer everything with "not found". */
-async function refuseEmptySite(run: Run): Promise<void> {
-  const { plan, artifactOf, id } = run.deployment;
-  const root = staticFolder("", run.deployment);
-  for await (const { path, type } of run.ports.releaseFolders.entries(artifactOf ?? id)) {
-    if (type !== "folder" && (root === "" || path.startsWith(`${root}/`))) return;
-  }
-  throw invalid(
-    "output_missing",
-    `Cannot serve this: there is no file in ${plan.outputDirectory ?? "it"}. Set outputDirectory to where the build leaves its result`,
+/** Notes which services there are and where visitors find them. */
+async function nameServices(run: Run): Promise<void> {
+  const { deployment, ports, project, settings } = run;
+  const addresses = await publicAddresses(ports, project, deployment, settings.baseDomain);
+  const located = addresses.map(({ hostname, pathPrefix, service }) => ({
+    service,
+    url: settings.edgeUrl(hostname) + (pathPrefix === "/" ? "" : pathPrefix),
+  }));
+  const records = await recordsOf(ports, deployment);
+  const services = records.map(({ spec }) =>
+    pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
   );
+  await store(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));
 }
 
 /** Moves traffic once the release has stayed up; one that replaces nothing gets it at once, as there is nobody to go back to. */
-async function switchTraffic(run: Run): Promise<void> {
-  const { projects } = run.ports;
+async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
+  const { compositions, projects, runtime } = run.ports;
   const { deployment, project } = run;
-  const former = await formerRelease(run);
   if (!former) await route(run);
-  await stayUp(run);
+  const outcomes = await changeover.stayedUp();
   run.signal.throwIfAborted();
-  await storeService(run, { status: "healthy", error: null });
+  if (outcomes.some(({ status }) => status === "failed")) await noteWhatRuns(run, outcomes, former);
+  else if (hasServices(deployment)) {
+    const composition = await compositions.read(deployment.id);
+    if (composition?.instead) await compositions.write(deployment.id, { ...composition, instead: null });
+  }
+  await storeOutcomes(run, outcomes, former?.deployment.id ?? null);
+  for (const { beside, instanceId } of outcomes) if (beside && instanceId) await runtime.introduce(instanceId);
   if (deployment.environment === "preview") return;
   await projects.change(project.organizationId, project.id, {
     at: run.ports.clock.now(),
     change: () => ({ activeDeploymentId: deployment.id }),
   });
   await announce(run);
+}
+
+/** Records what runs where something failed: its former version, or nothing. */
+async function noteWhatRuns(run: Run, outcomes: readonly Outcome[], former: LiveRelease | undefined): Promise<void> {
+  const { compositions, releaseImages } = run.ports;
+  const { id, artifactOf, projectId } = run.deployment;
+  const composition = await compositions.read(id);
+  if (!composition) return;
+  const before = former ? await recordsOf(run.ports, former.deployment) : [];
+  const instead: ServiceRecord[] = [];
+  for (const record of composition.wanted) {
+    const { name } = record.spec;
+    const hasFailed = outcomes.some((outcome) => outcome.name === name && outcome.status === "failed");
+    const runs = hasFailed ? before.find(({ spec }) => spec.name === name) : record;
+    if (!runs) continue;
+    instead.push(runs);
+    if (hasFailed && runs.image !== null && (artifactOf ?? id) === id) {
+      await releaseImages.keep(runs.image, { deploymentId: id, projectId, service: name });
+    }
+  }
+  await compositions.write(id, { ...composition, instead });
+}
+
+async function storeOutcomes(run: Run, outcomes: readonly Outcome[], replaces: string | null): Promise<void> {
+  const change = (stored: Deployment) => {
+    let changed: Deployment = { ...stored, replaces };
+    for (const { name, status, instanceId, site, failure } of outcomes) {
+      const error = failure && run.writer.masked(failure.message);
+      changed = withService(changed, name, { status, instanceId, site, error });
+    }
+    return changed;
+  };
+  const news = outcomes.filter(({ status }) => status === "healthy").map(({ name }) => name);
+  const events = change(run.deployment)
+    .services.filter(({ name }) => news.includes(name))
+    .map(serviceEvent);
+  await store(run, change, events);
 }
 
 /** Leads visitors to the release, through the edges of all processes. */
@@ -156,37 +191,20 @@ async function route(run: Run): Promise<void> {
   await ports.edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
 }
 
-/** Watches the release for a while. */
-async function stayUp(run: Run): Promise<void> {
-  const instanceId = run.deployment.services[0]?.instanceId;
-  if (!instanceId) return;
-  const { restarts = 0 } = (await run.ports.runtime.find(instanceId)) ?? {};
-  const until = performance.now() + run.settings.probationMs;
-  while (performance.now() < until) {
-    await pause(Math.min(250, run.settings.probationMs));
-    run.signal.throwIfAborted();
-    const instance = await run.ports.runtime.find(instanceId);
-    await refuseEnded(run, instance);
-    if (!instance || instance.restarts > restarts || !(await healthy(run, instance, true))) {
-      await showOutput(run, instanceId);
-      throw invalid("health_failed", "Cannot keep it live: it answered, and then it did not any more");
-    }
-  }
-}
-
-/** Stops what served before, once nobody is being answered by it. */
-export async function retire(run: Run): Promise<void> {
+/** Stops what served before and is not part of this release, once nobody is being answered by it. */
+export async function retire(run: Run, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
   const { edge, runtime } = run.ports;
   const { deployment } = run;
   if (deployment.environment === "preview") return;
+  const needed = new Set(live.services.map(({ instanceId }) => instanceId));
   const former = (await runtime.list()).filter(
-    ({ projectId, deploymentId }) => projectId === deployment.projectId && deploymentId !== deployment.id,
+    ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
   );
   for (const { deploymentId, image, instanceId } of former) {
     if (await isPreview(run, deploymentId)) continue;
     // Long answers and sockets may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
-    void pause(FOLLOW_MS)
-      .then(() => edge.drained(deploymentId, DRAIN_MS))
+    void new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
+      .then(() => edge.drained(instanceId, DRAIN_MS))
       .then(() => runtime.remove(instanceId, { graceMs: STOP_GRACE_MS }))
       // Its image was in use until now.
       .then(() => (image === null ? undefined : cleanImages(run.ports)()))
@@ -196,67 +214,4 @@ export async function retire(run: Run): Promise<void> {
 
 async function isPreview(run: Run, deploymentId: string): Promise<boolean> {
   return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
-}
-
-/**
- * A health path counts first, then what the image checks itself, then whether its port answers; that is enough too where the image has not checked
- * anything when it is too late to wait, as some do so every few minutes only.
- */
-async function healthy(run: Run, { health, host, port, relayed }: Instance, isLate: boolean): Promise<boolean> {
-  const path = run.deployment.plan.healthPath;
-  const isUnchecked = health === null || (health === "starting" && isLate);
-  if (path === null && !isUnchecked) return health === "healthy";
-  return run.ports.healthProbe.answers({ host, port, path, relayed }, { timeoutMs: PROBE_MS });
-}
-
-async function refuseEnded(run: Run, instance: Instance | undefined): Promise<void> {
-  if (instance && instance.status !== "exited") return;
-  if (instance) await showOutput(run, instance.instanceId);
-  const reason = instance?.exit?.reason;
-  if (reason === "out_of_memory") throw invalid("out_of_memory", "Cannot bring it live: it ran out of memory");
-  if (reason === "crash_loop")
-    throw invalid(
-      "crash_loop",
-      `Cannot bring it live: it ended again and again, last with code ${instance?.exit?.code}`,
-    );
-  throw invalid(
-    "start_failed",
-    `Cannot bring it live: it ended${instance?.exit ? ` with code ${instance.exit.code}` : ""}`,
-  );
-}
-
-/** Copies the end of what a program printed into the deployment's log, so that the reason stands where people look. */
-async function showOutput(run: Run, instanceId: string): Promise<void> {
-  for (const { message, stream } of await lastOutput(run, instanceId).catch(() => [])) {
-    await run.writer.line(message, { step: "health", service: "app", stream, level: "error" });
-  }
-}
-
-/** A program that ends again and again may have printed any number of lines before the last. */
-async function lastOutput({ ports }: Run, instanceId: string): Promise<readonly OutputLine[]> {
-  let last: readonly OutputLine[] = [];
-  for (let pages = 0; pages < OUTPUT_PAGES; pages++) {
-    const page = await ports.runtime.output(instanceId, { since: last.at(-1)?.seq ?? 0, limit: 10_000 });
-    if (page.length === 0) break;
-    last = [...last, ...page].slice(-OUTPUT_LINES);
-  }
-  return last;
-}
-
-async function storeService(run: Run, change: Partial<DeployedService>, urls?: readonly string[]): Promise<void> {
-  const url = urls?.[0] ?? run.deployment.services[0]?.url ?? null;
-  const known = run.deployment.services[0] ?? {
-    name: "app",
-    status: "pending" as ServiceStatus,
-    url: null,
-    error: null,
-    instanceId: null,
-  };
-  const service = { ...known, url, ...change };
-  const told = { type: "service", name: service.name, status: service.status, error: service.error } as const;
-  await store(run, (deployment: Deployment) => ({ ...deployment, services: [service], ...(urls && { urls }) }), [told]);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -2,15 +2,19 @@ import type { Deployment, DeploymentPlan, DeploymentSource } from "../../../doma
 import { happen } from "../../../domain/deployment/transitions.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { invalid } from "../../../domain/failure.ts";
-import type { ProjectType, RuntimeName } from "../../../domain/project.ts";
-import type { BuildRequest } from "../../../ports/builder.ts";
 import type { FetchableSource } from "../../../ports/sources.ts";
 import { detectIn } from "../prepare_source.ts";
 import { askApproval } from "./ask_approval.ts";
 import { buildImage } from "./build_image.ts";
+import { buildInFolder, commandsOf } from "./build_in_folder.ts";
+import { buildServices } from "./build_services.ts";
 import { chooseRuntime } from "./choose_runtime.ts";
-import { artifactGone, folderOf, workingFolder } from "./release_folder.ts";
+import { inTime } from "./in_time.ts";
+import { hasServices, recordsOf } from "./records_of.ts";
+import { artifactGone } from "./release_folder.ts";
+import { resolveServices } from "./resolve_services.ts";
 import { type Run, say, step, store } from "./run.ts";
+import { settlePlan } from "./settle_plan.ts";
 
 /** Makes the release a deployment will run: fetched, recognised and built, or taken over from the deployment it goes back to. */
 export async function buildRelease(run: Run): Promise<void> {
@@ -35,10 +39,14 @@ export async function buildRelease(run: Run): Promise<void> {
   await built(run, id);
 }
 
-/** Whether an artifact is there to be run as it is: its folder, and exactly the image that was recorded where there is one. */
+/** Whether an artifact is there to be run as it is: its folder, and exactly the images that were recorded where there are some. */
 async function isKept({ deployment, ports }: Run, artifactOf: string): Promise<boolean> {
   if (!(await ports.releaseFolders.find(artifactOf))?.finished) return false;
-  return deployment.image === null || (await ports.releaseImages.find(artifactOf))?.image === deployment.image;
+  const records = await recordsOf(ports, deployment);
+  for (const { image, spec } of records) {
+    if (image !== null && (await ports.releaseImages.find(artifactOf, spec.name))?.image !== image) return false;
+  }
+  return records.length > 0;
 }
 
 /** Whether everything is there that a build starts from, and no build has touched it: what was approved is what is built. */
@@ -58,13 +66,17 @@ async function fetch(run: Run, source: Exclude<DeploymentSource, { kind: "artifa
   const { releaseFolders, sources } = run.ports;
   const { id } = run.deployment;
   const folder = await releaseFolders.make(id);
+  if (source.kind === "none") return;
   if (source.kind === "copy") {
     if (!(await releaseFolders.copy(source.deploymentId, id))) throw artifactGone();
     return;
   }
   const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
-  const { commitSha, commitMessage } = await inTime(run, "fetch the source", (signal) =>
-    sources.fetch(exactly(source, run.deployment), { folder, signal, log }),
+  const { commitSha, commitMessage } = await inTime(
+    run,
+    "fetch the source",
+    (signal) => sources.fetch(exactly(source, run.deployment), { folder, signal, log }),
+    run.signal,
   );
   if (commitSha) say(run, "fetch", `At commit ${commitSha.slice(0, 12)}${commitMessage ? `: ${commitMessage}` : ""}`);
   await store(run, (deployment) => ({
@@ -80,7 +92,9 @@ function exactly(source: FetchableSource, { commitSha }: Deployment): FetchableS
 }
 
 async function recognise(run: Run): Promise<void> {
+  if (await isGiven(run)) return resolveServices(run, null);
   const detection = await detected(run);
+  if (isOfServices(run, detection)) return resolveServices(run, detection);
   const plan = await planned(run, detection);
   for (const warning of detection.warnings) say(run, "detect", warning, "warn");
   if (plan.projectType === "app" && plan.startCommand === null) {
@@ -91,6 +105,17 @@ async function recognise(run: Run): Promise<void> {
   }
   say(run, "detect", described(detection, plan));
   await store(run, (deployment) => ({ ...deployment, plan, framework: plan.framework ?? detection.language }));
+}
+
+/** Whether somebody said which services there are. */
+async function isGiven({ deployment, ports }: Run): Promise<boolean> {
+  return hasServices(deployment) && ((await ports.compositions.read(deployment.id))?.given ?? null) !== null;
+}
+
+/** Whether the source consists of several services, and nobody wants it otherwise. */
+function isOfServices({ deployment: { plan } }: Run, { projectType }: Detection): boolean {
+  const wants = plan.projectType ?? (plan.dockerfile === null && plan.startCommand === null ? projectType : "app");
+  return wants === "services";
 }
 
 async function detected(run: Run): Promise<Detection> {
@@ -111,49 +136,10 @@ async function holds({ deployment, ports }: Run, folder: string): Promise<boolea
 }
 
 async function planned(run: Run, found: Detection): Promise<DeploymentPlan> {
-  const plan = settled(run, found);
+  const { deployment, environment, settings } = run;
+  const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
   const { containerEngine } = run.ports;
   return { ...plan, runtime: await chooseRuntime({ plan, found }, { containerEngine, preset: run.settings.runtime }) };
-}
-
-/** What a person set counts; the rest is as it was found. */
-function settled({ deployment: { plan }, environment, settings }: Run, found: Detection): DeploymentPlan {
-  const rootDirectory = [plan.rootDirectory, found.rootDirectory]
-    .filter((part) => part !== null && part !== ".")
-    .join("/");
-  const projectType = plan.projectType ?? typeOf(plan, found, settings.runtime);
-  const own = projectType === "docker" ? NO_COMMANDS : found;
-  return {
-    ...plan,
-    rootDirectory: rootDirectory || null,
-    framework: plan.framework ?? found.framework,
-    packageManager: plan.packageManager ?? found.packageManager,
-    installCommand: plan.installCommand ?? own.installCommand,
-    buildCommand: plan.buildCommand ?? own.buildCommand,
-    startCommand: plan.startCommand ?? own.startCommand,
-    outputDirectory: plan.outputDirectory ?? found.outputDirectory,
-    dockerfile: plan.dockerfile ?? found.dockerfile,
-    port: plan.port ?? numberOf(environment.get("PORT")?.reveal() ?? plan.publicEndpoints[0]?.port) ?? own.port,
-    projectType,
-  };
-}
-
-/** A Dockerfile says itself what is run, and its image where it listens. */
-const NO_COMMANDS = { installCommand: null, buildCommand: null, startCommand: null, port: null };
-
-/** A Dockerfile that somebody names is meant; one that is there is used, however it is started, unless processes are wanted. */
-function typeOf(
-  { dockerfile, runtime, startCommand }: DeploymentPlan,
-  { projectType }: Detection,
-  preset: RuntimeName | "auto",
-): ProjectType | null {
-  if (dockerfile !== null) return "docker";
-  if (startCommand === null) return projectType;
-  return projectType === "docker" && (runtime ?? preset) !== "process" ? "docker" : "app";
-}
-
-function numberOf(port: string | number | undefined): number | null {
-  return port !== undefined && /^[1-9]\d{0,4}$/.test(`${port}`) && Number(port) <= 65_535 ? Number(port) : null;
 }
 
 function described({ language }: Detection, plan: DeploymentPlan): string {
@@ -171,42 +157,14 @@ function howItRuns({ dockerfile, projectType, startCommand }: DeploymentPlan): s
 
 async function build(run: Run): Promise<void> {
   const { plan } = run.deployment;
-  const commands = [
-    { name: "install", command: plan.installCommand },
-    { name: "build", command: plan.buildCommand },
-  ] as const;
-  const given = commands.flatMap(({ name, command }) => (command ? [{ name, command }] : []));
+  if (hasServices(run.deployment)) return buildServices(run);
+  const given = commandsOf(plan);
   for (const { name, command } of given) say(run, "build", `${name}: ${command}`);
   const nothing = given.length === 0 && (plan.runtime === "process" || plan.projectType === "static");
   if (nothing) return say(run, "build", "There is nothing to install or build");
-  await inTime(run, "finish the build", async (signal) =>
-    plan.runtime === "docker" ? buildImage(run, await detected(run), signal) : buildInFolder(run, given, signal),
-  );
-}
-
-async function buildInFolder(run: Run, commands: BuildRequest["commands"], signal: AbortSignal): Promise<void> {
-  const { deployment, environment } = run;
-  const folder = await folderOf(run);
-  await run.ports.builder.build({
-    deploymentId: deployment.id,
-    cacheKey: deployment.projectId,
-    folder,
-    workingFolder: workingFolder(folder, deployment),
-    commands,
-    environment,
-    signal,
-    log: (line, stream) => run.writer.line(line, { step: "build", stream }),
-  });
-}
-
-/** Does work that may take as long as a build may, and no longer. */
-async function inTime<T>({ settings, signal }: Run, what: string, work: (signal: AbortSignal) => Promise<T>) {
-  const timeout = AbortSignal.timeout(settings.buildTimeoutMs);
-  try {
-    return await work(AbortSignal.any([signal, timeout]));
-  } catch (error) {
-    if (!timeout.aborted || signal.aborted) throw error;
-    const seconds = Math.round(settings.buildTimeoutMs / 1000);
-    throw invalid("build_timeout", `Cannot ${what}: it took longer than ${seconds} seconds (BUILD_TIMEOUT_SECONDS)`);
-  }
+  const work = async (signal: AbortSignal) =>
+    plan.runtime === "docker"
+      ? buildImage(run, await detected(run), signal)
+      : buildInFolder(run, { service: null, rootDirectory: plan.rootDirectory }, given, signal);
+  await run.settings.buildSlots.run(() => inTime(run, "finish the build", work, run.signal), run.signal);
 }

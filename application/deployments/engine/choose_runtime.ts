@@ -14,12 +14,6 @@ export async function chooseRuntime(
 ): Promise<RuntimeName> {
   const wanted = plan.runtime ?? preset;
   const hasDockerfile = plan.projectType === "docker";
-  if (plan.projectType === "services") {
-    throw invalid(
-      "services_unsupported",
-      "Cannot deploy this: it has several services, and this version deploys one. Set rootDirectory to the folder of one of them",
-    );
-  }
   if (wanted === "process" && hasDockerfile) {
     throw invalid(
       "runtime_unsupported",

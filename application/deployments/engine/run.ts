@@ -5,8 +5,10 @@ import { Failure } from "../../../domain/failure.ts";
 import type { BaseImages } from "../../../domain/image/base_images.ts";
 import type { Project, RuntimeName } from "../../../domain/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
+import type { HostAccess } from "../../../domain/services/host_access.ts";
 import type { Builder } from "../../../ports/builder.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { Compositions } from "../../../ports/compositions.ts";
 import type { ContainerEngine } from "../../../ports/container_engine.ts";
 import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
@@ -14,6 +16,7 @@ import type { Domains } from "../../../ports/domains.ts";
 import type { Edge } from "../../../ports/edge.ts";
 import type { HealthProbe } from "../../../ports/health_probe.ts";
 import type { ImageBuilder } from "../../../ports/image_builder.ts";
+import type { ImageRegistry } from "../../../ports/image_registry.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
 import type { ManifestParser } from "../../../ports/manifest_parser.ts";
 import type { Projects } from "../../../ports/projects.ts";
@@ -22,12 +25,16 @@ import type { ReleaseImages } from "../../../ports/release_images.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
 import type { Sources } from "../../../ports/sources.ts";
 import type { UploadFiles } from "../../../ports/upload_files.ts";
+import type { Volumes } from "../../../ports/volumes.ts";
+import type { YamlReader } from "../../../ports/yaml_reader.ts";
 import type { EventWriter } from "./event_writer.ts";
+import type { Slots } from "./slots.ts";
 
 /** Every port the engine works with. */
 export interface EnginePorts {
   readonly builder: Builder;
   readonly clock: Clock;
+  readonly compositions: Compositions;
   readonly containerEngine: ContainerEngine;
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
@@ -35,6 +42,7 @@ export interface EnginePorts {
   readonly edge: Edge;
   readonly healthProbe: HealthProbe;
   readonly imageBuilder: ImageBuilder;
+  readonly imageRegistry: ImageRegistry;
   readonly liveReleases: LiveReleases;
   readonly manifestParser: ManifestParser;
   readonly projects: Projects;
@@ -43,6 +51,8 @@ export interface EnginePorts {
   readonly runtime: Runtime;
   readonly sources: Sources;
   readonly uploadFiles: UploadFiles;
+  readonly volumes: Volumes;
+  readonly yamlReader: YamlReader;
 }
 
 /** What the operator decided about running deployments. */
@@ -55,6 +65,10 @@ export interface EngineSettings {
   /** Where base images of generated Dockerfiles are taken from. */
   readonly baseImages: BaseImages;
   readonly buildTimeoutMs: number;
+  /** What of this machine services may use by default. */
+  readonly hostAccess: HostAccess;
+  /** Lets so many builds of this process run at once, whatever they are of. */
+  readonly buildSlots: Slots;
   readonly rollbackWindow: number;
   readonly edgeUrl: (hostname: string) => string;
   /** How long a release must answer before the one before it is given up. */
@@ -105,7 +119,12 @@ export function withNoted({ noted }: Run, deployment: Deployment): Deployment {
 
 /** Tells whether a deployment as it is stored is still this run's to change: nobody took it up since, and nobody ended it. */
 export function isStillOurs(run: Run, stored: Deployment): boolean {
-  return stored.attempts === run.deployment.attempts && isRunning(stored);
+  return stored.attempts === run.deployment.attempts && (isRunning(stored) || stored.asked !== null);
+}
+
+/** Whether the database could not be asked; then nothing is decided, and the next attempt goes on. */
+export function isOutage(cause: unknown): boolean {
+  return cause instanceof Failure && (cause.code === "database_away" || cause.code === "database_busy");
 }
 
 /** Thrown where a deployment is no longer a run's to change. */

@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentError } from "../../../domain/deployment/deployment.ts";
+import type { DeployedService, Deployment, DeploymentError } from "../../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
@@ -10,11 +10,14 @@ import { dropUpload } from "../drop_upload.ts";
 import { Waits } from "./ask_approval.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
+import { carryOutDecision } from "./carry_out_decision.ts";
 import { EventWriter } from "./event_writer.ts";
 import { routeKey } from "./serve.ts";
+import { serviceEvent } from "./service_ledger.ts";
 import {
   type EnginePorts,
   type EngineSettings,
+  isOutage,
   isStillOurs,
   type Run,
   say,
@@ -39,6 +42,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     try {
       run.environment = await ports.deployments.environment(taken.id);
       run.writer = new EventWriter(ports, taken.id, secretMask(secretValues(taken, run.environment)));
+      if (taken.asked !== null) return await carryOutDecision(run, taken.asked);
       await carryOut(run);
     } catch (error) {
       await settle(run, error);
@@ -58,7 +62,9 @@ async function carryOut(run: Run): Promise<void> {
   }
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
-  await tidyUp(run);
+  const failed = run.deployment.services.filter(({ status }) => status === "failed");
+  await tidyUp(run, failed.length === 0 ? ["retire", "clean"] : ["retire"]);
+  if (failed.length > 0) return end(run, "partly_healthy", partialFailure(failed));
   await end(run, "healthy", null);
   // The edges of other processes find a preview only once it is stored as ready.
   if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(routeKey(run.deployment));
@@ -76,8 +82,16 @@ async function refuseHopeless(run: Run): Promise<void> {
   );
 }
 
+/** What is said of a deployment of which some services did not come up. */
+function partialFailure(failed: readonly DeployedService[]): DeploymentError {
+  const names = failed.map(({ name }) => name).join(", ");
+  const first = failed.find(({ error }) => error !== null)?.error ?? "";
+  const next = "Keep the services that came up, or reject them to go back";
+  return { code: "services_failed", message: `Not everything came up: ${names}. ${first}. ${next}`, step: "health" };
+}
+
 /** Gives up what served before and what nobody can go back to; trouble with that does not undo a release that serves. */
-async function tidyUp(run: Run): Promise<void> {
+async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
   const { project, deployment } = run;
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
   const works = {
@@ -88,7 +102,7 @@ async function tidyUp(run: Run): Promise<void> {
       if (deployment.plan.runtime === "docker") await cleanImages(run.ports)();
     },
   };
-  for (const name of ["retire", "clean"] as const) {
+  for (const name of which) {
     try {
       await step(run, name, works[name]);
     } catch (error) {
@@ -123,11 +137,6 @@ async function settle(run: Run, error: unknown): Promise<void> {
   if (!(cause instanceof Failure)) throw cause;
 }
 
-/** Whether the database could not be asked; then nothing is decided, and the next attempt goes on. */
-function isOutage(cause: unknown): boolean {
-  return cause instanceof Failure && (cause.code === "database_away" || cause.code === "database_busy");
-}
-
 function toldOf(run: Run, error: unknown, cause: unknown): DeploymentError {
   const at = error instanceof StepFailed ? error.step : null;
   if (cause instanceof Failure) return { code: cause.code, message: run.writer.masked(cause.message), step: at };
@@ -158,13 +167,19 @@ async function undo(run: Run): Promise<void> {
   }
 }
 
-async function end(run: Run, what: "healthy" | "failed" | "cancelled", error: DeploymentError | null): Promise<void> {
+async function end(
+  run: Run,
+  what: "healthy" | "partly_healthy" | "failed" | "cancelled",
+  error: DeploymentError | null,
+): Promise<void> {
   const at = run.ports.clock.now();
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) return undefined;
       const ended = happen(withNoted(run, deployment), what, { at, error });
-      const next = what === "healthy" ? ended : stopped(ended);
+      // A person decides about a partial failure: until then it is held.
+      const isUp = what === "healthy" || what === "partly_healthy";
+      const next = isUp ? { ...ended, held: what === "partly_healthy" } : stopped(ended);
       return { deployment: next, events: [...noted, ...lastEvents(next)] };
     }),
   );
@@ -172,9 +187,8 @@ async function end(run: Run, what: "healthy" | "failed" | "cancelled", error: De
 }
 
 function lastEvents({ status, decision, services, error }: Deployment): NewEvent[] {
-  const told = services.map(({ name, status: how, error: why }) => ({ name, status: how, error: why }));
   return [
-    ...(status === "ready" ? [] : told.map((service) => ({ type: "service" as const, ...service }))),
+    ...(status === "failed" || status === "cancelled" ? services.map(serviceEvent) : []),
     { type: "status", status, decision },
     { type: "end", status, decision, error },
   ];

@@ -1,11 +1,13 @@
-import { addressesOf } from "../../../domain/deployment/public_address.ts";
+import { addressesOf, type PublicAddress } from "../../../domain/deployment/public_address.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import { innerPath, siteFolder, soleService } from "../../../domain/services/sole_service.ts";
 import type { Project } from "../../../domain/project.ts";
 import type { Domains } from "../../../ports/domains.ts";
 import type { Edge, EdgeRoute } from "../../../ports/edge.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { ReleaseFolders } from "../../../ports/release_folders.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
+import { hasServices } from "./records_of.ts";
 
 export interface ServePorts {
   readonly domains: Domains;
@@ -27,15 +29,19 @@ export async function publicAddresses(
   return addressesOf(deployment, { project, domains: items, baseDomain });
 }
 
-/** The routes that lead to a deployment as it runs now; none while nothing of it answers. */
+/** The routes that lead to a deployment as it runs now; none to what does not. */
 export async function routesTo(
   ports: ServePorts,
   project: Project,
   deployment: Deployment,
   baseDomain: string,
 ): Promise<EdgeRoute[]> {
-  const target = await targetOf(ports, deployment);
-  return target ? routesAt(ports, { project, deployment }, target, baseDomain) : [];
+  const routes: EdgeRoute[] = [];
+  for (const address of await publicAddresses(ports, project, deployment, baseDomain)) {
+    const found = await targetOf(ports, deployment, address);
+    if (found) routes.push(routeOf(deployment, address, found));
+  }
+  return routes;
 }
 
 /** The routes of a deployment's addresses to one target. */
@@ -46,32 +52,40 @@ export async function routesAt(
   baseDomain: string,
 ): Promise<EdgeRoute[]> {
   const addresses = await publicAddresses(ports, project, deployment, baseDomain);
-  return addresses.map((address) => ({
-    ...address,
-    projectId: routeKey(deployment),
-    deploymentId: deployment.id,
-    target,
-  }));
+  return addresses.map((address) => routeOf(deployment, address, { target, servedBy: deployment.id }));
+}
+
+type Found = Pick<EdgeRoute, "target" | "servedBy">;
+
+function routeOf(deployment: Deployment, { hostname, pathPrefix }: PublicAddress, found: Found): EdgeRoute {
+  return { hostname, pathPrefix, projectId: routeKey(deployment), ...found };
 }
 
 async function targetOf(
-  { releaseFolders, runtime }: ServePorts,
+  ports: ServePorts,
   deployment: Deployment,
-): Promise<EdgeRoute["target"] | undefined> {
-  if (deployment.plan.projectType === "static") {
-    const folder = await releaseFolders.find(deployment.artifactOf ?? deployment.id);
-    return folder?.finished ? { kind: "folder", path: staticFolder(folder.path, deployment) } : undefined;
-  }
-  const [service] = deployment.services;
-  const instance = service?.instanceId ? await runtime.find(service.instanceId) : undefined;
-  return instance && { kind: "address", host: instance.host, port: instance.port };
+  { port: inside, service: name }: PublicAddress,
+): Promise<Found | undefined> {
+  const service = deployment.services.find((known) => known.name === name);
+  const site = service?.site ?? (hasServices(deployment) ? null : siteFolder(soleService(deployment).spec));
+  if (site !== null) return siteAt(ports, deployment, site);
+  // A service that did not come up the first time has an address, and nothing there.
+  if (!service?.instanceId)
+    return hasServices(deployment) ? { target: { kind: "none" }, servedBy: deployment.id } : undefined;
+  const instance = await ports.runtime.find(service.instanceId);
+  const port = instance?.ports.find((known) => known.inside === inside)?.port ?? instance?.port;
+  if (!instance || port === null || port === undefined) return undefined;
+  return { target: { kind: "address", host: instance.host, port }, servedBy: instance.instanceId };
 }
 
-/** The folder of a release that a static site is served from. */
-export function staticFolder(folder: string, { plan }: Deployment): string {
-  return [folder, plan.rootDirectory, plan.outputDirectory]
-    .filter((part) => part !== null && part !== "" && part !== ".")
-    .join("/");
+async function siteAt(
+  { releaseFolders }: ServePorts,
+  deployment: Deployment,
+  site: string,
+): Promise<Found | undefined> {
+  const folder = await releaseFolders.find(deployment.artifactOf ?? deployment.id);
+  if (!folder?.finished) return undefined;
+  return { target: { kind: "folder", path: innerPath(folder.path, site) }, servedBy: deployment.id };
 }
 
 /** What the edge knows a deployment's routes by: its project, or itself for a preview. */

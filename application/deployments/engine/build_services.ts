@@ -1,0 +1,210 @@
+import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
+import { invalid } from "../../../domain/failure.ts";
+import type { ServiceRecord } from "../../../domain/services/composition.ts";
+import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../domain/services/service_spec.ts";
+import { isSite, USUAL_PORT } from "../../../domain/services/sole_service.ts";
+import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
+import { detectIn } from "../prepare_source.ts";
+import { settledPlan } from "./app_plan.ts";
+import { buildInFolder, commandsOf } from "./build_in_folder.ts";
+import { buildTag, buildUnit, type ImageUnit, makingsOf, supposedPort, takeOut } from "./build_image.ts";
+import { inTime } from "./in_time.ts";
+import { recordsOf } from "./records_of.ts";
+import { artifactGone } from "./release_folder.ts";
+import { type Run, say, store } from "./run.ts";
+import { tellService } from "./service_ledger.ts";
+import { Slots } from "./slots.ts";
+
+/** A service that is built from the source. */
+type BuiltSpec = ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile };
+
+interface BuildOptions {
+  /** The service as it serves now. */
+  readonly former: ServiceRecord | undefined;
+  readonly inTurn: Slots;
+  readonly signal: AbortSignal;
+}
+
+/** What came of a service, and the port that it turned out to listen on. */
+interface Made {
+  readonly record: ServiceRecord;
+  readonly port: number | null;
+}
+
+/** Builds every service, several at once, and brings the images of the others; what is as it was for the release before is taken over. */
+export async function buildServices(run: Run): Promise<void> {
+  const { compositions, liveReleases } = run.ports;
+  const { id, plan, projectId } = run.deployment;
+  const composition = await compositions.read(id);
+  if (!composition) throw artifactGone();
+  const live = await liveReleases.find(projectId);
+  const former = live ? await recordsOf(run.ports, live.deployment) : [];
+  await buildTag(run);
+  // What is built in the release folder itself is built one after the other.
+  const inTurn = new Slots(1);
+  const made = await all(run, composition.wanted, ({ spec }, signal) =>
+    make(run, spec, { former: former.find((known) => known.spec.name === spec.name), inTurn, signal }),
+  );
+  const publicEndpoints = plan.publicEndpoints.map((endpoint) => {
+    const { port, record } = made.find((each) => each.record.spec.name === endpoint.service)!;
+    return { ...endpoint, port: endpoint.port ?? listensOn(record.spec, port) };
+  });
+  const wanted = made.map(({ record }) => published(record, publicEndpoints));
+  await compositions.write(id, { ...composition, wanted, instead: null });
+  await store(run, (deployment) => ({ ...deployment, plan: { ...deployment.plan, publicEndpoints } }));
+}
+
+/** Works on all, as many at once as builds may run; when one fails the others are ended first. */
+async function all(
+  run: Run,
+  records: readonly ServiceRecord[],
+  work: (record: ServiceRecord, signal: AbortSignal) => Promise<Made>,
+): Promise<readonly Made[]> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.signal, stop.signal]);
+  const { buildSlots } = run.settings;
+  const works = records.map((record) =>
+    buildSlots
+      .run(() => inTime(run, `build ${record.spec.name}`, (ended) => work(record, ended), signal), signal)
+      .catch((error: unknown) => {
+        stop.abort(error);
+        throw error;
+      }),
+  );
+  await Promise.allSettled(works);
+  // The first to fail is why; the others were only ended.
+  if (!run.signal.aborted && stop.signal.aborted) throw stop.signal.reason;
+  return Promise.all(works);
+}
+
+async function make(run: Run, spec: ServiceSpec, options: BuildOptions): Promise<Made> {
+  await tellService(run, spec.name, { status: "building" });
+  const { from } = spec;
+  const made =
+    from.kind === "image"
+      ? await fetched(run, spec, from, options.signal)
+      : await built(run, { ...spec, from }, options);
+  await tellService(run, spec.name, { status: "pending" });
+  return made;
+}
+
+async function fetched(
+  run: Run,
+  spec: ServiceSpec,
+  { reference, pull }: Extract<ServiceSpec["from"], { kind: "image" }>,
+  signal: AbortSignal,
+): Promise<Made> {
+  const { id, projectId } = run.deployment;
+  const { image, port } = await run.ports.imageRegistry.fetch({
+    reference,
+    pull,
+    owner: { deploymentId: id, projectId, service: spec.name },
+    signal,
+    log: (line, stream) => run.writer.line(line, { step: "build", service: spec.name, stream }),
+  });
+  return { record: { spec, image, madeFrom: await mountedDigest(run, spec) }, port };
+}
+
+async function built(run: Run, spec: BuiltSpec, options: BuildOptions): Promise<Made> {
+  const { runtime } = run.deployment.plan;
+  const plan = settledPlan(spec, runtime);
+  return runtime === "docker" && !isPlainSite(plan)
+    ? builtImage(run, spec, plan, options)
+    : builtFolder(run, spec, plan, options);
+}
+
+/** Files that are served as they are. */
+function isPlainSite({ buildCommand, installCommand, projectType }: DeploymentPlan): boolean {
+  return projectType === "static" && installCommand === null && buildCommand === null;
+}
+
+async function builtFolder(
+  run: Run,
+  spec: BuiltSpec,
+  plan: DeploymentPlan,
+  { inTurn, signal }: BuildOptions,
+): Promise<Made> {
+  // Before anything is built: what is built is never the same twice.
+  const digest = await run.ports.releaseFolders.digest(run.deployment.id, plan.rootDirectory ?? "");
+  const commands = commandsOf(plan);
+  for (const { name, command } of commands) say(run, "build", `${spec.name}: ${name}: ${command}`);
+  if (commands.length > 0) {
+    const unit = { service: spec.name, rootDirectory: plan.rootDirectory };
+    await inTurn.run(() => buildInFolder(run, unit, commands, signal), signal);
+  }
+  return { record: { spec, image: null, madeFrom: digest?.digest ?? null }, port: plan.port };
+}
+
+async function builtImage(
+  run: Run,
+  spec: BuiltSpec,
+  plan: DeploymentPlan,
+  { former, signal }: BuildOptions,
+): Promise<Made> {
+  const { id, projectId } = run.deployment;
+  const { from, name } = spec;
+  const root = plan.rootDirectory === null ? "" : `${plan.rootDirectory}/`;
+  const found = from.kind === "app" ? await detectIn(run.ports, id, root) : NOTHING_DETECTED;
+  const unit: ImageUnit = {
+    service: name,
+    plan,
+    text: from.kind === "dockerfile" ? from.text : null,
+    givesVariables: from.kind === "app",
+  };
+  const makings = await makingsOf(run, unit, found);
+  const mounts = await mountedDigest(run, spec);
+  const madeFrom = [await run.ports.imageBuilder.identify(makings), ...(mounts === null ? [] : [mounts])].join("+");
+  const told = isSite(spec) ? spec : withPort(spec, plan);
+  if (former && former.image !== null && former.madeFrom === madeFrom && !isSite(spec)) {
+    const port = former.spec.ports[0] ?? null;
+    const isKnown = spec.ports.length > 0 || port !== null || !isPublic(run, name);
+    if (isKnown && (await run.ports.releaseImages.keep(former.image, { deploymentId: id, projectId, service: name }))) {
+      say(run, "build", `${name} is as it was: nothing has to be built`);
+      return { record: { spec: told, image: former.image, madeFrom }, port };
+    }
+  }
+  const image = await buildUnit(run, unit, makings, signal);
+  if (isSite(spec)) {
+    await takeOut(run, unit, found, image.image);
+    return { record: { spec, image: null, madeFrom }, port: null };
+  }
+  say(run, "build", `The image of ${name} is ${image.image.slice(0, 19)}`);
+  return { record: { spec: told, image: image.image, madeFrom }, port: supposedPort(unit, makings, found, image) };
+}
+
+/** A program that was put into an image is told where to listen, whoever gets to it. */
+function withPort(spec: BuiltSpec, plan: DeploymentPlan): ServiceSpec {
+  if (spec.from.kind !== "app") return spec;
+  return { ...spec, environment: { ...spec.environment, PORT: `${plan.port ?? USUAL_PORT}` } };
+}
+
+/** A digest of what the source holds for a service to mount; `null` when that is nothing. */
+async function mountedDigest({ deployment, ports }: Run, { container }: ServiceSpec): Promise<string | null> {
+  const digests: string[] = [];
+  for (const mount of container.mounts) {
+    if (mount.kind !== "source") continue;
+    const found = await ports.releaseFolders.digest(deployment.id, mount.path);
+    digests.push(`${mount.target}=${found?.digest ?? ""}`);
+  }
+  return digests.length === 0 ? null : digests.join("+");
+}
+
+function isPublic({ deployment }: Run, name: string): boolean {
+  return deployment.plan.publicEndpoints.some(({ service }) => service === name);
+}
+
+/** The service with exactly those ports that visitors are led to. */
+function published(record: ServiceRecord, endpoints: DeploymentPlan["publicEndpoints"]): ServiceRecord {
+  const own = endpoints.filter(({ service }) => service === record.spec.name);
+  const ports = own.flatMap(({ port }) => (port === undefined ? [] : [Number(port)]));
+  return { ...record, spec: { ...record.spec, ports: [...new Set(ports)] } };
+}
+
+function listensOn(spec: ServiceSpec, port: number | null): number {
+  const known = spec.ports[0] ?? port ?? (spec.from.kind === "app" ? USUAL_PORT : undefined);
+  if (known !== undefined) return known;
+  throw invalid(
+    "port_unknown",
+    `Cannot lead visitors to ${spec.name}: nothing tells which port it listens on. Set the port of its public endpoint`,
+  );
+}

@@ -1,0 +1,309 @@
+import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
+import { instanceIdOf, type InstanceOwner } from "../../../domain/deployment/instance_id.ts";
+import { Failure, invalid, isEngineAway } from "../../../domain/failure.ts";
+import type { ServiceRecord } from "../../../domain/services/composition.ts";
+import { type Move, movesTo } from "../../../domain/services/moves.ts";
+import type { ServiceDependency } from "../../../domain/services/service_spec.ts";
+import { isSite, siteFolder } from "../../../domain/services/sole_service.ts";
+import type { Instance } from "../../../ports/runtime.ts";
+import { awaitReady, called, showOutput, type Started, stayUp } from "./await_ready.ts";
+import { isOutage, type Run, say } from "./run.ts";
+import { startService } from "./start_service.ts";
+
+export const STOP_GRACE_MS = 10_000;
+
+/** A service as it stands before a changeover. */
+export interface Standing {
+  readonly record: ServiceRecord;
+  readonly service: DeployedService;
+  /** Whose release it is of. */
+  readonly deployment: Deployment;
+  /** Whether it runs now. */
+  readonly runs: boolean;
+}
+
+/** What is to change. */
+export interface ChangeoverPlan {
+  readonly former: readonly Standing[];
+  readonly wanted: readonly ServiceRecord[];
+  /** Whose release the new instances are of, and what they are called after. */
+  readonly deployment: Deployment;
+  readonly owner: InstanceOwner;
+  /** The services that visitors get to. */
+  readonly publicly: ReadonlySet<string>;
+  /** Takes how a service stands meanwhile. */
+  readonly tell: (name: string, change: Partial<DeployedService>) => Promise<void>;
+  /** Whether what is the same is left alone. */
+  readonly keepsSame: boolean;
+  /** Whether what ends by itself is run; a way back does not run it again. */
+  readonly runsOneShots: boolean;
+}
+
+/** How bringing up a service went. */
+export interface Outcome {
+  readonly name: string;
+  readonly status: "healthy" | "done" | "unchanged" | "failed";
+  /** What runs of it now: of its new version, or of the one before where it failed. */
+  readonly instanceId: string | null;
+  readonly site: string | null;
+  readonly failure: Failure | null;
+  /** Whether it stands beside its former version, which visitors and others still get. */
+  readonly beside: boolean;
+}
+
+interface Task {
+  /** Resolves once it was started, or never will be. */
+  readonly started: Promise<void>;
+  readonly outcome: Promise<Outcome>;
+}
+
+/** Brings services up in the order of what they depend on, each as soon as it may: those that visitors get to beside their former version, others in its place. */
+export class Changeover {
+  readonly #run: Run;
+  readonly #plan: ChangeoverPlan;
+  readonly #moves: ReadonlyMap<string, Move>;
+  readonly #tasks = new Map<string, Task>();
+  readonly #outcomes = new Map<string, Outcome>();
+  /** What was, or is being, started for each. */
+  readonly #instances = new Map<string, string>();
+  /** Former versions that had to give way. */
+  readonly #gone = new Set<string>();
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(run: Run, plan: ChangeoverPlan) {
+    this.#run = run;
+    this.#plan = plan;
+    this.#moves = plan.keepsSame
+      ? movesTo(
+          plan.wanted,
+          plan.former.map(({ record, runs, service }) => ({ record, stands: stands(record, service, runs) })),
+        )
+      : new Map(plan.wanted.map(({ spec }) => [spec.name, this.#former(spec.name) ? "replace" : "add"]));
+    this.#signal = AbortSignal.any([run.signal, this.#stop.signal]);
+  }
+
+  /** Begins with all; resolves once each was started, or never will be. */
+  async start(): Promise<void> {
+    for (const record of this.#plan.wanted) this.#launch(record);
+    await Promise.all(Array.from(this.#tasks.values(), ({ started }) => started));
+    // What stops everything is told at once.
+    this.#signal.throwIfAborted();
+  }
+
+  /** How each went; throws why when not one is up. */
+  async answered(): Promise<readonly Outcome[]> {
+    await Promise.all(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
+    return this.#decided();
+  }
+
+  /** Watches what is new for a while, and tells how each stands then. */
+  async stayedUp(): Promise<readonly Outcome[]> {
+    const watched = this.#plan.wanted.map(async (record) => {
+      const { status, instanceId } = this.#outcomes.get(record.spec.name)!;
+      if (status !== "healthy" || instanceId === null) return;
+      await stayUp(this.#run, this.#started(record, instanceId), this.#signal).catch((error) =>
+        this.#lost(record, instanceId, error),
+      );
+    });
+    await Promise.all(watched);
+    this.#signal.throwIfAborted();
+    return this.#decided();
+  }
+
+  /** Stops whatever is still being done; resolves once nothing is. */
+  async abandon(): Promise<void> {
+    this.#stop.abort(new Error("The changeover is given up"));
+    await Promise.allSettled(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
+  }
+
+  #decided(): readonly Outcome[] {
+    const outcomes = this.#plan.wanted.map(({ spec }) => this.#outcomes.get(spec.name)!);
+    if (outcomes.length === 0 || outcomes.some(({ status }) => status !== "failed")) return outcomes;
+    const failures = outcomes.flatMap(({ failure }) => failure ?? []);
+    throw failures.find(({ code }) => code !== "dependency_failed") ?? failures[0];
+  }
+
+  #launch(record: ServiceRecord): void {
+    const { name } = record.spec;
+    const { promise: started, resolve } = Promise.withResolvers<void>();
+    const outcome = this.#bring(record, resolve)
+      .catch((error: unknown) => this.#lost(record, this.#made(record), error))
+      .then((result) => {
+        this.#outcomes.set(name, result);
+        return result;
+      })
+      .finally(resolve);
+    // Whoever waits for all is told; until then nobody may be listening.
+    outcome.catch(() => {});
+    this.#tasks.set(name, { started, outcome });
+  }
+
+  async #bring(record: ServiceRecord, hasStarted: () => void): Promise<Outcome> {
+    const { name, oneShot } = record.spec;
+    const former = this.#former(name);
+    // Nothing is begun before all are known.
+    await Promise.resolve();
+    if (this.#moves.get(name) === "keep") return this.#unchanged(former!);
+    const peers = await this.#dependencies(record);
+    this.#signal.throwIfAborted();
+    if (isSite(record.spec)) return this.#site(record);
+    if (oneShot && !this.#plan.runsOneShots) return this.#notRunAgain(record, former);
+    const beside = (former?.runs ?? false) && this.#plan.publicly.has(name);
+    if (former?.service.instanceId && !beside) await this.#giveWay(name, former.service.instanceId);
+    const instanceId = this.#made(record);
+    this.#instances.set(name, instanceId);
+    await this.#plan.tell(name, { status: "starting", instanceId, error: null });
+    const { deployment } = this.#plan;
+    await startService(this.#run.ports, { deployment, record, instanceId, peers, unannounced: beside });
+    hasStarted();
+    const started = this.#started(record, instanceId);
+    const status = await awaitReady(this.#run, started, this.#signal);
+    if (status === "done") await this.#plan.tell(name, { status });
+    else say(this.#run, "health", name === called(record) ? `${name} answers` : "It answers");
+    return { name, status, instanceId, site: null, failure: null, beside };
+  }
+
+  /** Waits for what a service depends on, and gives what runs of it. */
+  async #dependencies({ spec }: ServiceRecord): Promise<readonly Instance[]> {
+    const found: Instance[] = [];
+    for (const dependency of spec.dependsOn) {
+      const outcome = await this.#dependency(dependency);
+      if (outcome === "failed" && dependency.required) {
+        const what = `${dependency.service}, which it depends on, did not come up`;
+        throw invalid("dependency_failed", `Cannot start ${spec.name}: ${what}`);
+      }
+      const { service } = dependency;
+      const instanceId = this.#outcomes.get(service)?.instanceId ?? this.#instances.get(service);
+      const instance = instanceId ? await this.#run.ports.runtime.find(instanceId) : undefined;
+      if (instance) found.push(instance);
+    }
+    return found;
+  }
+
+  async #dependency({ condition, service }: ServiceDependency): Promise<"up" | "failed"> {
+    const task = this.#tasks.get(service);
+    if (!task) return "up";
+    if (condition === "service_started") {
+      await task.started;
+      return this.#outcomes.get(service)?.status === "failed" ? "failed" : "up";
+    }
+    return (await task.outcome).status === "failed" ? "failed" : "up";
+  }
+
+  async #unchanged({ record, service }: Standing): Promise<Outcome> {
+    const { name } = record.spec;
+    const { instanceId } = service;
+    await this.#plan.tell(name, { status: "unchanged", instanceId, error: null });
+    return { name, status: "unchanged", instanceId, site: null, failure: null, beside: false };
+  }
+
+  async #site(record: ServiceRecord): Promise<Outcome> {
+    const { name } = record.spec;
+    const site = siteFolder(record.spec) ?? "";
+    await this.#plan.tell(name, { status: "starting", instanceId: null, site, error: null });
+    await refuseEmptySite(this.#run, this.#plan.deployment, site);
+    return { name, status: "healthy", instanceId: null, site, failure: null, beside: false };
+  }
+
+  async #notRunAgain(record: ServiceRecord, former: Standing | undefined): Promise<Outcome> {
+    const { name } = record.spec;
+    say(this.#run, "start", `${name} ran for that release and is not run again on the way back`);
+    const instanceId = former?.service.instanceId ?? null;
+    await this.#plan.tell(name, { status: "done", instanceId, error: null });
+    return { name, status: "done", instanceId, site: null, failure: null, beside: false };
+  }
+
+  /** Two of what nobody visits would be in each other's way: over a volume, say. */
+  async #giveWay(name: string, instanceId: string): Promise<void> {
+    this.#gone.add(name);
+    await this.#run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  }
+
+  /** What becomes of a service that did not come up: nothing of it is left, and its former version is back. What concerns all is thrown. */
+  async #lost(record: ServiceRecord, instanceId: string, error: unknown): Promise<Outcome> {
+    const { name } = record.spec;
+    if (!isOwnFailure(error) || this.#signal.aborted) {
+      this.#stop.abort(error);
+      throw error;
+    }
+    const started = this.#started(record, instanceId);
+    await showOutput(this.#run, started);
+    await this.#run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+    const former = this.#former(name);
+    const isBack = former !== undefined && (!this.#gone.has(name) || (await this.#bringBack(former)));
+    const back = isBack ? former.service.instanceId : null;
+    const outcome: Outcome = {
+      name,
+      status: "failed",
+      instanceId: back,
+      site: former?.service.site ?? null,
+      failure: error,
+      beside: false,
+    };
+    this.#outcomes.set(name, outcome);
+    if (this.#plan.wanted.length > 1) {
+      say(this.#run, "health", error.message, "error");
+      await this.#plan.tell(name, {
+        status: "failed",
+        error: this.#run.writer.masked(error.message),
+        instanceId: back,
+      });
+    }
+    return outcome;
+  }
+
+  async #bringBack({ deployment, record, service }: Standing): Promise<boolean> {
+    const { name, oneShot } = record.spec;
+    if (oneShot || service.instanceId === null) return false;
+    try {
+      const peers = await this.#peersOf(record);
+      await startService(this.#run.ports, { deployment, record, instanceId: service.instanceId, peers });
+      this.#gone.delete(name);
+      return true;
+    } catch (error) {
+      if (!isOwnFailure(error)) throw error;
+      say(this.#run, "health", `The former version of ${name} could not be started again: ${error.message}`, "error");
+      return false;
+    }
+  }
+
+  async #peersOf({ spec }: ServiceRecord): Promise<readonly Instance[]> {
+    const ids = spec.dependsOn.map(({ service }) => this.#former(service)?.service.instanceId);
+    const found = await Promise.all(ids.map((id) => (id ? this.#run.ports.runtime.find(id) : undefined)));
+    return found.filter((instance) => instance !== undefined);
+  }
+
+  #started(record: ServiceRecord, instanceId: string): Started {
+    return { record, instanceId, isPublic: this.#plan.publicly.has(record.spec.name) };
+  }
+
+  #made({ image, spec }: ServiceRecord): string {
+    return instanceIdOf(this.#plan.owner, spec.name, image === null ? "folder" : "image");
+  }
+
+  #former(name: string): Standing | undefined {
+    return this.#plan.former.find(({ record }) => record.spec.name === name);
+  }
+}
+
+/** What ended by itself and well stands as long as it is the same. */
+function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService, runs: boolean): boolean {
+  return spec.oneShot ? status !== "failed" : runs && instanceId !== null;
+}
+
+/** Whether one service alone is concerned; a database or an engine that is away concerns all. */
+function isOwnFailure(error: unknown): error is Failure {
+  return error instanceof Failure && !isOutage(error) && !isEngineAway(error);
+}
+
+/** A site without a file would answer everything with "not found". */
+async function refuseEmptySite(run: Run, { artifactOf, id, plan }: Deployment, site: string): Promise<void> {
+  for await (const { path, type } of run.ports.releaseFolders.entries(artifactOf ?? id)) {
+    if (type !== "folder" && (site === "" || path.startsWith(`${site}/`))) return;
+  }
+  throw invalid(
+    "output_missing",
+    `Cannot serve this: there is no file in ${plan.outputDirectory ?? (site || "it")}. Set outputDirectory to where the build leaves its result`,
+  );
+}

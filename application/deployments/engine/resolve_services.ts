@@ -1,0 +1,123 @@
+import type { Detection } from "../../../domain/detection/detection.ts";
+import { invalid } from "../../../domain/failure.ts";
+import type { RuntimeName } from "../../../domain/project.ts";
+import type { ServiceRecord } from "../../../domain/services/composition.ts";
+import { checkHostAccess } from "../../../domain/services/host_access.ts";
+import { resolveEndpoints } from "../../../domain/services/resolve_endpoints.ts";
+import {
+  PLAIN_CONTAINER,
+  type ServiceApp,
+  type ServiceDockerfile,
+  type ServiceSpec,
+} from "../../../domain/services/service_spec.ts";
+import { innerPath } from "../../../domain/services/sole_service.ts";
+import { loadCompose } from "../load_compose.ts";
+import { detectIn } from "../prepare_source.ts";
+import { plannedService, servicePlan } from "./app_plan.ts";
+import { chooseRuntime } from "./choose_runtime.ts";
+import { chooseServicesRuntime } from "./choose_services_runtime.ts";
+import { type Run, say, store } from "./run.ts";
+import { pendingService } from "./service_ledger.ts";
+import { settlePlan } from "./settle_plan.ts";
+
+/** Finds out which services a deployment consists of, and how each is built and run: as they were given, else as the source tells. */
+export async function resolveServices(run: Run, found: Detection | null): Promise<void> {
+  const { compositions } = run.ports;
+  const { id, plan } = run.deployment;
+  const given = (await compositions.read(id))?.given ?? null;
+  const specs = given ? withVariables(run, given) : await fromSource(run, found!);
+  if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
+  checkHostAccess(specs, { ...run.settings.hostAccess, hostPaths: run.project.settings.hostPaths ?? [] });
+  const { containerEngine } = run.ports;
+  const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
+  const recognised: ServiceSpec[] = [];
+  for (const spec of specs) recognised.push(await recognise(run, spec, runtime));
+  const publicEndpoints = resolveEndpoints(recognised, plan.publicEndpoints);
+  const wanted = recognised.map((spec): ServiceRecord => ({ spec, image: null, madeFrom: null }));
+  await compositions.write(id, { given, wanted, instead: null });
+  say(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);
+  await store(run, (deployment) => ({
+    ...deployment,
+    plan: { ...deployment.plan, projectType: "services", runtime, publicEndpoints },
+    services: recognised.map(({ name }) => pendingService(name, null)),
+  }));
+}
+
+/** What somebody gives, and the parts of a repository, see the variables of the project; a compose file says itself who sees what. */
+function withVariables({ environment }: Run, specs: readonly ServiceSpec[]): readonly ServiceSpec[] {
+  const variables = Object.fromEntries(Array.from(environment, ([name, value]) => [name, value.reveal()]));
+  return specs.map((spec) => ({ ...spec, environment: { ...variables, ...spec.environment } }));
+}
+
+async function fromSource(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
+  const { deployment, environment: variables } = run;
+  const root = innerPath(deployment.plan.rootDirectory, found.rootDirectory);
+  if (found.composeFile === null) {
+    for (const warning of found.warnings) say(run, "detect", warning, "warn");
+    return withVariables(
+      run,
+      found.services.map(({ name, rootDirectory }) => part(name, innerPath(root, rootDirectory))),
+    );
+  }
+  const load = loadCompose(run.ports);
+  const { services, warnings } = await load(deployment.id, {
+    root: root === "" ? "" : `${root}/`,
+    file: found.composeFile,
+    variables,
+  });
+  for (const warning of warnings) say(run, "detect", run.writer.masked(warning), "warn");
+  return services;
+}
+
+/** A part of a repository that is a project of its own. */
+function part(name: string, rootDirectory: string): ServiceSpec {
+  const from: ServiceApp = {
+    kind: "app",
+    rootDirectory,
+    framework: null,
+    packageManager: null,
+    installCommand: null,
+    buildCommand: null,
+    startCommand: null,
+    outputDirectory: null,
+  };
+  return { name, from, environment: {}, ports: [], dependsOn: [], oneShot: false, container: PLAIN_CONTAINER };
+}
+
+/** Finds out how a service is built that comes from the source. */
+async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Promise<ServiceSpec> {
+  if (!(await needsDetection(run, spec))) return spec;
+  const app = { ...spec, from: asApp(spec.from) };
+  const root = app.from.rootDirectory;
+  const found = await detectIn(run.ports, run.deployment.id, root === "" ? "" : `${root}/`);
+  const { containerEngine } = run.ports;
+  const setting = { environment: new Map(), preset: runtime };
+  const plan = settlePlan(servicePlan(app, runtime), found, setting);
+  if (plan.projectType === "services" || (plan.projectType === "app" && plan.startCommand === null)) {
+    const where = root === "" ? "the source" : root;
+    throw invalid(
+      "nothing_to_start",
+      `Cannot tell how to start ${spec.name} in ${where}: set its startCommand or build`,
+    );
+  }
+  await chooseRuntime({ plan, found }, { containerEngine, preset: runtime });
+  for (const warning of found.warnings) say(run, "detect", `${spec.name}: ${warning}`, "warn");
+  return plannedService(app, plan);
+}
+
+/** What has a Dockerfile says itself how it is built; where somebody says "build" and there is none, it is looked at as an app is. */
+async function needsDetection({ deployment, ports }: Run, { from }: ServiceSpec): Promise<boolean> {
+  if (from.kind === "image") return false;
+  if (from.kind === "app") return true;
+  if (from.text !== null || from.dockerfile !== null || from.target !== null) return false;
+  return (await ports.releaseFolders.digest(deployment.id, innerPath(from.context, "Dockerfile"))) === undefined;
+}
+
+function asApp(from: ServiceSpec["from"]): ServiceApp {
+  if (from.kind === "app") return from;
+  return part("", (from as ServiceDockerfile).context).from as ServiceApp;
+}
+
+function count({ length }: readonly unknown[]): string {
+  return length === 1 ? "1 service" : `${length} services`;
+}
