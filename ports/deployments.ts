@@ -29,7 +29,7 @@ export interface DeploymentContent {
 /** Where deployments are kept, with the environment each was made with, sealed. */
 export interface Deployments {
   /**
-   * Stores a new deployment with its environment and first events; gives it the next `version` of its project and returns it. A `ready` upload that it
+   * Stores a new deployment with its environment, composition and first events; gives it the next `version` of its project and returns it. A `ready` upload that it
    * is made of is `used` from then on: by exactly one of several deployments, and by none that is not stored. The others are refused with `upload_not_ready`.
    */
   create(deployment: Deployment, content: DeploymentContent): Promise<Deployment>;
@@ -48,6 +48,6 @@ export interface Deployments {
   change(id: string, how: (deployment: Deployment) => DeploymentChange | undefined): Promise<Deployment | undefined>;
   /** The environment a deployment was made with. */
   environment(id: string): Promise<ReadonlyMap<string, Secret>>;
-  /** Removes a deployment with its events and environment; `false` when there is none. */
+  /** Removes a deployment with its events, environment and composition; `false` when there is none. */
   remove(organizationId: string, id: string): Promise<boolean>;
 }

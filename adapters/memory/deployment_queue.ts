@@ -73,10 +73,7 @@ function inOrder(a: Deployment, b: Deployment): number {
 }
 
 function abandoned(rows: readonly DeploymentRow[], at: Date): DeploymentRow | undefined {
-  return rows.find((row) => {
-    const { status, held } = row.deployment;
-    return (status === "building" || status === "deploying") && !held && !isLeased(row, at);
-  });
+  return rows.find((row) => occupies(row.deployment) && !row.deployment.held && !isLeased(row, at));
 }
 
 function waiting(rows: readonly DeploymentRow[], at: Date): DeploymentRow | undefined {

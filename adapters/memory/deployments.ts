@@ -1,5 +1,6 @@
-import type { Deployment, DeploymentStatus } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { withPlainText } from "../../domain/deployment/plain_text.ts";
+import { occupies } from "../../domain/deployment/transitions.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
@@ -8,7 +9,6 @@ import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
-const OCCUPYING: readonly DeploymentStatus[] = ["building", "deploying", "partial_failure"];
 const EVERYTHING: Page = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
 
 /** Keeps deployments in memory. */
@@ -19,7 +19,7 @@ export class MemoryDeployments implements Deployments {
     this.#tables = tables;
   }
 
-  async create(deployment: Deployment, { environment, events }: DeploymentContent): Promise<Deployment> {
+  async create(deployment: Deployment, { environment, events, composition }: DeploymentContent): Promise<Deployment> {
     const { projects, deployments, lastVersions } = this.#tables;
     const { id, projectId, organizationId } = deployment;
     if (projects.get(projectId)?.organizationId !== organizationId) throw notFound("project");
@@ -28,7 +28,13 @@ export class MemoryDeployments implements Deployments {
     this.#refuseSecond(created);
     this.#useUpload(created);
     lastVersions.set(projectId, version);
-    const row: DeploymentRow = { deployment: created, lease: null, environment: new Map(environment), events: [] };
+    const row: DeploymentRow = {
+      deployment: created,
+      lease: null,
+      environment: new Map(environment),
+      composition: structuredClone(composition),
+      events: [],
+    };
     deployments.set(id, row);
     this.#tables.addEvents(row, events);
     this.#tables.tellWorkers();
@@ -102,11 +108,10 @@ export class MemoryDeployments implements Deployments {
     this.#tables.uploads.set(source.uploadId, { ...row, session: { ...row.session, state: "used" } });
   }
 
-  #refuseSecond({ id, projectId, status }: Deployment): void {
-    if (!OCCUPYING.includes(status)) return;
-    const busy = this.#all().some(
-      (other) => other.projectId === projectId && other.id !== id && OCCUPYING.includes(other.status),
-    );
+  #refuseSecond(deployment: Deployment): void {
+    const { id, projectId } = deployment;
+    if (!occupies(deployment)) return;
+    const busy = this.#all().some((other) => other.projectId === projectId && other.id !== id && occupies(other));
     if (busy)
       throw conflict("project_busy", "Cannot start this deployment: another one of its project is not done yet");
   }

@@ -4,6 +4,7 @@ import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryClock } from "./clock.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
+import { MemoryCompositions } from "./compositions.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
 import { MemoryDeploymentEvents } from "./deployment_events.ts";
 import { MemoryDeploymentQueue } from "./deployment_queue.ts";
@@ -54,6 +55,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     backupDestinations: new MemoryBackupDestinations(tables),
     clock: new MemoryClock(),
     cloudLinks: new MemoryCloudLinks(tables),
+    compositions: new MemoryCompositions(tables),
     containerEngine: new MemoryContainerEngine(),
     deploymentEvents: new MemoryDeploymentEvents(tables),
     deploymentQueue: new MemoryDeploymentQueue(tables),

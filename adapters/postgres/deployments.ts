@@ -5,6 +5,7 @@ import { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/upload.ts";
 import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
 import type { Vault } from "../../ports/vault.ts";
+import { sealComposition } from "./compositions.ts";
 import type { Database, Sql } from "./database.ts";
 import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";
 import { WORK_CHANNEL } from "./deployment_queue.ts";
@@ -14,7 +15,7 @@ import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 type Revised = DeploymentRow & { readonly revision: number };
 
-/** Keeps deployments in PostgreSQL, their environments sealed. */
+/** Keeps deployments in PostgreSQL, their environments and compositions sealed. */
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -24,9 +25,10 @@ export class PostgresDeployments implements Deployments {
     this.#vault = vault;
   }
 
-  async create(deployment: Deployment, { environment, events }: DeploymentContent): Promise<Deployment> {
+  async create(deployment: Deployment, { environment, events, composition }: DeploymentContent): Promise<Deployment> {
     const { id, organizationId, projectId, status, held, cancelRequested, attempts } = deployment;
     const sealed = environment.size === 0 ? null : await this.#seal(id, environment);
+    const composed = composition ? await sealComposition(this.#vault, id, composition) : null;
     const chunks = eventChunks(events);
     const uploadId = deployment.source.kind === "upload" ? deployment.source.uploadId : null;
     const [row] = await this.#database.run<readonly DeploymentRow[]>(
@@ -54,6 +56,9 @@ export class PostgresDeployments implements Deployments {
         ), sealed as (
           insert into deployment_environments (deployment_id, sealed_values)
           select id, ${sealed}::text from created where ${sealed}::text is not null
+        ), composed as (
+          insert into deployment_compositions (deployment_id, sealed_composition)
+          select id, ${composed}::text from created where ${composed}::text is not null
         )
         select ${deploymentColumns(sql)}, ${told(sql, chunks.count, true)} from created`,
       { deployments_one_at_a_time: projectBusy },

@@ -18,6 +18,9 @@ function lease(minute: number, owner = "one") {
   return { owner, at: minutes(minute), leaseMs: 60_000, maxBuilds: MANY };
 }
 
+/** As a deployment is that waits for a decision. */
+const UNDECIDED = { status: "partial_failure", decision: "pending", held: true } as const;
+
 function queuedAt(minute: number) {
   return { queuedAt: minutes(minute), createdAt: minutes(minute) };
 }
@@ -76,7 +79,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
           await aDeployment(world, { organizationId, projectId, ...queuedAt(2) });
           expect((await world.deploymentQueue.take(lease(3)))?.id).toBe(first.id);
           expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
-          await move(world.deployments, first.id, { status });
+          await move(world.deployments, first.id, { status, held: status === "partial_failure" });
           expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
         }
       }),
@@ -207,6 +210,41 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
+      "take() gives out what somebody decided about, before anything that waits, full or not, and again when it was left",
+      withWorld(async (world) => {
+        const undecided = await aDeployment(world, { ...queuedAt(3), ...UNDECIDED });
+        const { organizationId, projectId } = undecided;
+        const behind = await aDeployment(world, { organizationId, projectId, ...queuedAt(4) });
+        const none = { ...lease(5, "dead"), maxBuilds: 0 };
+        expect(await world.deploymentQueue.take(none)).toBeUndefined();
+        await aDeployment(world, queuedAt(1));
+        const decided = await move(world.elsewhere.deployments, undecided.id, { held: false, asked: "keep" });
+        expect(await world.deploymentQueue.take(none)).toEqual({ ...decided!, attempts: 1 });
+        expect(await world.deploymentQueue.take(none)).toBeUndefined();
+        expect(await world.deploymentQueue.take({ ...none, at: minutes(6) })).toMatchObject({
+          id: undecided.id,
+          status: "partial_failure",
+          asked: "keep",
+          attempts: 2,
+        });
+        await endAll(world);
+        expect((await world.deployments.get(undecided.id))?.status).toBe("cancelled");
+        expect((await world.deployments.get(behind.id))?.status).toBe("cancelled");
+      }),
+    );
+
+    test(
+      "take() does not count what was decided about as a build",
+      withWorld(async (world) => {
+        await aDeployment(world, { ...queuedAt(1), ...UNDECIDED, held: false });
+        const next = await aDeployment(world, queuedAt(2));
+        const one = { ...lease(3), maxBuilds: 1 };
+        expect((await world.deploymentQueue.take(one))?.status).toBe("partial_failure");
+        expect((await world.deploymentQueue.take(one))?.id).toBe(next.id);
+      }),
+    );
+
+    test(
       "renew() keeps a lease, tells of a wish to cancel, and is lost for others and for the unknown",
       withWorld(async (world) => {
         const { id } = await aDeployment(world, queuedAt(1));
@@ -259,9 +297,10 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         await aDeployment(world, { held: true, status: "cancelled", ...queuedAt(1) });
         await aDeployment(world, { ...asked, prompt: { ...asked.prompt, expiresAt: minutes(51) } });
         await aDeployment(world, { ...asked, prompt: { ...asked.prompt, answer: "approve" } });
+        const undecided = await aDeployment(world, { ...queuedAt(1), ...UNDECIDED, prompt: asked.prompt });
         const own = async (minute: number) => {
           const ids = await world.deploymentQueue.overdue({ at: minutes(minute), heldMs: 30 * 60_000 });
-          return ids.filter((id) => id === late.id || id === gate.id);
+          return ids.filter((id) => id === late.id || id === gate.id || id === undecided.id);
         };
         expect(await own(31)).toEqual([]);
         expect(await own(31.1)).toEqual([late.id]);
@@ -295,6 +334,8 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         await isHeard(() => move(world.elsewhere.deployments, id, { cancelRequested: true }));
         await isHeard(() => move(world.deployments, id, { status: "building" }));
         await isHeard(() => world.deploymentQueue.release(id, "one"));
+        await move(world.deployments, id, UNDECIDED);
+        await isHeard(() => move(world.elsewhere.deployments, id, { held: false, asked: "reject" }));
         stops[0]!();
         const before = heard.here;
         const there = heard.there;

@@ -18,6 +18,8 @@ const STATUS: NewEvent = { type: "status", status: "building", decision: null };
 const FULL: Omit<Deployment, "id" | "organizationId" | "projectId" | "version" | "createdAt"> = {
   status: "deploying",
   decision: "kept",
+  asked: "reject",
+  replaces: "dep_5",
   pinned: true,
   trigger: "rollback",
   environment: "preview",
@@ -44,7 +46,7 @@ const FULL: Omit<Deployment, "id" | "organizationId" | "projectId" | "version" |
   commitMessage: oddTexts.join("\n"),
   framework: "next",
   urls: ["http://shop.localhost", "https://shop.example.com"],
-  services: [{ name: "app", status: "healthy", url: "http://x", error: null, instanceId: "i-1" }],
+  services: [{ name: "app", status: "healthy", url: "http://x", error: null, instanceId: "i-1", site: "dist" }],
   steps: [{ name: "build", status: "running", startedAt: minutes(3), durationMs: null }],
   prompt: {
     promptId: "p1",

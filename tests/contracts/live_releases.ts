@@ -86,7 +86,7 @@ export function liveReleasesContract(
       const busy = [
         await aDeployment(world(), { ...places[0], status: "building" }),
         await aDeployment(world(), { ...places[1], status: "deploying" }),
-        await aDeployment(world(), { ...places[2], status: "partial_failure", decision: "pending" }),
+        await aDeployment(world(), { ...places[2], status: "partial_failure", decision: "pending", held: true }),
       ] as const;
       const live = await aDeployment(world(), { ...places[3], status: "ready" });
       await activate(busy[2]);

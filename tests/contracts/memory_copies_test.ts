@@ -8,6 +8,7 @@ import {
   aMember,
   anOrganization,
   aProject,
+  compositionOf,
   deploymentOf,
   domainOf,
   firstOwner,
@@ -171,6 +172,17 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
         () => world.deploymentEvents.read(id, { since: 0, limit: 10 }),
       ],
     };
+  },
+  async compositions(world) {
+    const { id: organizationId } = await anOrganization(world);
+    const { id: projectId } = await aProject(world, { organizationId });
+    const [first, second] = [deploymentOf({ organizationId, projectId }), deploymentOf({ organizationId, projectId })];
+    const given = { created: compositionOf("web"), written: compositionOf("api") };
+    const content = { environment: new Map(), events: [] };
+    await world.deployments.create(first, { ...content, composition: given.created });
+    await world.deployments.create(second, content);
+    await world.compositions.write(second.id, given.written);
+    return { given, reads: [first.id, second.id].map((id) => () => world.compositions.read(id)) };
   },
   async domains(world) {
     const { id: organizationId } = await anOrganization(world);

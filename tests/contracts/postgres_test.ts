@@ -7,6 +7,7 @@ import {
   aDeployment,
   anOrganization,
   aProject,
+  compositionOf,
   deploymentOf,
   founderOf,
   logLine,
@@ -136,6 +137,8 @@ describe("PostgreSQL stores", () => {
       ["deployments.find", () => world.deployments.find(organizationId, deployment.id)],
       ["deployments.ofProject", () => world.deployments.ofProject(project.id)],
       ["deployments.environment", () => world.deployments.environment(deployment.id)],
+      ["compositions.read", () => world.compositions.read(deployment.id)],
+      ["compositions.write", () => world.compositions.write(deployment.id, compositionOf("web"))],
       ["deploymentEvents.append", () => world.deploymentEvents.append(deployment.id, [logLine("a"), logLine("b")])],
       ["deploymentEvents.read", () => world.deploymentEvents.read(deployment.id, { since: 0, limit: 10 })],
       ["deploymentEvents.last", () => world.deploymentEvents.last(deployment.id)],
@@ -166,13 +169,16 @@ describe("PostgreSQL stores", () => {
     await world.variables.change(projectId, { upserts, deletes: [], at: START });
     await world.cloudLinks.put({ organizationId, url: "https://example.com", updatedAt: START }, value);
     const environment = new Map([["HIDDEN", value]]);
-    await world.deployments.create(deploymentOf({ organizationId, projectId }), { environment, events: [] });
+    const deployment = deploymentOf({ organizationId, projectId });
+    await world.deployments.create(deployment, { environment, events: [], composition: compositionOf(value.reveal()) });
+    await world.compositions.write(deployment.id, compositionOf("web", value.reveal()));
     const [row] = await world.database.run(
       (sql) => sql<{ dump: string }[]>`
         select string_agg(whole, ' ') as dump from (
           select variables::text as whole from variables union all select cloud_links::text from cloud_links
           union all select deployments::text from deployments
           union all select deployment_environments::text from deployment_environments
+          union all select deployment_compositions::text from deployment_compositions
         ) as everything`,
     );
     expect(row?.dump).toContain("v1.");

@@ -2,6 +2,7 @@ import type { Attempts } from "../../ports/attempts.ts";
 import type { AuditLog } from "../../ports/audit_log.ts";
 import type { BackupDestinations } from "../../ports/backup_destinations.ts";
 import type { CloudLinks } from "../../ports/cloud_links.ts";
+import type { Compositions } from "../../ports/compositions.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
@@ -28,6 +29,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly auditLog: AuditLog;
   readonly backupDestinations: BackupDestinations;
   readonly cloudLinks: CloudLinks;
+  readonly compositions: Compositions;
   readonly deploymentEvents: DeploymentEvents;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
@@ -50,7 +52,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   /** The same data seen by another process. */
   readonly elsewhere: Pick<
     StoreWorld,
-    "deploymentEvents" | "deploymentQueue" | "deployments" | "identities" | "liveReleases"
+    "compositions" | "deploymentEvents" | "deploymentQueue" | "deployments" | "identities" | "liveReleases"
   >;
 }
 

@@ -2,9 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
+import { recordText } from "../../adapters/postgres/deployment_row.ts";
 import { ALL_MIGRATIONS, type Migration } from "../../adapters/postgres/migrations/all_migrations.ts";
+import type { DeployedService, Deployment, DeploymentPlan } from "../../domain/deployment/deployment.ts";
 import { eventually } from "../support/eventually.ts";
-import { migratedDatabase } from "../support/postgres_stores.ts";
+import { migratedDatabase, openStores } from "../support/postgres_stores.ts";
+import { deploymentOf } from "../support/store_builders.ts";
 import { testDatabase } from "../support/test_database.ts";
 
 const SLOW: Migration = { version: 1_000, name: "slow", text: "create table slow (); select pg_sleep(0)" };
@@ -22,6 +25,31 @@ async function aDatabase() {
       (await sql`select version, name from schema_migrations order by version`).map((row) => ({ ...row })),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
+}
+
+/** A deployment as it was stored before there were several services, and what a migration makes of it. */
+async function broughtUp(plan: Partial<DeploymentPlan>, services: readonly Omit<DeployedService, "site">[]) {
+  await using database = await aDatabase();
+  const before = ALL_MIGRATIONS.findIndex(({ name }) => name === "services");
+  await migrate(database.url, ALL_MIGRATIONS.slice(0, before));
+  const { asked: _asked, replaces: _replaces, ...made } = deploymentOf({ organizationId: "org_1", projectId: "prj_1" });
+  const former = { ...made, plan: { ...made.plan, ...plan }, services };
+  const { id, organizationId, projectId, version, status, createdAt } = former;
+  const { sql } = database;
+  await sql`insert into organizations (id, name, slug, created_at) values (${organizationId}, 'A', 'a', ${createdAt})`;
+  await sql`
+    insert into projects (id, organization_id, name, slug, hostname, settings, location, created_at, updated_at,
+      search_text)
+    values (${projectId}, ${organizationId}, 'P', 'p', 'p.example.com', '{}', 'local', ${createdAt}, ${createdAt}, 'p')`;
+  await sql`
+    insert into deployments (id, organization_id, project_id, version, status, held, cancel_requested, attempts,
+      created_at, queued_at, last_seq, record)
+    values (${id}, ${organizationId}, ${projectId}, ${version}, ${status}, false, false, 0, ${createdAt}, ${createdAt}, 0,
+      ${recordText(former as unknown as Deployment)}::text::jsonb)`;
+  await migrate(database.url);
+  await using world = await openStores({ url: database.url });
+  expect(await world.compositions.read(id)).toBeUndefined();
+  return { former, now: await world.deployments.get(id) };
 }
 
 const known = ALL_MIGRATIONS.map(({ version, name }) => ({ version, name }));
@@ -104,6 +132,22 @@ describe("migrate()", () => {
     expect(await database.steps()).toEqual(known);
     await migrate(database.url, [...ALL_MIGRATIONS, SLOW]);
     expect(await database.steps()).toEqual([...known, { version: SLOW.version, name: SLOW.name }]);
+  });
+
+  test.each([
+    ["what runs", { projectType: "app", rootDirectory: "apps/shop", outputDirectory: "dist" }, null],
+    ["a site", { projectType: "static", rootDirectory: "apps/shop", outputDirectory: "dist" }, "apps/shop/dist"],
+    ["a site of the folder itself", { projectType: "static", rootDirectory: ".", outputDirectory: "" }, ""],
+    ["a site that was never told where", { projectType: "static", rootDirectory: null, outputDirectory: null }, ""],
+  ] as const)("brings deployments of one service up: %s", async (_, plan, site) => {
+    const service = { name: "app", status: "healthy", url: "http://x", error: null, instanceId: "i-1" } as const;
+    const { former, now } = await broughtUp(plan, [service]);
+    expect(now).toEqual({ ...former, asked: null, replaces: null, services: [{ ...service, site }] });
+  });
+
+  test("brings deployments up that had not begun", async () => {
+    const { former, now } = await broughtUp({}, []);
+    expect(now).toEqual({ ...former, asked: null, replaces: null, services: [] });
   });
 
   test("refuses a database that a newer version changed, and leaves it", async () => {

@@ -10,7 +10,7 @@ import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { anOrganization, aProject, deploymentOf, START } from "../support/store_builders.ts";
+import { anOrganization, aProject, compositionOf, deploymentOf, START } from "../support/store_builders.ts";
 
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -50,7 +50,7 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   await world.cloudLinks.put(link, new Secret("cloud token"));
   const deployment = deploymentOf({ organizationId, projectId });
   const environment = new Map([["KEY", new Secret("former value")]]);
-  await world.deployments.create(deployment, { environment, events: [] });
+  await world.deployments.create(deployment, { environment, events: [], composition: compositionOf("web") });
   return { organizationId, projectId, serverId, deploymentId: deployment.id, put };
 }
 
@@ -65,6 +65,7 @@ async function reveal(world: PostgresWorld, { organizationId, projectId, serverI
     privateKey: credentials?.sshPrivateKey?.reveal(),
     cloud: (await world.cloudLinks.token(organizationId))?.reveal(),
     deployment: (await world.deployments.environment(deploymentId)).get("KEY")?.reveal(),
+    composition: await world.compositions.read(deploymentId),
   };
 }
 
@@ -74,6 +75,7 @@ const ALL = {
   privateKey: "private key",
   cloud: "cloud token",
   deployment: "former value",
+  composition: compositionOf("web"),
 };
 const WRONG_KEY = { name: "Failure", kind: "unavailable", code: "wrong_secret_key" };
 const UNREADABLE = { name: "Failure", kind: "unavailable", code: "secret_unreadable" };
@@ -128,6 +130,8 @@ describe("secrets in PostgreSQL", () => {
     await expect(world.servers.credentials(stored.organizationId, stored.serverId)).rejects.toMatchObject(UNREADABLE);
     await sql`update cloud_links set sealed_token = (select sealed_value from variables limit 1)`;
     await expect(world.cloudLinks.token(stored.organizationId)).rejects.toMatchObject(UNREADABLE);
+    await sql`update deployment_compositions set sealed_composition = (select sealed_values from deployment_environments)`;
+    await expect(world.compositions.read(stored.deploymentId)).rejects.toMatchObject(UNREADABLE);
     await sql`update variables set sealed_value = 'value 0' where key = 'KEY_0'`;
     await expect(world.variables.reveal(stored.projectId)).rejects.toMatchObject(UNREADABLE);
   });
@@ -141,7 +145,7 @@ describe("secrets in PostgreSQL", () => {
     const vault = await vaultOf(current, former);
     const both = await openStores({ url: database.url, vault });
     while ((await both.sealedRows.reseal(2)) > 0);
-    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 7]]));
+    expect(await both.sealedRows.countByKey()).toEqual(new Map([[vault.keyId(), 8]]));
     await both[Symbol.asyncDispose]();
     await using after = await openStores({ url: database.url, vault: await vaultOf(current) });
     expect(await reveal(after, stored)).toEqual(ALL);
@@ -164,8 +168,8 @@ describe("secrets in PostgreSQL", () => {
         return 0;
       });
     }
-    expect(resealed).toBe(5);
-    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(5);
+    expect(resealed).toBe(6);
+    expect((await world.sealedRows.countByKey()).get(vault.keyId())).toBe(6);
     await expect(world.sealedRows.reseal(1)).rejects.toMatchObject(UNREADABLE);
     expect((await world.cloudLinks.token(stored.organizationId))?.reveal()).toBe("cloud token");
   });
@@ -195,7 +199,7 @@ describe("secrets in PostgreSQL", () => {
     writing.abort();
     await writes;
     while ((await world.sealedRows.reseal(100)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 7]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 8]]));
     const { variables } = await reveal(writer, stored);
     expect(written).toBeGreaterThan(2);
     expect(variables).toEqual(["KEY_0=later 0", "KEY_1=later 1", "KEY_2=later 2"]);
@@ -219,7 +223,7 @@ describe("secrets in PostgreSQL", () => {
     expect(await reveal(world, stored)).toEqual(before);
     await vault.reload();
     while ((await world.sealedRows.reseal(10)) > 0);
-    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 64]]));
+    expect(await world.sealedRows.countByKey()).toEqual(new Map([[added, 65]]));
     expect(await reveal(world, stored)).toEqual(before);
   });
 });

@@ -31,6 +31,7 @@ export async function furnishDeployments(world: ArrangedWorld, ids: DeploymentId
     deploymentId: ids.released,
     projectId,
     service: "app",
+    scope: projectId,
     runs: { kind: "folder", folder: "/releases/x", workingFolder: "/releases/x", command: "serve" },
     environment: new Map(),
   });
@@ -45,7 +46,7 @@ export async function furnishDeployments(world: ArrangedWorld, ids: DeploymentId
       builtAt: at,
       commitSha: "a".repeat(40),
       artifactAvailable: true,
-      services: [{ name: "app", status: "healthy", url: null, error: null, instanceId }],
+      services: [{ name: "app", status: "healthy", url: null, error: null, instanceId, site: null }],
     },
     [logLine("Built"), { type: "end", status: "ready", decision: null, error: null }],
   );

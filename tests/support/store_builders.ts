@@ -4,6 +4,8 @@ import type { DomainName } from "../../domain/domain_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../domain/identity.ts";
 import type { Project } from "../../domain/project.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
 import { fingerprint, randomText } from "../../domain/token.ts";
 import type { StoreWorld } from "../contracts/store_world.ts";
 
@@ -186,6 +188,8 @@ export function deploymentOf(
     version: 0,
     status: "queued",
     decision: null,
+    asked: null,
+    replaces: null,
     pinned: false,
     trigger: "manual",
     environment: "production",
@@ -250,6 +254,24 @@ export async function aDeployment(
   const projectId = overrides.projectId ?? (await aProject(world, { organizationId })).id;
   const deployment = deploymentOf({ ...overrides, organizationId, projectId });
   return world.deployments.create(deployment, { environment: new Map(), events });
+}
+
+/** What a deployment of some services consists of, each of them running an image. */
+export function compositionOf(...names: readonly string[]): Composition {
+  const wanted = names.map((name) => ({ spec: serviceOf(name), image: `sha256:${name}`, madeFrom: null }));
+  return { given: names.map(serviceOf), wanted, instead: null };
+}
+
+function serviceOf(name: string): ServiceSpec {
+  return {
+    name,
+    from: { kind: "image", reference: `example.com/${name}:1`, pull: "missing" },
+    environment: { NAME: name },
+    ports: [80],
+    dependsOn: [],
+    oneShot: false,
+    container: structuredClone(PLAIN_CONTAINER),
+  };
 }
 
 /** A line of a log. */

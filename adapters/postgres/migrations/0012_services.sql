@@ -4,14 +4,21 @@ create table deployment_compositions (
   sealed_composition text not null
 );
 
--- Deployments of before had one service, and nobody could decide about them.
+-- Deployments of before had one service, and nobody could decide about them. A site was served from where their plan says.
 update deployments set record = jsonb_set(
   '{"asked": null, "replaces": null}' || record,
   '{services}',
-  (select coalesce(jsonb_agg('{"site": null}' || service), '[]') from jsonb_array_elements(record -> 'services') as service)
+  (
+    select coalesce(jsonb_agg(service || jsonb_build_object('site', case
+      when record #>> '{plan,projectType}' = 'static' then concat_ws('/',
+        nullif(nullif(record #>> '{plan,rootDirectory}', ''), '.'),
+        nullif(nullif(record #>> '{plan,outputDirectory}', ''), '.'))
+    end)), '[]')
+    from jsonb_array_elements(record -> 'services') as service
+  )
 );
 
--- As before; one that somebody decided about is work too: it is held until then.
+-- As before; one in partial_failure is held until somebody decided about it, and is work then.
 create or replace function slipway_take_deployment(taker text, moment timestamptz, until timestamptz, max_builds integer)
 returns setof deployments language plpgsql as $$
 declare

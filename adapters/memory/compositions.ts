@@ -1,0 +1,23 @@
+import { notFound } from "../../domain/failure.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import type { Compositions } from "../../ports/compositions.ts";
+import type { MemoryTables } from "./memory_tables.ts";
+
+/** Keeps what deployments consist of in memory. */
+export class MemoryCompositions implements Compositions {
+  readonly #tables: MemoryTables;
+
+  constructor(tables: MemoryTables) {
+    this.#tables = tables;
+  }
+
+  async read(deploymentId: string): Promise<Composition | undefined> {
+    return structuredClone(this.#tables.deployments.get(deploymentId)?.composition);
+  }
+
+  async write(deploymentId: string, composition: Composition): Promise<void> {
+    const row = this.#tables.deployments.get(deploymentId);
+    if (!row) throw notFound("deployment");
+    row.composition = structuredClone(composition);
+  }
+}

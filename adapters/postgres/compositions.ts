@@ -1,0 +1,49 @@
+import { notFound } from "../../domain/failure.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import type { Compositions } from "../../ports/compositions.ts";
+import type { Vault } from "../../ports/vault.ts";
+import type { Database } from "./database.ts";
+import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
+
+/** Keeps what deployments consist of in PostgreSQL, sealed. */
+export class PostgresCompositions implements Compositions {
+  readonly #database: Database;
+  readonly #vault: Vault;
+
+  constructor(database: Database, vault: Vault) {
+    this.#database = database;
+    this.#vault = vault;
+  }
+
+  async read(deploymentId: string): Promise<Composition | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<{ sealed_composition: string }[]>`
+        select sealed_composition from deployment_compositions where deployment_id = ${deploymentId}`,
+    );
+    if (!row) return undefined;
+    const opened = await this.#vault.open(row.sealed_composition, placeOf(deploymentId));
+    return JSON.parse(opened.reveal()) as Composition;
+  }
+
+  async write(deploymentId: string, composition: Composition): Promise<void> {
+    const sealed = await sealComposition(this.#vault, deploymentId, composition);
+    // Locked, so that one that is removed at this moment is not there, rather than there without this.
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        insert into deployment_compositions (deployment_id, sealed_composition)
+        select id, ${sealed}::text from deployments where id = ${deploymentId} for key share
+        on conflict (deployment_id) do update set sealed_composition = excluded.sealed_composition`,
+    );
+    if (count === 0) throw notFound("deployment");
+  }
+}
+
+/** Seals what a deployment consists of, for its row. */
+export function sealComposition(vault: Vault, deploymentId: string, composition: Composition): Promise<string> {
+  return vault.seal(new Secret(JSON.stringify(composition)), placeOf(deploymentId));
+}
+
+function placeOf(deploymentId: string) {
+  return sealedPlace(SEALED_COLUMNS.deploymentComposition, deploymentId);
+}

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
+import { oddTexts } from "../support/odd_texts.ts";
+import { sharedWorld } from "../support/shared_world.ts";
+import { aDeployment, anOrganization, aProject, compositionOf, deploymentOf } from "../support/store_builders.ts";
+import type { WorldOf } from "./store_world.ts";
+
+const NONE = { environment: new Map<string, Secret>(), events: [] };
+
+/** Texts that break what interprets or shortens them. */
+const TEXTS = [...oddTexts, "", "a\0b", "a\ud800b", "x".repeat(100_000)];
+
+const FULL: ServiceSpec = {
+  name: "web",
+  from: { kind: "dockerfile", context: "", dockerfile: null, text: "FROM x\n", target: null, args: { A: "\0" } },
+  environment: Object.fromEntries(TEXTS.map((text, index) => [`KEY_${TEXTS.length - index}`, text])),
+  ports: [80, 443],
+  dependsOn: [{ service: "db", condition: "service_healthy", restart: true, required: false }],
+  oneShot: true,
+  container: {
+    ...PLAIN_CONTAINER,
+    command: TEXTS,
+    mounts: [{ kind: "volume", name: null, external: false, target: "/data", readOnly: false }],
+    files: [{ target: "/run/secrets/key", content: oddTexts.join("\n"), mode: 0o440, uid: 0, gid: 0 }],
+    healthcheck: { test: { shell: "true" }, intervalMs: 1, timeoutMs: null, retries: null, startPeriodMs: null },
+    limits: { ...PLAIN_CONTAINER.limits, cpus: 0.5 },
+  },
+};
+
+/** Every field filled. */
+const WHOLE: Composition = {
+  given: [FULL],
+  wanted: [{ spec: FULL, image: "sha256:1", madeFrom: "sha256:2" }],
+  instead: [{ spec: { ...FULL, name: "former" }, image: null, madeFrom: null }],
+};
+
+/** What every `Compositions` adapter promises. */
+export function compositionsContract(
+  name: string,
+  open: () => Promise<
+    WorldOf<"compositions" | "deployments" | "elsewhere" | "installation" | "organizations" | "projects">
+  >,
+) {
+  describe(`Compositions contract: ${name}`, () => {
+    const world = sharedWorld(open);
+
+    async function place() {
+      const { id: organizationId } = await anOrganization(world());
+      const { id: projectId } = await aProject(world(), { organizationId });
+      return { organizationId, projectId };
+    }
+
+    test("read() gives back what a deployment was created with, to the letter, in every process", async () => {
+      const made = deploymentOf(await place());
+      await world().deployments.create(made, { ...NONE, composition: WHOLE });
+      expect(await world().compositions.read(made.id)).toEqual(WHOLE);
+      expect(await world().elsewhere.compositions.read(made.id)).toEqual(WHOLE);
+    });
+
+    test("read() knows nothing of a deployment created without one, nor of an unknown one", async () => {
+      const { id } = await aDeployment(world());
+      expect(await world().compositions.read(id)).toBeUndefined();
+      expect(await world().compositions.read(newId("dep"))).toBeUndefined();
+    });
+
+    test("write() stores a first one and replaces it, of that deployment alone", async () => {
+      const at = await place();
+      const [one, other] = [await aDeployment(world(), at), await aDeployment(world(), at)];
+      await world().compositions.write(other.id, compositionOf("web"));
+      await world().compositions.write(one.id, compositionOf("web", "db"));
+      await world().elsewhere.compositions.write(one.id, WHOLE);
+      expect(await world().compositions.read(one.id)).toEqual(WHOLE);
+      expect(await world().compositions.read(other.id)).toEqual(compositionOf("web"));
+      expect(await world().deployments.get(one.id)).toEqual(one);
+    });
+
+    test("write() is refused for an unknown deployment", async () => {
+      const id = newId("dep");
+      await expect(world().compositions.write(id, WHOLE)).rejects.toMatchObject({ kind: "not_found" });
+      expect(await world().compositions.read(id)).toBeUndefined();
+    });
+
+    test("a deployment that is refused leaves no composition", async () => {
+      const made = deploymentOf({ ...(await place()), projectId: newId("prj") });
+      const creating = world().deployments.create(made, { ...NONE, composition: WHOLE });
+      await expect(creating).rejects.toMatchObject({ kind: "not_found" });
+      expect(await world().compositions.read(made.id)).toBeUndefined();
+    });
+
+    test("removal of the deployment, or of its project, takes it along", async () => {
+      const at = await place();
+      const [gone, kept] = [deploymentOf(at), deploymentOf(at)];
+      for (const made of [gone, kept]) await world().deployments.create(made, { ...NONE, composition: WHOLE });
+      await world().deployments.remove(at.organizationId, gone.id);
+      expect(await world().compositions.read(gone.id)).toBeUndefined();
+      await expect(world().compositions.write(gone.id, WHOLE)).rejects.toMatchObject({ kind: "not_found" });
+      expect(await world().compositions.read(kept.id)).toEqual(WHOLE);
+      await world().projects.remove(at.organizationId, at.projectId);
+      expect(await world().compositions.read(kept.id)).toBeUndefined();
+    });
+
+    test("write() while the deployment is removed stores nothing that stays, and fails as for an unknown one", async () => {
+      for (let round = 0; round < 10; round++) {
+        const { id, organizationId } = await aDeployment(world());
+        const [written] = await Promise.allSettled([
+          world().compositions.write(id, compositionOf("web")),
+          world().elsewhere.deployments.remove(organizationId, id),
+        ]);
+        if (written.status === "rejected") expect(written.reason).toMatchObject({ kind: "not_found" });
+        expect(await world().compositions.read(id)).toBeUndefined();
+      }
+    });
+  });
+}
