@@ -22,8 +22,7 @@ export function portEntry(given: string | number): Notation<PortEntry> {
   const outside = published ? rangeOf(published) : [];
   if (!ports || !outside) return { wrong: "ports lie between 1 and 65535, and a range goes upwards" };
   const word = protocol.toLowerCase();
-  if (word !== "tcp" && word !== "udp" && word !== "sctp")
-    return { wrong: `"${protocol}" is no protocol; use tcp or udp` };
+  if (word !== "tcp" && word !== "udp" && word !== "sctp") return { wrong: "after the / stands tcp or udp" };
   if (ports.length > 1 && outside.length > 0 && outside.length !== ports.length)
     return { wrong: "both ranges need the same length" };
   return { value: { ports, protocol: word, published: published || null } };

@@ -16,8 +16,8 @@ export function volumeEntry(text: string): Notation<ServiceMount> {
   const [first = "", second, options, ...rest] = text.split(":");
   if (rest.length > 0) return { wrong: FORMS };
   const asked = (options ?? "").split(",").filter((option) => option !== "" && !WITHOUT_EFFECT.includes(option));
-  const unknown = asked.find((option) => option !== "ro");
-  if (unknown !== undefined) return { wrong: `the option "${unknown}" is not supported; only ro and rw are` };
+  if (asked.some((option) => option !== "ro"))
+    return { wrong: "of the options after the place inside only ro and rw are supported" };
   const target = normalPath(second ?? first);
   if (!target?.startsWith("/")) return { wrong: `the place inside has to be an absolute path; ${FORMS}` };
   if (target === "/") return { wrong: "nothing can be put in the place of the whole container; name a folder in it" };
