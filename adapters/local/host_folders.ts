@@ -2,7 +2,7 @@ import { access, constants, realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import type { HostFolders } from "../../ports/host_folders.ts";
 
-/** Looks at the folders of this machine with the rights of this process. */
+/** Looks at the files and folders of this machine with the rights of this process. */
 export class LocalHostFolders implements HostFolders {
   async resolve(path: string): Promise<string | undefined> {
     if (!isAbsolute(path) || path.includes("\0")) return undefined;
@@ -14,5 +14,10 @@ export class LocalHostFolders implements HostFolders {
     } catch {
       return undefined;
     }
+  }
+
+  async locate(path: string): Promise<string | undefined> {
+    if (!isAbsolute(path) || path.includes("\0")) return undefined;
+    return realpath(path).catch(() => undefined);
   }
 }

@@ -28,6 +28,10 @@ export class MemoryHostFolders implements HostFolders {
     }
     return names.length === 0 ? real : undefined;
   }
+
+  locate(path: string): Promise<string | undefined> {
+    return this.resolve(path);
+  }
 }
 
 function parents(folder: string): string[] {

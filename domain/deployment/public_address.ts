@@ -1,38 +1,94 @@
 import type { DomainName } from "../domain_name.ts";
 import type { Project } from "../project.ts";
-import type { PublicEndpoint } from "../service_definition.ts";
+import { type Listening, resolveEndpoints, type ResolvedEndpoint } from "../services/resolve_endpoints.ts";
 import type { Deployment } from "./deployment.ts";
+import { endpointName, pathPrefixOf } from "./endpoint_name.ts";
 
-/** A host name and path that leads to a deployment. */
+/** A host name and path that leads to a service of a deployment. */
 export interface PublicAddress {
   readonly hostname: string;
   readonly pathPrefix: string;
+  readonly service: string;
+  /** The port inside that it leads to; `null` is the most important one of the service. */
+  readonly port: number | null;
 }
 
-/** The addresses a deployment serves: those it names, else every proven name of its project; a preview has one of its own. */
+export interface AddressOptions {
+  readonly project: Project;
+  readonly domains: readonly DomainName[];
+  readonly baseDomain: string;
+  /** All services that are to run, where there are several, whether they came up or not. */
+  readonly services?: readonly Listening[];
+}
+
+/** The service of a deployment that is only one. */
+const ALONE = { service: "app", port: null };
+
+/**
+ * The addresses a deployment serves, in the order of its endpoints: the names they give, else every proven name of its project; where two
+ * lead to the same place, the one that names it counts. A preview has one host name of its own.
+ */
 export function addressesOf(
   deployment: Pick<Deployment, "environment" | "plan" | "version">,
-  {
-    project,
-    domains,
-    baseDomain,
-  }: { readonly project: Project; readonly domains: readonly DomainName[]; readonly baseDomain: string },
+  { project, domains, baseDomain, services }: AddressOptions,
 ): readonly PublicAddress[] {
+  const endpoints = endpointsOf(deployment, services);
   if (deployment.environment === "preview") {
-    return [
-      { hostname: `${project.slug}-v${deployment.version}-${project.id.slice(-6)}.${baseDomain}`, pathPrefix: "/" },
-    ];
+    const hostname = `${project.slug}-v${deployment.version}-${project.id.slice(-6)}.${baseDomain}`;
+    return eachOnce(endpoints.map((endpoint) => ({ ...addressAt(hostname, endpoint), named: false })));
   }
   const proven = domains.filter(({ verifiedAt }) => verifiedAt !== null).map(({ hostname }) => hostname);
-  const named = deployment.plan.publicEndpoints
-    .map((endpoint) => addressOf(endpoint, proven, baseDomain))
-    .filter((address) => address !== undefined);
-  return named.length > 0 ? named : proven.map((hostname) => ({ hostname, pathPrefix: "/" }));
+  const led = leading(endpoints, proven, baseDomain);
+  if (led.length > 0) return eachOnce(led);
+  // The names it gives are lost, by now; rather by another name than not at all.
+  return eachOnce(
+    leading(endpointsOf({ ...deployment, plan: withoutEndpoints(deployment) }, services), proven, baseDomain),
+  );
 }
 
-function addressOf(endpoint: PublicEndpoint, proven: readonly string[], baseDomain: string): PublicAddress | undefined {
-  const custom =
-    endpoint.domainType === "custom" || (endpoint.domainType === undefined && endpoint.customDomain !== undefined);
-  const hostname = custom ? endpoint.customDomain : endpoint.domain && `${endpoint.domain}.${baseDomain}`;
-  return hostname && proven.includes(hostname) ? { hostname, pathPrefix: endpoint.targetPath ?? "/" } : undefined;
+function withoutEndpoints({ plan }: Pick<Deployment, "plan">): Deployment["plan"] {
+  return { ...plan, publicEndpoints: [] };
+}
+
+function endpointsOf(
+  { plan: { publicEndpoints } }: Pick<Deployment, "plan">,
+  services: readonly Listening[] | undefined,
+): readonly ResolvedEndpoint[] {
+  if (services) return resolveEndpoints(services, publicEndpoints);
+  return publicEndpoints.length === 0 ? [ALONE] : publicEndpoints.map((endpoint) => ({ ...endpoint, ...ALONE }));
+}
+
+interface LedAddress extends PublicAddress {
+  /** Whether the endpoint asks for this very name. */
+  readonly named: boolean;
+}
+
+function leading(
+  endpoints: readonly ResolvedEndpoint[],
+  proven: readonly string[],
+  baseDomain: string,
+): readonly LedAddress[] {
+  return endpoints.flatMap((endpoint): readonly LedAddress[] => {
+    const asked = endpointName(endpoint);
+    if (asked === null) return proven.map((hostname) => ({ ...addressAt(hostname, endpoint), named: false }));
+    const hostname = asked.kind === "custom" ? asked.hostname : `${asked.label}.${baseDomain}`;
+    return proven.includes(hostname) ? [{ ...addressAt(hostname, endpoint), named: true }] : [];
+  });
+}
+
+function addressAt(hostname: string, endpoint: ResolvedEndpoint): PublicAddress {
+  const { service, port } = endpoint;
+  return { hostname, pathPrefix: pathPrefixOf(endpoint), service, port };
+}
+
+function eachOnce(addresses: readonly LedAddress[]): readonly PublicAddress[] {
+  const place = ({ hostname, pathPrefix }: PublicAddress) => `${hostname} ${pathPrefix}`;
+  const named = new Set(addresses.filter((address) => address.named).map(place));
+  const seen = new Set<string>();
+  return addresses.flatMap(({ named: isNamed, ...address }) => {
+    const at = place(address);
+    if (seen.has(at) || (!isNamed && named.has(at))) return [];
+    seen.add(at);
+    return [address];
+  });
 }

@@ -33,8 +33,9 @@ export function hostFoldersContract(name: string, open: () => Promise<FoldersFor
       ["link/inner", "plain/inner"],
       ["chain/inner", "plain/inner"],
       ["link/../plain", "plain"],
-    ])("resolve() gives the real path of %s", async (path, real) => {
+    ])("resolve() and locate() give the real path of %s", async (path, real) => {
       expect(await place.folders.resolve(`${place.root}/${path}`)).toBe(`${place.root}/${real}`);
+      expect(await place.folders.locate(`${place.root}/${path}`)).toBe(`${place.root}/${real}`);
     });
 
     test("resolve() gives the top of the machine", async () => {
@@ -42,15 +43,17 @@ export function hostFoldersContract(name: string, open: () => Promise<FoldersFor
     });
 
     test.each(["missing", "plain/missing", "plain/missing/..", "loop", "broken", "plain/\0", "a".repeat(256)])(
-      "resolve() finds no folder at %j",
+      "resolve() and locate() find nothing at %j",
       async (path) => {
+        expect(await place.folders.locate(`${place.root}/${path}`)).toBeUndefined();
         expect(await place.folders.resolve(`${place.root}/${path}`)).toBeUndefined();
       },
     );
 
     test.each(["", ".", "plain", "~", "file:///"])(
-      "resolve() does not take %j for a folder of the machine",
+      "resolve() and locate() do not take %j for a path of the machine",
       async (path) => {
+        expect(await place.folders.locate(path)).toBeUndefined();
         expect(await place.folders.resolve(path)).toBeUndefined();
       },
     );

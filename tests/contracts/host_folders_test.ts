@@ -32,11 +32,12 @@ hostFoldersContract("local", async () => {
   return { folders: new LocalHostFolders(), ...place };
 });
 
-test("LocalHostFolders.resolve() takes no file for a folder", async () => {
+test("LocalHostFolders.resolve() takes no file for a folder; locate() finds it", async () => {
   await using place = await temporaryFolder();
   await writeFile(join(place.root, "file"), "");
   await symlink(join(place.root, "file"), join(place.root, "link"));
   const folders = new LocalHostFolders();
   expect(await folders.resolve(join(place.root, "file"))).toBeUndefined();
   expect(await folders.resolve(join(place.root, "link"))).toBeUndefined();
+  expect(await folders.locate(join(place.root, "link"))).toBe(join(place.root, "file"));
 });

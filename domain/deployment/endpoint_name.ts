@@ -1,0 +1,22 @@
+import { normalHostname } from "../domain_name.ts";
+import type { PublicEndpoint } from "../service_definition.ts";
+
+/** The host name that an endpoint asks for. */
+export type EndpointName =
+  /** A label under the base domain. */
+  | { readonly kind: "free"; readonly label: string; readonly key: string }
+  | { readonly kind: "custom"; readonly hostname: string; readonly key: string };
+
+/** The name that an endpoint asks for, `domainType` saying which counts where both are given; `null` when it leads all names of its project. */
+export function endpointName({ domain, customDomain, domainType }: Omit<PublicEndpoint, "port">): EndpointName | null {
+  const custom = domainType === "custom" || (domainType === undefined && customDomain !== undefined);
+  if (!custom) return domain === undefined ? null : { kind: "free", label: domain, key: `free ${domain}` };
+  if (customDomain === undefined) return null;
+  const hostname = normalHostname(customDomain) ?? customDomain;
+  return { kind: "custom", hostname, key: `custom ${hostname}` };
+}
+
+/** The path that an endpoint serves with all below it, without a `/` at its end. */
+export function pathPrefixOf({ targetPath = "/" }: Pick<PublicEndpoint, "targetPath">): string {
+  return targetPath.replace(/\/+$/, "") || "/";
+}

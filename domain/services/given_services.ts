@@ -1,0 +1,116 @@
+import { invalidField } from "../failure.ts";
+import type { Secret } from "../secret.ts";
+import type { ServiceDefinition } from "../service_definition.ts";
+import { givenContainer } from "./given_container.ts";
+import { givenOrigin } from "./given_origin.ts";
+import { portEntry } from "./port_notation.ts";
+import { fieldValue } from "./field_value.ts";
+import {
+  DEPENDENCY_CONDITIONS,
+  type DependencyCondition,
+  type ServiceDependency,
+  type ServiceSpec,
+} from "./service_spec.ts";
+import { circleText, dependencyCircle } from "./start_order.ts";
+
+const MOST_PORTS = 100;
+
+/**
+ * The services that a caller describes, written out; `variables` are the project's, for those that are only named. Fails with the path of
+ * the field that is wrong.
+ */
+export function givenServices(
+  definitions: readonly ServiceDefinition[],
+  variables: ReadonlyMap<string, Secret>,
+): readonly ServiceSpec[] {
+  const names = definitions.map(({ name }) => name);
+  const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
+  if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
+  const specs = definitions.map((definition, index) => specOf(definition, `services.${index}`, { names, variables }));
+  const circle = dependencyCircle(specs);
+  if (circle) throw invalidField(`services.${names.indexOf(circle[0]!)}.dependsOn`, circleText(circle));
+  const awaited = new Set(specs.flatMap(({ dependsOn }) => dependsOn.filter(isCompletion).map((one) => one.service)));
+  return specs.map((spec) => (awaited.has(spec.name) ? { ...spec, oneShot: true } : spec));
+}
+
+function isCompletion({ condition }: ServiceDependency): boolean {
+  return condition === "service_completed_successfully";
+}
+
+function specOf(
+  definition: ServiceDefinition,
+  path: string,
+  { names, variables }: { readonly names: readonly string[]; readonly variables: ReadonlyMap<string, Secret> },
+): ServiceSpec {
+  if (
+    definition.restart !== undefined &&
+    !/^(?:no|always|unless-stopped|on-failure(?::\d{1,9})?)$/.test(definition.restart)
+  )
+    throw invalidField(`${path}.restart`, "use no, always, unless-stopped, on-failure or on-failure:3");
+  return {
+    name: definition.name,
+    from: givenOrigin(definition, path),
+    environment: environmentOf(definition.environment ?? {}, `${path}.environment`, variables),
+    ports: portsOf(definition.ports ?? [], `${path}.ports`),
+    dependsOn: dependenciesOf(definition, `${path}.dependsOn`, names),
+    oneShot: definition.oneShot ?? false,
+    container: givenContainer(definition, path),
+  };
+}
+
+function portsOf(given: readonly (string | number)[], path: string): readonly number[] {
+  const entries = given.map((entry, index) => fieldValue(portEntry(entry), `${path}.${index}`));
+  const ports = [...new Set(entries.flatMap((entry) => (entry.protocol === "tcp" ? entry.ports : [])))];
+  if (ports.length > MOST_PORTS) throw invalidField(path, `a service has at most ${MOST_PORTS} ports`);
+  return ports;
+}
+
+function environmentOf(
+  given: NonNullable<ServiceDefinition["environment"]>,
+  path: string,
+  variables: ReadonlyMap<string, Secret>,
+): Readonly<Record<string, string>> {
+  const entries = isList(given)
+    ? given.map((entry, index) => listed(entry, `${path}.${index}`, variables))
+    : Object.entries(given).map(([key, value]) => ({ key, value, at: `${path}.${key}` }));
+  for (const { key, value, at } of entries) {
+    if (key === "" || /[\s=\0]/.test(key)) throw invalidField(at, 'name the variable before the "=", without spaces');
+    if (value.includes("\0")) throw invalidField(at, "no variable can hold a NUL character");
+  }
+  return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
+}
+
+function listed(entry: string, at: string, variables: ReadonlyMap<string, Secret>) {
+  const end = entry.indexOf("=");
+  if (end >= 0) return { key: entry.slice(0, end), value: entry.slice(end + 1), at };
+  const known = variables.get(entry);
+  if (!known) throw invalidField(at, 'the project has no variable of this name; set it, or write it as "NAME=value"');
+  return { key: entry, value: known.reveal(), at };
+}
+
+function dependenciesOf(
+  { name, dependsOn = [] }: ServiceDefinition,
+  path: string,
+  names: readonly string[],
+): readonly ServiceDependency[] {
+  const asked = isList(dependsOn)
+    ? dependsOn.map((service, index) => ({ service, condition: "service_started", at: `${path}.${index}` }))
+    : Object.entries(dependsOn).map(([service, { condition }]) => ({ service, condition, at: `${path}.${service}` }));
+  const seen = new Set<string>();
+  return asked.map(({ service, condition, at }) => {
+    if (service === name) throw invalidField(at, "a service cannot wait for itself");
+    if (!names.includes(service)) throw invalidField(at, "there is no service of this name");
+    if (seen.has(service)) throw invalidField(at, "this service is named twice");
+    seen.add(service);
+    if (!isCondition(condition)) throw invalidField(at, `use ${DEPENDENCY_CONDITIONS.join(", ")}`);
+    return { service, condition, restart: false, required: true };
+  });
+}
+
+function isCondition(text: string): text is DependencyCondition {
+  return (DEPENDENCY_CONDITIONS as readonly string[]).includes(text);
+}
+
+function isList<T>(given: readonly T[] | object): given is readonly T[] {
+  return Array.isArray(given);
+}

@@ -1,0 +1,60 @@
+import { Failure } from "../failure.ts";
+import { normalPath } from "./normal_path.ts";
+import type { ServiceMount, ServiceSpec } from "./service_spec.ts";
+
+/** What services may use of the machine. */
+export interface HostRules {
+  readonly mode: "self-hosted" | "cloud";
+  /** What an admin allowed this project: absolute paths, and the engine's names of volumes. */
+  readonly hostPaths: readonly string[];
+  /** Folders that the operator opens to every project. */
+  readonly roots: readonly string[];
+  /** The service's own data, which nobody gets. */
+  readonly dataFolder: string;
+}
+
+/** Whoever reaches one of these rules the machine. */
+const SOCKETS = [
+  "/var/run/docker.sock",
+  "/run/docker.sock",
+  "/run/containerd/containerd.sock",
+  "/var/run/containerd/containerd.sock",
+  "/run/podman/podman.sock",
+  "/var/run/podman/podman.sock",
+];
+
+type HostMount = Extract<ServiceMount, { readonly kind: "host" | "volume" }>;
+
+/** Refuses services that would use what nobody allowed them of the machine: its paths, and volumes that were there before. */
+export function checkHostAccess(services: readonly Pick<ServiceSpec, "name" | "container">[], rules: HostRules): void {
+  for (const { name, container } of services) {
+    for (const mount of container.mounts) {
+      if (mount.kind === "volume" && !mount.external) continue;
+      if (mount.kind !== "host" && mount.kind !== "volume") continue;
+      const why = refusalOf(mount, rules);
+      if (why !== undefined) {
+        const what = mount.kind === "host" ? `the path "${mount.path}"` : `the volume "${mount.name}"`;
+        throw new Failure("forbidden", "host_access_forbidden", `Cannot give "${name}" ${what} of the machine: ${why}`);
+      }
+    }
+  }
+}
+
+function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: HostRules): string | undefined {
+  const ask = "an admin can allow it by adding it to hostPaths of the project";
+  if (mode === "cloud") return "in cloud mode services use volumes of their own only. Name a volume instead";
+  if (mount.kind === "volume") return hostPaths.includes(mount.name ?? "") ? undefined : `${ask}`;
+  const path = normalPath(mount.path) ?? mount.path;
+  const allowed = hostPaths.filter((entry) => entry.startsWith("/")).map((entry) => normalPath(entry) ?? entry);
+  const data = normalPath(dataFolder) ?? dataFolder;
+  if (isWithin(path, data) || isWithin(data, path)) return "Slipway's own data lies there. Use another folder";
+  if (SOCKETS.some((socket) => isWithin(socket, path)) && !allowed.includes(path))
+    return `a container engine's socket is there, and whoever has it rules the machine; ${ask}, exactly as it stands here`;
+  const open = [...allowed, ...roots.map((root) => normalPath(root) ?? root)];
+  return open.some((folder) => isWithin(path, folder)) ? undefined : ask;
+}
+
+/** Tells whether a normal path is a folder or lies in it. */
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
+}
