@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { cleanImages } from "./application/deployments/clean_images.ts";
 import type { EngineSettings } from "./application/deployments/engine/run.ts";
+import { Slots } from "./application/deployments/engine/slots.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
 import { startWorker } from "./application/deployments/engine/worker.ts";
 import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
@@ -81,6 +82,8 @@ function engineSettings(config: Config, edgePort: number, installation: string):
     baseImages: config.baseImages,
     cacheScope: (projectId) => createHash("sha256").update(`${installation} caches ${projectId}`).digest("hex"),
     buildTimeoutMs: config.buildTimeoutSeconds * 1000,
+    buildSlots: new Slots(config.buildConcurrency),
+    hostAccess: { mode: config.mode, roots: config.localSourceRoots, dataFolder: config.dataFolder },
     rollbackWindow: config.rollbackWindow,
     edgeUrl: (hostname) => `http://${hostname}${edgePort === 80 ? "" : `:${edgePort}`}`,
     probationMs: PROBATION_MS,

@@ -32,7 +32,10 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
   const recognised: ServiceSpec[] = [];
   for (const spec of specs) recognised.push(await recognise(run, spec, runtime));
-  const publicEndpoints = resolveEndpoints(recognised, plan.publicEndpoints);
+  const publicEndpoints = resolveEndpoints(recognised, plan.publicEndpoints).map(({ port, ...endpoint }) => ({
+    ...endpoint,
+    ...(port !== null && { port }),
+  }));
   const wanted = recognised.map((spec): ServiceRecord => ({ spec, image: null, madeFrom: null }));
   await compositions.write(id, { given, wanted, instead: null });
   say(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);

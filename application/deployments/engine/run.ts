@@ -5,7 +5,7 @@ import { Failure } from "../../../domain/failure.ts";
 import type { BaseImages } from "../../../domain/image/base_images.ts";
 import type { Project, RuntimeName } from "../../../domain/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
-import type { HostAccess } from "../../../domain/services/host_access.ts";
+import type { HostRules } from "../../../domain/services/host_access.ts";
 import type { Builder } from "../../../ports/builder.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Compositions } from "../../../ports/compositions.ts";
@@ -66,7 +66,7 @@ export interface EngineSettings {
   readonly baseImages: BaseImages;
   readonly buildTimeoutMs: number;
   /** What of this machine services may use by default. */
-  readonly hostAccess: HostAccess;
+  readonly hostAccess: Omit<HostRules, "hostPaths">;
   /** Lets so many builds of this process run at once, whatever they are of. */
   readonly buildSlots: Slots;
   readonly rollbackWindow: number;

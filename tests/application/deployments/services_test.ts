@@ -1,0 +1,262 @@
+import { describe, expect, test } from "bun:test";
+import { restoreReleases } from "../../../application/deployments/restore_releases.ts";
+import { APP, commit, REPOSITORY, told } from "../../support/engine_scene.ts";
+import { EngineScene } from "../../support/engine_scene.ts";
+import {
+  deployShop,
+  digestOf,
+  SHOP,
+  shop,
+  shopProject,
+  shopScene,
+  standing,
+  statuses,
+  versions,
+} from "../../support/service_scene.ts";
+
+describe("a deployment of several services", () => {
+  test("starts each after what it depends on, and leads visitors to those that are for them", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const ready = await deployShop(scene, project, SHOP);
+    expect([ready.status, ready.error]).toEqual(["ready", null]);
+    expect(statuses(ready)).toEqual({ web: "healthy", api: "healthy", worker: "healthy", migrate: "done", db: "healthy" });
+    const order = scene.memory.runtime.started.map(({ service }) => service);
+    const at = (name: string) => order.indexOf(name);
+    expect(order).toHaveLength(5);
+    expect([at("db") < at("migrate"), at("migrate") < at("worker"), at("migrate") < at("api"), at("api") < at("web")]).toEqual([true, true, true, true]);
+    expect(ready.urls).toEqual([`http://${project.slug}.localhost:4480`, `http://${project.slug}.localhost:4480/api`]);
+    expect(ready.services.map(({ url }) => url)).toEqual([ready.urls[0]!, ready.urls[1]!, null, null, null]);
+    const { edge } = scene.memory;
+    const { web, api } = await standing(scene, project);
+    expect(edge.routeOf(`${project.slug}.localhost`, "/")?.servedBy).toBe(web!.instanceId);
+    expect(edge.routeOf(`${project.slug}.localhost`, "/api/orders")?.servedBy).toBe(api!.instanceId);
+    expect(told(await scene.events(ready.id)).slice(-4)).toContain("end ready");
+  });
+
+  test("needs no source, and tells of each service as it goes on", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const ready = await deployShop(scene, project, SHOP);
+    expect(ready.source).toEqual({ kind: "none" });
+    const events = told(await scene.events(ready.id));
+    for (const name of Object.keys(SHOP)) {
+      expect(events.filter((event) => event.startsWith(`service ${name} `)).map((event) => event.split(" ")[2])).toEqual(
+        name === "migrate" ? ["building", "pending", "starting", "done"] : ["building", "pending", "starting", "healthy"],
+      );
+    }
+  });
+
+  test("leaves alone what is the same, and replaces what changed: visited ones beside the former, others in its place", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const before = await standing(scene, project);
+    const again = await deployShop(scene, project, SHOP);
+    expect([again.status, ...Object.values(statuses(again))]).toEqual(["ready", "unchanged", "unchanged", "unchanged", "unchanged", "unchanged"]);
+    expect(await standing(scene, project)).toEqual(before);
+    const changed = await deployShop(scene, project, { ...SHOP, api: "2", worker: "2" });
+    expect(statuses(changed)).toEqual({ web: "unchanged", api: "healthy", worker: "healthy", migrate: "unchanged", db: "unchanged" });
+    const after = await standing(scene, project);
+    expect([after["web"], after["db"], after["migrate"]]).toEqual([before["web"], before["db"], before["migrate"]]);
+    expect(await versions(scene, project)).toEqual({ ...SHOP, api: "2", worker: "2" });
+    const asked = scene.memory.runtime.started.slice(5);
+    expect(asked.map(({ service, unannounced = false }) => [service, unannounced]).sort()).toEqual([["api", true], ["worker", false]]);
+  });
+
+  test("replaces a service whose environment changed, and nothing else", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const services = shop(SHOP).map((service) => (service.name === "web" ? { ...service, environment: { A: "b" } } : service));
+    const changed = await scene.deployed(project, { services });
+    expect(statuses(changed)).toEqual({ web: "healthy", api: "unchanged", worker: "unchanged", migrate: "unchanged", db: "unchanged" });
+  });
+
+  test("stops a service that is not part of it any more", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const { worker: _, ...rest } = SHOP;
+    const ready = await deployShop(scene, project, rest);
+    expect(ready.status).toBe("ready");
+    const left = async () => (await scene.memory.runtime.list()).map(({ service }) => service).sort();
+    for (const until = Date.now() + 5_000; (await left()).includes("worker") && Date.now() < until;) await Bun.sleep(20);
+    expect(await left()).toEqual(["api", "db", "migrate", "web"]);
+  });
+
+  test("keeps volumes whatever happens, and gives them to the project alone", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    await deployShop(scene, project, { ...SHOP, db: "2" });
+    await deployShop(scene, project, { ...SHOP, db: "bad" });
+    expect(await scene.memory.volumes.list(project.id)).toEqual([{ scope: project.id, name: "data" }]);
+  });
+
+  test("fails as a whole when an image cannot be had, before anything was touched", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const before = await standing(scene, project);
+    const failed = await deployShop(scene, project, { ...SHOP, api: "2", worker: "unknown" });
+    expect([failed.status, failed.error?.code, failed.error?.step]).toEqual(["failed", "image_missing", "build"]);
+    expect(await standing(scene, project)).toEqual(before);
+    expect(scene.memory.runtime.started).toHaveLength(5);
+  });
+
+  test("fails, and leaves the former one serving, when not one comes up", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await scene.deployed(project, { services: [{ name: "web", image: "web:1", ports: [80] }], publicEndpoints: [] });
+    const before = await standing(scene, project);
+    const failed = await scene.deployed(project, { services: [{ name: "web", image: "web:bad", ports: [80] }], publicEndpoints: [] });
+    expect([failed.status, failed.error?.code, failed.decision]).toEqual(["failed", "crash_loop", null]);
+    expect(await standing(scene, project)).toEqual(before);
+    expect(await scene.log(failed.id)).toContain("it went wrong");
+  });
+
+  test("goes back to its record in a rollback, leaves alone what is the same, and runs no migration again", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const first = await deployShop(scene, project, SHOP);
+    await deployShop(scene, project, { ...SHOP, api: "2", migrate: "2" });
+    const before = await standing(scene, project);
+    scene.memory.clock.advance(1_000);
+    const back = await scene.settled((await scene.useCases.rollback(scene.by, first.id)).id);
+    expect([back.status, back.error]).toEqual(["ready", null]);
+    expect(statuses(back)).toEqual({ web: "unchanged", api: "healthy", worker: "unchanged", migrate: "done", db: "unchanged" });
+    expect((await standing(scene, project))["web"]).toEqual(before["web"]!);
+    expect((await versions(scene, project))["api"]).toBe("1");
+    expect(scene.memory.runtime.started.filter(({ service }) => service === "migrate")).toHaveLength(2);
+  });
+
+  test("is redeployed with the services it was given", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const first = await deployShop(scene, project, SHOP);
+    scene.memory.clock.advance(1_000);
+    const again = await scene.settled((await scene.useCases.redeploy(scene.by, first.id, {})).id);
+    expect(again.status).toBe("ready");
+    expect(new Set(Object.values(statuses(again)))).toEqual(new Set(["unchanged"]));
+  });
+
+  test("comes back after the machine was started anew, what others depend on first, and without its migration", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    for (const { instanceId } of await scene.memory.runtime.list()) await scene.memory.runtime.remove(instanceId);
+    const { routes } = await restoreReleases(scene.world, { baseDomain: "localhost" })();
+    const order = scene.memory.runtime.started.slice(5).map(({ service }) => service);
+    expect(order.toSorted()).toEqual(["api", "db", "web", "worker"]);
+    expect(order.indexOf("db")).toBeLessThan(order.indexOf("worker"));
+    expect(routes).toHaveLength(2);
+  });
+
+  test("is deleted with all that runs of it, also what a former deployment started", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const first = await deployShop(scene, project, SHOP);
+    const second = await deployShop(scene, project, { ...SHOP, api: "2" });
+    await scene.useCases.removeDeployment(scene.by, first.id);
+    expect(Object.keys(await standing(scene, project)).sort()).toEqual(["api", "db", "migrate", "web", "worker"]);
+    await scene.useCases.removeDeployment(scene.by, second.id);
+    expect(await scene.memory.runtime.list()).toEqual([]);
+  });
+
+  test("is told, measured and restarted service by service", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const { id } = await deployShop(scene, project, SHOP);
+    const { instances } = await scene.useCases.describeInstances(scene.by, id);
+    expect(instances.map(({ service }) => service).sort()).toEqual(["api", "db", "migrate", "web", "worker"]);
+    expect(await scene.useCases.restartInstances(scene.by, id)).toBe(4);
+    const usage = await scene.useCases.measureInstances(scene.by, id);
+    expect(usage.map(({ name }) => name)).toContain("db");
+  });
+
+  test("keeps a preview apart: names, volumes and services of its own", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const before = await standing(scene, project);
+    const preview = await scene.deployed(project, { services: shop(SHOP), environment: "preview" });
+    expect([preview.status, preview.error]).toEqual(["ready", null]);
+    expect(new Set(scene.memory.runtime.started.slice(5).map(({ scope }) => scope))).toEqual(new Set([preview.id]));
+    expect(await standing(scene, project)).toEqual(before);
+    expect(await scene.memory.volumes.list(preview.id)).toHaveLength(1);
+  });
+});
+
+describe("services of a source", () => {
+  const COMPOSE = [
+    "services:",
+    "  web: { build: ./web, expose: ['8080'] }",
+    "  db: { image: 'db:1', volumes: ['data:/data'] }",
+    "volumes: { data: }",
+  ].join("\n");
+  const FILES = { "compose.yaml": COMPOSE, "web/Dockerfile": "FROM scratch", "web/page": "one" };
+
+  test("are those of its compose file; what is built from the same files is not built again", async () => {
+    await using scene = await shopScene();
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
+    const project = await scene.project();
+    const first = await scene.deployed(project);
+    expect([first.status, first.error, statuses(first)]).toEqual(["ready", null, { web: "healthy", db: "healthy" }]);
+    const second = await scene.deployed(project);
+    expect(statuses(second)).toEqual({ web: "unchanged", db: "unchanged" });
+    expect(scene.memory.imageBuilder.requests).toHaveLength(1);
+    scene.known.git[REPOSITORY] = { commits: [commit("a2", { ...FILES, "web/page": "two" })] };
+    const third = await scene.deployed(project);
+    expect(statuses(third)).toEqual({ web: "healthy", db: "unchanged" });
+    expect(scene.memory.imageBuilder.requests).toHaveLength(2);
+  });
+
+  test("fail with file, line and sentence when the compose file is wrong", async () => {
+    await using scene = await shopScene();
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", { "compose.yaml": "services:\n  web:\n    imagee: nginx\n" })] };
+    const failed = await scene.deployed(await scene.project());
+    expect([failed.status, failed.error?.code, failed.error?.step]).toEqual(["failed", "compose_invalid", "detect"]);
+    expect(failed.error?.message).toContain("compose.yaml");
+    expect(failed.error?.message).toContain("3");
+  });
+
+  test("run as processes where they need no image, and know each other by address", async () => {
+    await using scene = await EngineScene.open();
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", { "web/package.json": APP["package.json"]!, "api/package.json": APP["package.json"]! })] };
+    const project = await scene.project();
+    const services = [
+      { name: "web", rootDirectory: "web", startCommand: "serve web", dependsOn: ["api"] },
+      { name: "api", rootDirectory: "api", startCommand: "serve api" },
+    ];
+    const ready = await scene.deployed(project, { services });
+    expect([ready.status, ready.error, statuses(ready)]).toEqual(["ready", null, { web: "healthy", api: "healthy" }]);
+    const [api, web] = scene.memory.runtime.started;
+    expect([api!.service, web!.service]).toEqual(["api", "web"]);
+    const { api: running } = await standing(scene, project);
+    expect(web!.environment.get("API_URL")?.reveal()).toBe(`http://127.0.0.1:${running!.port}`);
+  });
+
+  test("are refused as processes when one needs an image, before anything is started", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project({});
+    const failed = await scene.deployed(project, { services: [{ name: "db", image: "db:1" }, { name: "web", image: "web:1", ports: [80] }] });
+    expect([failed.status, failed.error?.code]).toEqual(["failed", "runtime_unsupported"]);
+    expect(failed.error?.message).toContain("db");
+    expect(scene.memory.runtime.started).toEqual([]);
+  });
+
+  test("see the machine only where an admin allows it", async () => {
+    await using scene = await shopScene();
+    scene.known.git[REPOSITORY] = {
+      commits: [commit("a1", { "compose.yaml": "services:\n  web: { image: 'web:1', expose: [80], volumes: ['/srv/media:/media'] }\n" })],
+    };
+    const project = await scene.project();
+    const refused = await scene.deployed(project);
+    expect([refused.status, refused.error?.code]).toEqual(["failed", "host_access_forbidden"]);
+    await scene.useCases.changeProject(scene.by, project.id, { settings: { hostPaths: ["/srv/media"] } });
+    expect((await scene.deployed(project)).status).toBe("ready");
+    const { runs } = scene.memory.runtime.started[0]!;
+    expect(runs).toMatchObject({ image: digestOf("web:1"), mounts: [{ kind: "path", path: "/srv/media", target: "/media" }] });
+  });
+});
