@@ -4,7 +4,9 @@ import { nameTaken } from "../../domain/backup/name_taken.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { BackupDestinations, DestinationChange, DestinationCheck } from "../../ports/backup_destinations.ts";
 import type { DestinationRow, MemoryTables } from "./memory_tables.ts";
+import { nameIsTaken } from "./name_is_taken.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
+import { withGiven } from "./with_given.ts";
 
 /** Keeps backup destinations in memory. */
 export class MemoryBackupDestinations implements BackupDestinations {
@@ -54,8 +56,7 @@ export class MemoryBackupDestinations implements BackupDestinations {
     const destination = { ...row.destination, ...settings, ...found, name, updatedAt: at, revision: revision + 1 };
     this.#refuseTakenName(destination);
     this.#choose(destination, isDefault);
-    const given = Object.entries(credentials).filter(([, secret]) => secret !== undefined);
-    return this.#seen(this.#store(destination, { ...row.credentials, ...Object.fromEntries(given) }));
+    return this.#seen(this.#store(destination, withGiven(row.credentials, credentials)));
   }
 
   async checked(
@@ -108,15 +109,8 @@ export class MemoryBackupDestinations implements BackupDestinations {
     if (chosen === false && defaults.get(organizationId) === id) defaults.delete(organizationId);
   }
 
-  #refuseTakenName({ id, organizationId, name }: Pick<BackupDestination, "id" | "organizationId" | "name">): void {
-    const taken = this.#tables.backupDestinations
-      .values()
-      .some(
-        ({ destination }) =>
-          destination.id !== id &&
-          destination.organizationId === organizationId &&
-          nameKey(destination.name) === nameKey(name),
-      );
-    if (taken) throw nameTaken();
+  #refuseTakenName(destination: Pick<BackupDestination, "id" | "organizationId" | "name">): void {
+    const all = this.#tables.backupDestinations.values().map((row) => row.destination);
+    if (nameIsTaken(all, destination, nameKey)) throw nameTaken();
   }
 }

@@ -3,7 +3,9 @@ import type { Listing, Page } from "../../domain/page.ts";
 import type { Server, ServerChange, ServerCredentials } from "../../domain/server.ts";
 import type { ServerCheck, Servers } from "../../ports/servers.ts";
 import type { MemoryTables } from "./memory_tables.ts";
+import { nameIsTaken } from "./name_is_taken.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
+import { withGiven } from "./with_given.ts";
 
 /** Keeps servers in memory. */
 export class MemoryServers implements Servers {
@@ -51,11 +53,7 @@ export class MemoryServers implements Servers {
     const hostKey = change.hostKey === undefined ? (moved ? null : row.server.hostKey) : change.hostKey;
     const server = { ...row.server, ...rest, hostKey, updatedAt: at };
     this.#refuseTakenName(server);
-    return this.#store(server, {
-      sshPassword: sshPassword === undefined ? row.credentials.sshPassword : sshPassword,
-      sshPrivateKey: sshPrivateKey === undefined ? row.credentials.sshPrivateKey : sshPrivateKey,
-      sshKeyPassphrase: sshKeyPassphrase === undefined ? row.credentials.sshKeyPassphrase : sshKeyPassphrase,
-    });
+    return this.#store(server, withGiven(row.credentials, { sshPassword, sshPrivateKey, sshKeyPassphrase }));
   }
 
   async checked(organizationId: string, id: string, check: ServerCheck): Promise<Server | undefined> {
@@ -90,16 +88,10 @@ export class MemoryServers implements Servers {
     return structuredClone(stored);
   }
 
-  #refuseTakenName({ id, organizationId, name }: Server): void {
-    const taken = this.#tables.servers
-      .values()
-      .some(
-        ({ server }) =>
-          server.id !== id &&
-          server.organizationId === organizationId &&
-          server.name.toLowerCase() === name.toLowerCase(),
-      );
-    if (taken) throw conflict("name_taken", "Cannot use this name: another server has it; choose another");
+  #refuseTakenName(server: Server): void {
+    const all = this.#tables.servers.values().map((row) => row.server);
+    if (nameIsTaken(all, server, (name) => name.toLowerCase()))
+      throw conflict("name_taken", "Cannot use this name: another server has it; choose another");
   }
 }
 

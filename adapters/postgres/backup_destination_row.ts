@@ -32,15 +32,6 @@ export interface DestinationRow {
   readonly updated_at: Date;
 }
 
-/** The secrets of a destination as they are stored. */
-export interface SealedDestination {
-  readonly sealed_access_key_id: string | null;
-  readonly sealed_secret_access_key: string | null;
-  readonly sealed_sftp_password: string | null;
-  readonly sealed_sftp_private_key: string | null;
-  readonly sealed_sftp_key_passphrase: string | null;
-}
-
 /** The columns of a `DestinationRow`, of the table or of what has its columns; `isDefault` where the statement itself decides on it. */
 export function destinationColumns(sql: Sql, table: string, isDefault?: boolean | undefined) {
   return sql`id, organization_id, name, kind, endpoint, region, bucket, force_path_style, path_prefix, ssh_host, ssh_port,

@@ -1,32 +1,26 @@
-import {
-  type BackupDestination,
-  CREDENTIAL_FIELDS,
-  type CredentialField,
-  type DestinationCredentials,
-} from "../../domain/backup/destination.ts";
+import type { BackupDestination, CredentialField, DestinationCredentials } from "../../domain/backup/destination.ts";
 import { nameKey } from "../../domain/backup/destination_values.ts";
 import { nameTaken } from "../../domain/backup/name_taken.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Secret } from "../../domain/secret.ts";
 import type { BackupDestinations, DestinationChange, DestinationCheck } from "../../ports/backup_destinations.ts";
 import type { Vault } from "../../ports/vault.ts";
 import {
   type DestinationRow,
   destinationColumns,
   insertedValues,
-  type SealedDestination,
   settingColumns,
   toDestination,
 } from "./backup_destination_row.ts";
 import type { Database, Sql } from "./database.ts";
 import { readPage } from "./read_page.ts";
-import { SEALED_COLUMNS, type SealedColumn, sealedPlace } from "./sealed_columns.ts";
+import { SEALED_COLUMNS } from "./sealed_columns.ts";
+import { SealedFields } from "./sealed_fields.ts";
 
 const TABLE = "backup_destinations";
 
 type Version = Pick<BackupDestination, "id" | "revision">;
 
-const SEALED: Readonly<Record<CredentialField, SealedColumn>> = {
+const SEALED = {
   accessKeyId: SEALED_COLUMNS.destinationAccessKeyId,
   secretAccessKey: SEALED_COLUMNS.destinationSecretAccessKey,
   sftpPassword: SEALED_COLUMNS.destinationSftpPassword,
@@ -43,11 +37,11 @@ const NAME_TAKEN = {
 /** Keeps backup destinations in PostgreSQL, their secrets sealed; every operation is one statement. */
 export class PostgresBackupDestinations implements BackupDestinations {
   readonly #database: Database;
-  readonly #vault: Vault;
+  readonly #secrets: SealedFields<CredentialField>;
 
   constructor(database: Database, vault: Vault) {
     this.#database = database;
-    this.#vault = vault;
+    this.#secrets = new SealedFields(vault, SEALED);
   }
 
   async list(
@@ -79,22 +73,15 @@ export class PostgresBackupDestinations implements BackupDestinations {
 
   async credentials(organizationId: string, id: string): Promise<DestinationCredentials | undefined> {
     const [row] = await this.#database.run(
-      (sql) => sql<SealedDestination[]>`
-        select sealed_access_key_id, sealed_secret_access_key, sealed_sftp_password, sealed_sftp_private_key,
-          sealed_sftp_key_passphrase
-        from backup_destinations where id = ${id} and organization_id = ${organizationId}`,
+      (sql) => sql<Record<string, string | null>[]>`
+        select ${this.#secrets.columns(sql)} from backup_destinations
+        where id = ${id} and organization_id = ${organizationId}`,
     );
-    if (!row) return undefined;
-    const open = async (field: CredentialField) => {
-      const sealed = row[SEALED[field].column as keyof SealedDestination];
-      const secret = sealed === null ? null : await this.#vault.open(sealed, sealedPlace(SEALED[field], id));
-      return [field, secret] as const;
-    };
-    return Object.fromEntries(await Promise.all(CREDENTIAL_FIELDS.map(open))) as DestinationCredentials;
+    return row && this.#secrets.open(id, row);
   }
 
   async create(destination: BackupDestination, credentials: DestinationCredentials): Promise<void> {
-    const sealed = await this.#sealAll(destination.id, credentials);
+    const sealed = await this.#secrets.seal(destination.id, credentials);
     const { organizationId, id, isDefault } = destination;
     const row = { ...insertedValues(destination), ...sealed };
     await this.#database.run<unknown>(
@@ -117,7 +104,7 @@ export class PostgresBackupDestinations implements BackupDestinations {
       name,
       name_key: nameKey(name),
       ...settingColumns(settings),
-      ...(await this.#sealAll(id, change.credentials)),
+      ...(await this.#secrets.seal(id, change.credentials)),
       ...(moved && { last_verified_at: null, last_verify_error: null }),
       revision: revision + 1,
       updated_at: at,
@@ -152,16 +139,6 @@ export class PostgresBackupDestinations implements BackupDestinations {
       (sql) => sql`delete from backup_destinations where id = ${id} and organization_id = ${organizationId}`,
     );
     return count > 0;
-  }
-
-  /** The sealed forms of the secrets that are given, by their columns. */
-  async #sealAll(id: string, credentials: Partial<DestinationCredentials>): Promise<Partial<SealedDestination>> {
-    const given = CREDENTIAL_FIELDS.filter((field) => credentials[field] !== undefined);
-    const seal = async (field: CredentialField) => {
-      const secret: Secret | null = credentials[field] ?? null;
-      return [SEALED[field].column, secret && (await this.#vault.seal(secret, sealedPlace(SEALED[field], id)))];
-    };
-    return Object.fromEntries(await Promise.all(given.map(seal)));
   }
 }
 

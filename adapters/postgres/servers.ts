@@ -1,12 +1,12 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Secret } from "../../domain/secret.ts";
 import type { Server, ServerChange, ServerCredentials } from "../../domain/server.ts";
 import type { ServerCheck, Servers } from "../../ports/servers.ts";
 import type { Vault } from "../../ports/vault.ts";
 import type { Database, Sql } from "./database.ts";
 import { readPage } from "./read_page.ts";
-import { SEALED_COLUMNS, type SealedColumn, sealedPlace } from "./sealed_columns.ts";
+import { SEALED_COLUMNS } from "./sealed_columns.ts";
+import { SealedFields } from "./sealed_fields.ts";
 
 interface ServerRow {
   readonly id: string;
@@ -25,23 +25,21 @@ interface ServerRow {
   readonly updated_at: Date;
 }
 
-interface SealedRow {
-  readonly sealed_password: string | null;
-  readonly sealed_private_key: string | null;
-  readonly sealed_key_passphrase: string | null;
-}
-
-const { serverPassword, serverPrivateKey, serverKeyPassphrase } = SEALED_COLUMNS;
+const SEALED = {
+  sshPassword: SEALED_COLUMNS.serverPassword,
+  sshPrivateKey: SEALED_COLUMNS.serverPrivateKey,
+  sshKeyPassphrase: SEALED_COLUMNS.serverKeyPassphrase,
+};
 const NAME_TAKEN = { servers_name: nameTaken };
 
 /** Keeps servers in PostgreSQL, their secrets sealed. */
 export class PostgresServers implements Servers {
   readonly #database: Database;
-  readonly #vault: Vault;
+  readonly #secrets: SealedFields<keyof ServerCredentials>;
 
   constructor(database: Database, vault: Vault) {
     this.#database = database;
-    this.#vault = vault;
+    this.#secrets = new SealedFields(vault, SEALED);
   }
 
   async list(
@@ -72,32 +70,25 @@ export class PostgresServers implements Servers {
 
   async credentials(organizationId: string, id: string): Promise<ServerCredentials | undefined> {
     const [row] = await this.#database.run(
-      (sql) => sql<SealedRow[]>`
-        select sealed_password, sealed_private_key, sealed_key_passphrase
-        from servers where id = ${id} and organization_id = ${organizationId}`,
+      (sql) => sql<Record<string, string | null>[]>`
+        select ${this.#secrets.columns(sql)} from servers where id = ${id} and organization_id = ${organizationId}`,
     );
-    if (!row) return undefined;
-    const [sshPassword, sshPrivateKey, sshKeyPassphrase] = await Promise.all([
-      this.#open(serverPassword, id, row.sealed_password),
-      this.#open(serverPrivateKey, id, row.sealed_private_key),
-      this.#open(serverKeyPassphrase, id, row.sealed_key_passphrase),
-    ]);
-    return { sshPassword, sshPrivateKey, sshKeyPassphrase };
+    return row && this.#secrets.open(id, row);
   }
 
   async create(server: Server, credentials: ServerCredentials): Promise<void> {
-    const sealed = await this.#sealAll(server.id, credentials);
-    await this.#database.run<unknown>(
-      (sql) => sql`
-        insert into servers (id, organization_id, name, name_key, ssh_host, ssh_port, ssh_user, host_key,
-          sealed_password, sealed_private_key, sealed_key_passphrase, last_checked_at, last_check_error, created_at,
-          updated_at)
-        values (${server.id}, ${server.organizationId}, ${server.name}, ${nameKey(server.name)}, ${server.sshHost},
-          ${server.sshPort}, ${server.sshUser}, ${server.hostKey}, ${sealed.password}, ${sealed.privateKey},
-          ${sealed.keyPassphrase}, ${server.lastCheckedAt}, ${server.lastCheckError}, ${server.createdAt},
-          ${server.updatedAt})`,
-      NAME_TAKEN,
-    );
+    const row = {
+      id: server.id,
+      organization_id: server.organizationId,
+      ...changedColumns(server),
+      host_key: server.hostKey,
+      last_checked_at: server.lastCheckedAt,
+      last_check_error: server.lastCheckError,
+      created_at: server.createdAt,
+      updated_at: server.updatedAt,
+      ...(await this.#secrets.seal(server.id, credentials)),
+    };
+    await this.#database.run<unknown>((sql) => sql`insert into servers ${sql(row)}`, NAME_TAKEN);
   }
 
   async change(
@@ -105,27 +96,15 @@ export class PostgresServers implements Servers {
     id: string,
     { change, at }: { readonly change: ServerChange; readonly at: Date },
   ): Promise<Server | undefined> {
-    const { name = null, sshHost = null, sshPort = null, sshUser = null, hostKey = null } = change;
-    const sealed = await this.#sealAll(id, change);
+    const { sshHost = null, sshPort = null, hostKey = null } = change;
+    const values = { ...changedColumns(change), ...(await this.#secrets.seal(id, change)), updated_at: at };
     const [row] = await this.#database.run<readonly ServerRow[]>(
       (sql) => sql<ServerRow[]>`
-        update servers set
-          name = coalesce(${name}, name),
-          name_key = coalesce(${name === null ? null : nameKey(name)}, name_key),
-          ssh_host = coalesce(${sshHost}, ssh_host),
-          ssh_port = coalesce(${sshPort}, ssh_port),
-          ssh_user = coalesce(${sshUser}, ssh_user),
+        update servers set ${sql(values)},
           host_key = case
             when ${change.hostKey !== undefined} then ${hostKey}
             when ssh_host <> ${sshHost} or ssh_port <> ${sshPort} then null
-            else host_key end,
-          sealed_password = case
-            when ${change.sshPassword !== undefined} then ${sealed.password} else sealed_password end,
-          sealed_private_key = case
-            when ${change.sshPrivateKey !== undefined} then ${sealed.privateKey} else sealed_private_key end,
-          sealed_key_passphrase = case
-            when ${change.sshKeyPassphrase !== undefined} then ${sealed.keyPassphrase} else sealed_key_passphrase end,
-          updated_at = ${at}
+            else host_key end
         where id = ${id} and organization_id = ${organizationId}
         returning ${columns(sql)}`,
       NAME_TAKEN,
@@ -153,23 +132,16 @@ export class PostgresServers implements Servers {
     );
     return count > 0;
   }
+}
 
-  async #sealAll(id: string, { sshPassword, sshPrivateKey, sshKeyPassphrase }: Partial<ServerCredentials>) {
-    const [password, privateKey, keyPassphrase] = await Promise.all([
-      this.#seal(serverPassword, id, sshPassword),
-      this.#seal(serverPrivateKey, id, sshPrivateKey),
-      this.#seal(serverKeyPassphrase, id, sshKeyPassphrase),
-    ]);
-    return { password, privateKey, keyPassphrase };
-  }
-
-  async #seal(column: SealedColumn, id: string, secret: Secret | null | undefined): Promise<string | null> {
-    return secret ? this.#vault.seal(secret, sealedPlace(column, id)) : null;
-  }
-
-  async #open(column: SealedColumn, id: string, sealed: string | null): Promise<Secret | null> {
-    return sealed === null ? null : this.#vault.open(sealed, sealedPlace(column, id));
-  }
+/** What is given of a server by its columns, without its secrets and what was found out about it. */
+function changedColumns({ name, sshHost, sshPort, sshUser }: ServerChange) {
+  return {
+    ...(name !== undefined && { name, name_key: nameKey(name) }),
+    ...(sshHost !== undefined && { ssh_host: sshHost }),
+    ...(sshPort !== undefined && { ssh_port: sshPort }),
+    ...(sshUser !== undefined && { ssh_user: sshUser }),
+  };
 }
 
 function columns(sql: Sql) {

@@ -1,0 +1,16 @@
+interface Named {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+}
+
+/** Tells whether another one of the organization has the name; `keyOf` gives what is compared. */
+export function nameIsTaken(
+  all: Iterable<Named>,
+  { id, organizationId, name }: Named,
+  keyOf: (name: string) => string,
+): boolean {
+  return Iterator.from(all).some(
+    (other) => other.id !== id && other.organizationId === organizationId && keyOf(other.name) === keyOf(name),
+  );
+}
