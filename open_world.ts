@@ -6,6 +6,7 @@ import { DockerContainerEngine } from "./adapters/docker/container_engine.ts";
 import { DockerImageBuilder } from "./adapters/docker/image_builder.ts";
 import { DockerReleaseImages } from "./adapters/docker/release_images.ts";
 import { DockerRuntime } from "./adapters/docker/docker_runtime.ts";
+import { DockerVolumes } from "./adapters/docker/docker_volumes.ts";
 import { EngineApi } from "./adapters/docker/engine_api.ts";
 import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
@@ -63,6 +64,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     containers: containers.runtime,
     imageBuilder: containers.imageBuilder,
     releaseImages: containers.releaseImages,
+    volumes: containers.volumes,
     clock: { now: () => new Date() },
     containerEngine: new DockerContainerEngine(config.dockerHost),
     hostFolders: new LocalHostFolders(),
@@ -84,6 +86,7 @@ function openContainers({ dockerHost }: Config, installation: string, log: Log) 
     imageBuilder: new DockerImageBuilder({ engine, installation }),
     releaseImages: new DockerReleaseImages({ engine, installation }),
     runtime: new DockerRuntime({ engine, installation, log }),
+    volumes: new DockerVolumes({ engine, installation }),
   };
 }
 

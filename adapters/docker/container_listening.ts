@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST } from "./container_request.ts";
+import { publishedPorts } from "./labels.ts";
 
 const LISTENING = "0A";
 /** 127.0.0.0/8 and ::1 as the kernel writes them: only the container itself reaches what listens there. */
@@ -9,15 +10,14 @@ const LOOPBACK = /^[0-9A-F]{6}7F$|^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/;
 const REFUSED_WITHIN_MS = 200;
 
 /**
- * Whether the program in a container listens on the port that is published. The engine itself takes connections from the start, so this looks
+ * Whether the program in a container listens on the first of its ports that are published; one without any has nothing to listen on. The engine itself takes connections from the start, so this looks
  * into the network of the container, or, where its processes cannot be seen, whether a connection is kept.
  */
 export async function containerListens(record: ContainerRecord, { proc = "/proc" } = {}): Promise<boolean> {
-  const [inside, bindings] = Object.entries(record.HostConfig.PortBindings ?? {})[0] ?? [];
-  const hostPort = Number(bindings?.[0]?.HostPort);
-  if (inside === undefined || !hostPort) return false;
+  const [first] = publishedPorts(record);
+  if (!first) return true;
   const ports = await portsInside(`${proc}/${record.State.Pid}`, record.Id);
-  return ports ? ports.has(Number.parseInt(inside, 10)) : keepsConnection(hostPort);
+  return ports ? ports.has(first.inside) : keepsConnection(first.port);
 }
 
 /** What is listened on in the network of a process, if it is to be seen and of that container. */

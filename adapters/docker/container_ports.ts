@@ -1,14 +1,23 @@
 import { Failure } from "../../domain/failure.ts";
 import { HOST } from "./container_request.ts";
+import type { PublishedPort } from "./labels.ts";
 
 const FIRST = 23_000;
 const COUNT = 4_000;
 
 /**
- * A loopback port that nobody listens on and that was not tried yet. It is chosen here, as one that the engine chooses changes with every restart,
- * and outside the range that the system hands out by itself, so that a restart finds it free.
+ * Loopback ports that nobody listens on, one for each port inside, none of those that were tried; they are noted there. They are chosen here, as one that
+ * the engine chooses changes with every restart, and outside the range that the system hands out by itself, so that a restart finds them free.
  */
-export function freeHostPort(tried: ReadonlySet<number>): number {
+export function freeHostPorts(inside: readonly number[], tried: Set<number>): readonly PublishedPort[] {
+  return inside.map((each) => {
+    const port = freeHostPort(tried);
+    tried.add(port);
+    return { inside: each, port };
+  });
+}
+
+function freeHostPort(tried: ReadonlySet<number>): number {
   const start = Math.floor(Math.random() * COUNT);
   for (let offset = 0; offset < COUNT; offset++) {
     const port = FIRST + ((start + offset) % COUNT);

@@ -9,7 +9,11 @@ export interface ContainerRecord {
   /** How often the engine itself has started it again since it was last started by hand. */
   readonly RestartCount: number;
   readonly State: ContainerState;
-  readonly Config: { readonly Labels: Readonly<Record<string, string>> };
+  readonly Config: {
+    readonly Labels: Readonly<Record<string, string>>;
+    /** How long it wants to be given to stop, in seconds. */
+    readonly StopTimeout?: number | null;
+  };
   readonly HostConfig: {
     readonly Memory: number;
     readonly RestartPolicy: { readonly Name: string };
@@ -37,4 +41,6 @@ export interface ListedContainer {
   /** In seconds. */
   readonly Created: number;
   readonly Labels: Readonly<Record<string, string>>;
+  /** What it is connected to, by name. */
+  readonly NetworkSettings: { readonly Networks: Readonly<Record<string, { readonly NetworkID: string }>> | null };
 }

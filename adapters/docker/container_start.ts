@@ -1,11 +1,18 @@
 import { conflict } from "../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
-import { freeHostPort } from "./container_ports.ts";
+import type { ContainerFiles } from "./container_files.ts";
+import { containerMounts } from "./container_mounts.ts";
+import { freeHostPorts } from "./container_ports.ts";
 import type { ListedContainer } from "./container_record.ts";
-import { containerRequest, type ContainerSetting } from "./container_request.ts";
+import { containerRequest, type ContainerSetting, type EngineMount } from "./container_request.ts";
+import type { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
-import { LABEL, type OwnContainers } from "./own_containers.ts";
-import type { ProjectNetworks } from "./project_networks.ts";
+import { EngineInit } from "./engine_init.ts";
+import { imageConfig } from "./image_config.ts";
+import { heldPorts, instanceLabels, LABEL } from "./labels.ts";
+import type { OwnContainers } from "./own_containers.ts";
+import type { ScopeNames } from "./scope_names.ts";
+import type { ScopeNetworks } from "./scope_networks.ts";
 import { isWorthAnotherTry, startFailure } from "./start_failure.ts";
 
 type ImageRequest = RunRequest<RunnableImage>;
@@ -14,56 +21,71 @@ type ImageRequest = RunRequest<RunnableImage>;
 export interface ContainerStartOptions {
   readonly engine: EngineApi;
   readonly own: OwnContainers;
-  readonly networks: ProjectNetworks;
+  readonly networks: ScopeNetworks;
+  readonly names: ScopeNames;
+  readonly volumes: DockerVolumes;
+  readonly files: ContainerFiles;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-interface ImageRecord {
-  readonly Config: { readonly Entrypoint: readonly string[] | null; readonly Cmd: readonly string[] | null };
-}
+/** What stays the same over all tries. */
+type Prepared = Pick<ContainerSetting, "init" | "image" | "mounts">;
 
 const TRIES = 8;
 const AGAIN_MS = 50;
-/** Programs that want to be the first process themselves. */
-const OWN_INIT = /(^|\/)(init|tini|tini-static|dumb-init|catatonit|systemd|s6-svscan|my_init)$/;
 
-/** Makes containers and starts them, each at a port of its own, also when several servers do so at once. */
+/** Makes containers and starts them, each at ports of its own, also when several servers do so at once. */
 export class ContainerStart {
   readonly #options: ContainerStartOptions;
-  #engineInit: Promise<boolean> | undefined;
+  readonly #init: EngineInit;
 
   constructor(options: ContainerStartOptions) {
     this.#options = options;
+    this.#init = new EngineInit(options.engine);
   }
 
-  /** Resolves to the id of the container that runs; nothing is left of one that does not. */
+  /** Resolves to the id of the container that runs; nothing is left of one that does not, but for the volumes of its scope. */
   async start(request: ImageRequest): Promise<string> {
-    const tried = new Set<number>();
+    const { engine, volumes, files, networks } = this.#options;
     try {
-      const init = await this.#init(request);
-      for (;;) {
-        const hostPort = freeHostPort(tried);
-        tried.add(hostPort);
-        try {
-          return await this.#try(request, { hostPort, init });
-        } catch (error) {
-          if (!isWorthAnotherTry(error) || tried.size >= TRIES) throw error;
-          await Bun.sleep(AGAIN_MS * tried.size);
-        }
+      const image = await imageConfig(engine, request.runs.image);
+      const init = await this.#init.isFor(request.runs, image);
+      const mounts = await containerMounts(request, image, volumes);
+      const mounted = await files.mounted(request);
+      try {
+        return await this.#tryAll(request, { image, init, mounts: inOrder([...mounts, ...mounted.mounts]) });
+      } catch (error) {
+        await mounted.discard().catch(() => {});
+        throw error;
       }
     } catch (error) {
-      await this.#options.networks.release(request.projectId).catch(() => {});
+      await networks.release(request.scope).catch(() => {});
       throw startFailure(error, request);
     }
   }
 
-  async #try(request: ImageRequest, setting: Pick<ContainerSetting, "hostPort" | "init">): Promise<string> {
-    const { engine, own, networks } = this.#options;
-    const network = await networks.ensure(request.projectId);
-    const labels = { ...this.#options.labels, ...own.labels(request, setting.hostPort) };
+  async #tryAll(request: ImageRequest, prepared: Prepared): Promise<string> {
+    const tried = new Set<number>();
+    for (let attempt = 1; ; attempt++) {
+      const ports = freeHostPorts(request.runs.ports, tried);
+      try {
+        return await this.#try(request, { ...prepared, ports });
+      } catch (error) {
+        if (!isWorthAnotherTry(error) || attempt === TRIES) throw error;
+        await Bun.sleep(AGAIN_MS * attempt);
+      }
+    }
+  }
+
+  async #try(request: ImageRequest, setting: Prepared & Pick<ContainerSetting, "ports">): Promise<string> {
+    const { engine, own, networks, names, files } = this.#options;
+    const network = await networks.ensure(request.scope);
+    const labels = own.labelled({ ...this.#options.labels, ...instanceLabels(request, setting.ports) });
     const id = await this.#create(request, { ...setting, network, labels });
     try {
       await this.#refuseLater(id, labels);
+      await names.join(id, labels);
+      await files.put(id, request);
       await engine.request("POST", `/containers/${id}/start`);
       return id;
     } catch (error) {
@@ -88,35 +110,20 @@ export class ContainerStart {
 
   /** Of two that were made at once, the later one gives way: an id and a port are those of one, also while it does not run. */
   async #refuseLater(id: string, labels: Readonly<Record<string, string>>): Promise<void> {
-    const { own } = this.#options;
-    const sharing = (label: string) => own.list({ [label]: labels[label]! });
-    const [named, published] = await Promise.all([sharing(LABEL.instance), sharing(LABEL.port)]);
-    const isFirst = (all: readonly ListedContainer[]) => all[0]?.Id === id;
-    if (!isFirst(named)) throw exists();
-    if (!isFirst(published)) throw new EngineRefusal(409, "port is already allocated");
-  }
-
-  /** Whether the engine's init is to be the first process: it takes care of orphans and passes signals on. */
-  async #init({ runs }: ImageRequest): Promise<boolean> {
-    const { engine } = this.#options;
-    const image = await engine.json<ImageRecord>("GET", `/images/${runs.image}/json`);
-    const { Entrypoint, Cmd } = image.Config;
-    const [program = ""] = runs.command === null ? [...(Entrypoint ?? []), ...(Cmd ?? [])] : [];
-    if (OWN_INIT.test(program)) return false;
-    this.#engineInit ??= hasInit(engine).catch((error: unknown) => {
-      this.#engineInit = undefined;
-      throw error;
-    });
-    return this.#engineInit;
+    const all = await this.#options.own.list();
+    const ports = new Set(heldPorts(labels));
+    const isFirst = (sharing: (other: ListedContainer) => boolean) => all.find(sharing)?.Id === id;
+    if (!isFirst(({ Labels }) => Labels[LABEL.instance] === labels[LABEL.instance])) throw exists();
+    if (ports.size > 0 && !isFirst(({ Labels }) => heldPorts(Labels).some((port) => ports.has(port)))) {
+      throw new EngineRefusal(409, "port is already allocated");
+    }
   }
 }
 
-async function hasInit(engine: EngineApi): Promise<boolean> {
-  const { Components = [] } = await engine.json<{ Components?: readonly { Name: string; Version: string }[] }>(
-    "GET",
-    "/version",
-  );
-  return Components.some(({ Name, Version }) => Name === "docker-init" && /\d/.test(Version));
+/** Outer places first, so that none hides another. */
+function inOrder(mounts: readonly EngineMount[]): readonly EngineMount[] {
+  const depth = ({ Target }: EngineMount) => Target.split("/").filter((part) => part !== "").length;
+  return mounts.toSorted((a, b) => depth(a) - depth(b));
 }
 
 function exists() {

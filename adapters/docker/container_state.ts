@@ -1,14 +1,14 @@
 import type { Instance } from "../../ports/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
-import { LABEL } from "./own_containers.ts";
+import { LABEL, publishedPorts } from "./labels.ts";
 
 /** What is known beside the record of a container. */
 export interface Sight {
   readonly now: number;
   /** How often it was started again before it was last started by hand. */
   readonly restartsBefore: number;
-  /** Whether the program listens on the port that is published. */
+  /** Whether the program listens on the first port that is published, or has none to listen on. */
   readonly listens: boolean;
 }
 
@@ -60,6 +60,7 @@ export function instanceOf(record: ContainerRecord, sight: Sight): Instance {
   const { Config, State } = record;
   const label = (name: string) => Config.Labels[name] ?? "";
   const health = State.Health?.Status ?? "none";
+  const ports = publishedPorts(record);
   return {
     instanceId: label(LABEL.instance),
     deploymentId: label(LABEL.deployment),
@@ -67,7 +68,8 @@ export function instanceOf(record: ContainerRecord, sight: Sight): Instance {
     service: label(LABEL.service),
     status: statusOf(record, sight),
     host: HOST,
-    port: Number(label(LABEL.port)),
+    port: ports[0]?.port ?? null,
+    ports,
     relayed: true,
     health: health === "none" ? null : health,
     image: record.Image,

@@ -1,7 +1,8 @@
 import type { Log } from "../../ports/log.ts";
 import { TELLING_MS } from "./container_state.ts";
 import type { EngineApi } from "./engine_api.ts";
-import { LABEL, type OwnContainers } from "./own_containers.ts";
+import { LABEL } from "./labels.ts";
+import type { OwnContainers } from "./own_containers.ts";
 
 /** What a watcher has looked after. */
 export interface WatchedContainers {

@@ -1,6 +1,7 @@
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Instance, InstanceUsage, OutputLine, RunnableImage, RunRequest, Runtime } from "../../ports/runtime.ts";
+import { ContainerFiles } from "./container_files.ts";
 import { containerListens } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
 import type { ContainerRecord } from "./container_record.ts";
@@ -9,9 +10,12 @@ import { ContainerStart } from "./container_start.ts";
 import { instanceOf, isBackAgain, isCrashLoop, isOneShot, isStartDue, isSteady, isUp } from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher } from "./container_watcher.ts";
+import { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
-import { LABEL, OwnContainers } from "./own_containers.ts";
-import { ProjectNetworks } from "./project_networks.ts";
+import { LABEL, scopeOf } from "./labels.ts";
+import { OwnContainers } from "./own_containers.ts";
+import { ScopeNames } from "./scope_names.ts";
+import { ScopeNetworks } from "./scope_networks.ts";
 import { engineRefused } from "./start_failure.ts";
 
 /** On which engine, and as whose, containers run. */
@@ -30,6 +34,7 @@ interface Grace {
 
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 const AT_ONCE = 32;
+const LONGEST_GRACE_S = 300;
 const UPDATE_TRIES = 10;
 const RENAME_MS = 10_000;
 const AGAIN_MS = 50;
@@ -41,7 +46,9 @@ const AGAIN_MS = 50;
 export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
-  readonly #networks: ProjectNetworks;
+  readonly #networks: ScopeNetworks;
+  readonly #names: ScopeNames;
+  readonly #files: ContainerFiles;
   readonly #start: ContainerStart;
   readonly #usage: ContainerUsage;
   readonly #watcher: ContainerWatcher;
@@ -51,8 +58,12 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   constructor({ engine, installation, log, labels = {} }: DockerRuntimeOptions) {
     this.#engine = engine;
     this.#own = new OwnContainers(engine, installation);
-    this.#networks = new ProjectNetworks(engine, this.#own, labels);
-    this.#start = new ContainerStart({ engine, own: this.#own, networks: this.#networks, labels });
+    this.#networks = new ScopeNetworks(engine, this.#own, labels);
+    this.#names = new ScopeNames(engine, this.#own, this.#networks);
+    const volumes = new DockerVolumes({ engine, installation, labels });
+    const [own, networks, names] = [this.#own, this.#networks, this.#names];
+    const files = (this.#files = new ContainerFiles({ engine, own, volumes, labels }));
+    this.#start = new ContainerStart({ engine, own, networks, names, volumes, files, labels });
     this.#usage = new ContainerUsage(engine);
     const watched = { look: (id: string) => this.#look(id), lookAtAll: () => this.#lookAtAll() };
     this.#watcher = new ContainerWatcher(engine, this.#own, watched, log);
@@ -92,7 +103,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     return instances;
   }
 
-  /** The engine counts the grace in whole seconds; it is rounded up. */
+  /** The engine counts the grace in whole seconds; it is rounded up. Volumes of its scope stay. */
   async remove(instanceId: string, { graceMs }: Grace): Promise<void> {
     await this.#alone(instanceId, async () => {
       for (let record; (record = await this.#own.find(instanceId));) {
@@ -100,8 +111,9 @@ export class DockerRuntime implements Runtime<RunnableImage> {
         await this.#stop(record, graceMs).catch(unlessRefused);
         await this.#own.remove(record.Id);
         this.#usage.forget(record.Id);
-        await this.#networks.release(record.Config.Labels[LABEL.project] ?? "");
+        await this.#networks.release(scopeOf(record.Config.Labels));
       }
+      await this.#files.forget(instanceId);
     }).catch(refused("remove this"));
   }
 
@@ -114,10 +126,18 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
       const rests = record.State.Status === "exited";
       if (rests) await this.#rename(record, restarts + 1);
-      await this.#engine.request("POST", `/containers/${record.Id}/restart`, inGrace(this.#engine, graceMs));
+      await this.#engine.request("POST", `/containers/${record.Id}/restart`, this.#inGrace(record, graceMs));
       if (!rests) await this.#rename(record, restarts + 1);
       return this.#described(await this.#own.inspect(record.Id));
     }).catch(refused("restart this"));
+  }
+
+  async introduce(instanceId: string): Promise<void> {
+    await this.#alone(instanceId, async () => {
+      const record = await this.#own.find(instanceId);
+      if (!record) throw notFound("instance");
+      await this.#names.introduce(record);
+    }).catch(refused("introduce this"));
   }
 
   async usage(instanceId: string): Promise<InstanceUsage | undefined> {
@@ -192,8 +212,14 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     }
   }
 
-  async #stop({ Id }: ContainerRecord, graceMs: number): Promise<void> {
-    await this.#engine.request("POST", `/containers/${Id}/stop`, inGrace(this.#engine, graceMs));
+  async #stop(record: ContainerRecord, graceMs: number): Promise<void> {
+    await this.#engine.request("POST", `/containers/${record.Id}/stop`, this.#inGrace(record, graceMs));
+  }
+
+  /** What it wants for itself counts where that is longer, within a bound. */
+  #inGrace({ Config }: ContainerRecord, graceMs: number) {
+    const seconds = Math.max(Math.ceil(graceMs / 1_000), Math.min(Config.StopTimeout ?? 0, LONGEST_GRACE_S));
+    return { query: { t: seconds }, timeoutMs: seconds * 1_000 + this.#engine.answerMs };
   }
 
   /** Has the engine start it again when it ends, or not. */
@@ -238,10 +264,6 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       if (this.#tasks.get(instanceId) === run) this.#tasks.delete(instanceId);
     }
   }
-}
-
-function inGrace(engine: EngineApi, graceMs: number) {
-  return { query: { t: Math.ceil(graceMs / 1_000) }, timeoutMs: graceMs + engine.answerMs };
 }
 
 function isRefusal(error: unknown, status: number): boolean {

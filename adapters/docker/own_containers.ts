@@ -1,19 +1,6 @@
-import type { RunRequest } from "../../ports/runtime.ts";
 import type { ContainerRecord, ListedContainer } from "./container_record.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
-
-type Labelled = Pick<RunRequest, "instanceId" | "deploymentId" | "projectId" | "service" | "oneShot">;
-
-/** The labels that tell whose a container or network is. */
-export const LABEL = {
-  installation: "slipway.installation",
-  instance: "slipway.instance",
-  deployment: "slipway.deployment",
-  project: "slipway.project",
-  service: "slipway.service",
-  port: "slipway.port",
-  oneShot: "slipway.one-shot",
-} as const;
+import { LABEL } from "./labels.ts";
 
 const READ_MS = 20_000;
 const REMOVING_MS = 50;
@@ -38,18 +25,6 @@ export class OwnContainers {
   /** The name of an instance's container. It changes with each restart by hand, as nothing else on it can note their number. */
   name(instanceId: string, restarts: number): string {
     return `${this.prefix}${instanceId}${restarts === 0 ? "" : `.${restarts}`}`;
-  }
-
-  /** What the container of an instance is labelled with. */
-  labels({ instanceId, deploymentId, projectId, service, oneShot }: Labelled, port: number): Record<string, string> {
-    return this.labelled({
-      [LABEL.instance]: instanceId,
-      [LABEL.deployment]: deploymentId,
-      [LABEL.project]: projectId,
-      [LABEL.service]: service,
-      [LABEL.port]: `${port}`,
-      [LABEL.oneShot]: `${oneShot ?? false}`,
-    });
   }
 
   /** These labels, and the one of this installation. */

@@ -54,6 +54,10 @@ export class AllRuntimes implements Runtime {
     return this.#of(instanceId).restart(instanceId, options);
   }
 
+  async introduce(instanceId: string): Promise<void> {
+    return this.#of(instanceId).introduce(instanceId);
+  }
+
   async usage(instanceId: string): Promise<InstanceUsage | undefined> {
     return this.#of(instanceId).usage(instanceId);
   }

@@ -40,6 +40,7 @@ import { MemoryUploadFiles } from "./upload_files.ts";
 import { MemoryUploadSessions } from "./upload_sessions.ts";
 import { MemoryUsers } from "./users.ts";
 import { MemoryVariables } from "./variables.ts";
+import { MemoryVolumes } from "./volumes.ts";
 
 /** Every port, in memory. */
 export type MemoryWorld = ReturnType<typeof memoryWorld>;
@@ -49,6 +50,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const deployments = new MemoryDeployments(tables);
   const releaseFolders = new MemoryReleaseFolders();
   const releaseImages = new MemoryReleaseImages();
+  const volumes = new MemoryVolumes();
   return {
     attempts: new MemoryAttempts(tables),
     auditLog: new MemoryAuditLog(tables),
@@ -66,7 +68,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     liveReleases: new MemoryLiveReleases(tables, deployments),
     releaseFolders,
     releaseImages,
-    runtime: new MemoryRuntime(),
+    runtime: new MemoryRuntime({}, volumes),
     sources: new MemorySources({}, (folder, path, content) => releaseFolders.write(folder, path, content)),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
@@ -91,5 +93,6 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     uploadSessions: new MemoryUploadSessions(tables),
     users: new MemoryUsers(tables),
     variables: new MemoryVariables(tables),
+    volumes,
   };
 }

@@ -1,47 +1,46 @@
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
-
-/** What a program does in a `MemoryRuntime`. */
-export type Behaviour =
-  /** Listens on its port and answers every request. */
-  | { readonly does: "answers"; readonly respond?: (request: Request) => Response | Promise<Response> }
-  /** Runs, but never listens. */
-  | { readonly does: "keeps_silent" }
-  /** Ends at once, each time it is started. */
-  | { readonly does: "ends"; readonly code: number }
-  | { readonly does: "takes_all_memory" };
-
-/** A behaviour with what the program prints at each start. */
-export type Script = Behaviour & { readonly prints?: readonly string[] };
+import { healthOf, type Script, scriptOf } from "./script.ts";
+import { MemoryVolumes } from "./volumes.ts";
 
 interface Running {
   readonly request: RunRequest;
-  readonly port: number;
   readonly lines: OutputLine[];
-  server: Bun.Server<undefined> | undefined;
+  servers: Bun.Server<undefined>[];
+  script: Script;
   instance: Instance;
+  isIntroduced: boolean;
 }
 
 const HOST = "127.0.0.1";
 const TRIES = 5;
 let lastPid = 0;
 
-/** Runs programs that exist as a script only; a command without one answers every request with 200. */
+/** Runs programs that exist as a script only; one without a script answers every request with 200. */
 export class MemoryRuntime implements Runtime {
-  /** What each command does; may be changed at any time, for later starts. */
+  /** What programs do, by `service:<name>`, command or image (see `scriptOf`); may be changed at any time, for later starts. */
   readonly scripts: Map<string, Script>;
+  /** Everything that was started, in order. */
+  readonly started: RunRequest[] = [];
+  readonly volumes: MemoryVolumes;
   readonly #running = new Map<string, Running>();
 
-  constructor(scripts: Readonly<Record<string, Script>> = {}) {
+  constructor(scripts: Readonly<Record<string, Script>> = {}, volumes: MemoryVolumes = new MemoryVolumes()) {
     this.scripts = new Map(Object.entries(scripts));
+    this.volumes = volumes;
   }
 
   async start(request: RunRequest): Promise<Instance> {
-    const { instanceId, deploymentId, projectId, service } = request;
+    const { instanceId, deploymentId, projectId, service, runs } = request;
     if (this.#running.has(instanceId)) {
       throw conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
     }
-    const port = freePort();
+    if (runs.kind === "image") this.volumes.use({ ...request, runs });
+    const inside = runs.kind === "image" ? runs.ports : [null];
+    const ports = inside.map((each) => {
+      const port = freePort();
+      return { inside: each ?? port, port };
+    });
     const instance: Instance = {
       instanceId,
       deploymentId,
@@ -49,41 +48,58 @@ export class MemoryRuntime implements Runtime {
       service,
       status: "starting",
       host: HOST,
-      port,
+      port: ports[0]?.port ?? null,
+      ports,
       relayed: false,
       health: null,
-      image: request.runs.kind === "image" ? request.runs.image : null,
+      image: runs.kind === "image" ? runs.image : null,
       containerId: null,
       startedAt: new Date(),
       restarts: 0,
       exit: null,
     };
-    const running: Running = { request, port, lines: [], server: undefined, instance };
+    const script = scriptOf(this.scripts, request);
+    const running = { request, lines: [], servers: [], script, instance, isIntroduced: !request.unannounced };
+    this.started.push(request);
     this.#running.set(instanceId, running);
     return this.#begin(running);
   }
 
   async find(instanceId: string): Promise<Instance | undefined> {
-    return this.#running.get(instanceId)?.instance;
+    const running = this.#running.get(instanceId);
+    return running && shown(running);
   }
 
   async list(): Promise<readonly Instance[]> {
-    return Array.from(this.#running.values(), ({ instance }) => instance);
+    return Array.from(this.#running.values(), shown);
   }
 
   async remove(instanceId: string): Promise<void> {
     const running = this.#running.get(instanceId);
     this.#running.delete(instanceId);
-    await running?.server?.stop(true);
+    this.volumes.leave(instanceId);
+    if (running) await stopServers(running);
   }
 
   async restart(instanceId: string): Promise<Instance> {
-    const running = this.#running.get(instanceId);
-    if (!running) throw notFound("instance");
-    await running.server?.stop(true);
-    running.server = undefined;
+    const running = this.#known(instanceId);
+    await stopServers(running);
+    running.script = scriptOf(this.scripts, running.request);
     running.instance = { ...running.instance, restarts: running.instance.restarts + 1 };
     return this.#begin(running);
+  }
+
+  async introduce(instanceId: string): Promise<void> {
+    this.#known(instanceId).isIntroduced = true;
+  }
+
+  /** The instances that others of a scope find by a name. */
+  named(scope: string, name: string): readonly string[] {
+    const found = [...this.#running.values()].filter(({ request, isIntroduced }) => {
+      const aliases = request.runs.kind === "image" ? (request.runs.container?.aliases ?? []) : [];
+      return isIntroduced && request.scope === scope && [request.service, ...aliases].includes(name);
+    });
+    return found.map(({ instance }) => instance.instanceId);
   }
 
   async usage(instanceId: string): Promise<InstanceUsage | undefined> {
@@ -106,37 +122,71 @@ export class MemoryRuntime implements Runtime {
     return lines.slice(Math.max(0, since), Math.max(0, since) + limit);
   }
 
+  #known(instanceId: string): Running {
+    const running = this.#running.get(instanceId);
+    if (!running) throw notFound("instance");
+    return running;
+  }
+
   #begin(running: Running): Instance {
-    const { request, lines, port } = running;
-    const script = this.scripts.get(request.runs.command ?? "") ?? { does: "answers" };
-    const at = new Date();
-    const up = { ...running.instance, startedAt: at, exit: null, containerId: `${++lastPid}` };
-    const runs = script.does === "answers" || script.does === "keeps_silent" || request.oneShot ? 1 : TRIES;
-    for (let run = 0; run < runs; run++) {
-      for (const message of script.prints ?? []) lines.push({ seq: lines.length + 1, at, stream: "stdout", message });
-    }
+    const { script } = running;
+    const up = { ...running.instance, startedAt: new Date(), exit: null, containerId: `${++lastPid}` };
+    print(running);
     if (script.does === "answers") {
-      const respond = script.respond ?? (() => new Response("ok"));
-      running.server = Bun.serve({ hostname: HOST, port, fetch: respond });
-      running.server.unref();
+      running.servers = up.ports.map(({ inside, port }) => serve(script, inside, port));
       running.instance = { ...up, status: "running" };
     } else if (script.does === "keeps_silent") {
-      running.instance = { ...up, status: "starting" };
+      // One without ports has nothing to be silent on.
+      running.instance = { ...up, status: up.ports.length === 0 ? "running" : "starting" };
+    } else if (script.does === "ends" && script.after) {
+      running.instance = { ...up, status: "running" };
+      const run = up.containerId;
+      void script.after.then(() => {
+        if (running.instance.containerId === run) this.#end(running, script);
+      });
     } else {
-      const exit = ending(script, request.oneShot ?? false);
-      const restarts = running.instance.restarts + runs - 1;
-      running.instance = { ...up, status: "exited", containerId: null, restarts, exit };
+      running.instance = up;
+      this.#end(running, script);
     }
-    return running.instance;
+    return shown(running);
+  }
+
+  /** Ends it as often as it is tried. */
+  #end(running: Running, script: Ending): void {
+    const runs = running.request.oneShot ? 1 : TRIES;
+    for (let run = 1; run < runs; run++) print(running);
+    const exit = ending(script, running.request.oneShot ?? false);
+    const restarts = running.instance.restarts + runs - 1;
+    running.instance = { ...running.instance, status: "exited", containerId: null, restarts, exit };
   }
 }
 
-function ending(
-  script: Extract<Script, { does: "ends" | "takes_all_memory" }>,
-  oneShot: boolean,
-): NonNullable<Instance["exit"]> {
+type Ending = Extract<Script, { does: "ends" | "takes_all_memory" }>;
+
+function ending(script: Ending, oneShot: boolean): NonNullable<Instance["exit"]> {
   if (script.does === "takes_all_memory") return { code: null, reason: "out_of_memory" };
   return { code: script.code, reason: oneShot ? "exited" : "crash_loop" };
+}
+
+function shown({ instance, script, request }: Running): Instance {
+  return instance.containerId === null ? instance : { ...instance, health: healthOf(script, request) };
+}
+
+function print({ lines, script }: Running): void {
+  const at = new Date();
+  for (const message of script.prints ?? []) lines.push({ seq: lines.length + 1, at, stream: "stdout", message });
+}
+
+function serve({ respond }: Extract<Script, { does: "answers" }>, inside: number, port: number) {
+  const answer = respond ?? (() => new Response("ok"));
+  const server = Bun.serve({ hostname: HOST, port, fetch: (request) => answer(request, inside) });
+  server.unref();
+  return server;
+}
+
+async function stopServers(running: Running): Promise<void> {
+  await Promise.all(running.servers.map((server) => server.stop(true)));
+  running.servers = [];
 }
 
 function freePort(): number {

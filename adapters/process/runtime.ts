@@ -136,6 +136,11 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     return describe(folder.record()!, folder.state()!, folder);
   }
 
+  /** Processes of one machine have no names: whoever is to reach another is told its address. */
+  async introduce(instanceId: string): Promise<void> {
+    if (!(await this.find(instanceId))) throw notFound("instance");
+  }
+
   async usage(instanceId: string): Promise<InstanceUsage | undefined> {
     const folder = this.#instance(instanceId);
     const record = folder?.record();

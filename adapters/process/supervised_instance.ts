@@ -100,6 +100,7 @@ export function describe(
     service,
     host: HOST,
     port,
+    ports: [{ inside: port, port }],
     relayed: false,
     health: null,
     image: null,

@@ -12,6 +12,9 @@ export interface PackedEntry {
   readonly modifiedMs: number;
   /** Where a link points. */
   readonly target?: string;
+  /** Whom it belongs to; root unless told. */
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
 /** What ends a tar. */
@@ -19,10 +22,11 @@ export const TAR_END: Uint8Array = new Uint8Array(2 * BLOCK_BYTES);
 
 const MAX_NAME = 100;
 const MAX_SIZE = 0o77777777777;
+const MAX_OWNER = 0o7777777;
 const TYPES = { file: "0", folder: "5", link: "2" } as const;
 const encoder = new TextEncoder();
 
-/** The header of an entry, owned by root, in the pax format where names or sizes are too long for the plain one. */
+/** The header of an entry, in the pax format where something of it is too long for the plain one. */
 export function tarHead(entry: PackedEntry): Uint8Array {
   const name = encoder.encode(entry.kind === "folder" ? `${entry.name}/` : entry.name);
   const target = encoder.encode(entry.target ?? "");
@@ -30,6 +34,9 @@ export function tarHead(entry: PackedEntry): Uint8Array {
   if (name.length > MAX_NAME) records.push(record("path", name));
   if (target.length > MAX_NAME) records.push(record("linkpath", target));
   if (entry.size > MAX_SIZE) records.push(record("size", encoder.encode(`${entry.size}`)));
+  for (const owner of ["uid", "gid"] as const) {
+    if ((entry[owner] ?? 0) > MAX_OWNER) records.push(record(owner, encoder.encode(`${entry[owner]}`)));
+  }
   const size = entry.size > MAX_SIZE ? 0 : entry.size;
   const own = header({ ...entry, size, type: TYPES[entry.kind], nameBytes: name, targetBytes: target });
   if (records.length === 0) return own;
@@ -51,15 +58,18 @@ interface HeaderFields {
   readonly size: number;
   readonly mode: number;
   readonly modifiedMs: number;
+  readonly uid?: number;
+  readonly gid?: number;
 }
 
-function header({ nameBytes, targetBytes, type, size, mode, modifiedMs }: HeaderFields): Uint8Array {
+function header(fields: HeaderFields): Uint8Array {
+  const { nameBytes, targetBytes, type, size, mode, modifiedMs, uid = 0, gid = 0 } = fields;
   const block = new Uint8Array(BLOCK_BYTES);
   const text = (at: number, value: string) => block.set(encoder.encode(value), at);
   block.set(nameBytes.subarray(0, MAX_NAME));
   text(100, octal(mode & 0o7777, 8));
-  text(108, octal(0, 8));
-  text(116, octal(0, 8));
+  text(108, octal(uid > MAX_OWNER ? 0 : uid, 8));
+  text(116, octal(gid > MAX_OWNER ? 0 : gid, 8));
   text(124, octal(size, 12));
   text(136, octal(Math.min(Math.max(0, Math.floor(modifiedMs / 1_000)), MAX_SIZE), 12));
   text(148, " ".repeat(8));

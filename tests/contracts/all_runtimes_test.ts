@@ -6,7 +6,7 @@ import type { Runnable, Runtime } from "../../ports/runtime.ts";
 import { runRequest } from "./runtime.ts";
 
 const FOLDER: Runnable = { kind: "folder", folder: "/releases/x", workingFolder: "/releases/x", command: "serve" };
-const IMAGE: Runnable = { kind: "image", image: "sha256:0123", command: null, port: 80 };
+const IMAGE: Runnable = { kind: "image", image: "sha256:0123", command: null, ports: [80] };
 
 function open() {
   const folder: Runtime = new MemoryRuntime();
@@ -28,6 +28,8 @@ describe("AllRuntimes", () => {
     expect((await all.find("dep_2-app-1-c"))?.image).toBe("sha256:0123");
     expect((await all.find("dep_1-app-1"))?.image).toBeNull();
     expect((await all.restart("dep_2-app-1-c", { graceMs: 0 })).restarts).toBe(1);
+    await all.introduce("dep_2-app-1-c");
+    await all.introduce("dep_1-app-1");
     expect(await all.usage("dep_2-app-1-c")).toBeDefined();
     expect(await all.output("dep_2-app-1-c", { since: 0, limit: 10 })).toEqual([]);
     await all.remove("dep_2-app-1-c", { graceMs: 0 });

@@ -28,7 +28,7 @@ function record(
       ...state,
     },
     Config: { Labels: { "slipway.one-shot": `${oneShot}`, "slipway.port": "23000" } },
-    HostConfig: { Memory: 0, RestartPolicy: { Name: policy }, PortBindings: null },
+    HostConfig: { Memory: 0, RestartPolicy: { Name: policy }, PortBindings: { "8080/tcp": [{ HostPort: "23000" }] } },
   };
 }
 
@@ -94,11 +94,28 @@ describe("instanceOf()", () => {
       health: "starting",
       containerId: "c1",
       port: 23_000,
+      ports: [{ inside: 8_080, port: 23_000 }],
     });
     expect(instanceOf(record({ Health: { Status: "none" } }), sight()).health).toBeNull();
     const givenUp = record({ Status: "exited" }, { policy: "no", restarts: 5 });
     expect(instanceOf(givenUp, sight({ restartsBefore: 5 }))).toMatchObject({ restarts: 9, containerId: null });
   });
+});
+
+test("instanceOf() tells all ports in their order, or none", () => {
+  const published = (ports: string) => {
+    const made = record({});
+    const Labels = { ...made.Config.Labels, "slipway.port": "", "slipway.ports": ports };
+    return instanceOf({ ...made, Config: { Labels } }, sight({ listens: true }));
+  };
+  expect(published("9090:23001 80:23000")).toMatchObject({
+    port: 23_001,
+    ports: [
+      { inside: 9_090, port: 23_001 },
+      { inside: 80, port: 23_000 },
+    ],
+  });
+  expect(published("")).toMatchObject({ port: null, ports: [], status: "running" });
 });
 
 test("isBackAgain() is true of one that was given up and has stayed up since, and of no one-shot", () => {

@@ -48,6 +48,7 @@ export function runRequest<From extends Runnable>(
     deploymentId: "dep_1",
     projectId: "prj_1",
     service: "app",
+    scope: given.projectId ?? "prj_1",
     runs: runs(command),
     environment: new Map([["GREETING", new Secret("hello")]]),
     ...given,
@@ -89,6 +90,8 @@ export function runtimeContract<From extends Runnable>(
       expect(await answerOf(started)).toBe("hello");
       const found = await whenStatus(runtime, instanceId, "running");
       expect(found).toMatchObject({ instanceId, status: "running", host: started.host, port: started.port });
+      expect(started.ports.map(({ port }) => port)).toEqual([started.port!]);
+      expect(found?.ports).toEqual(started.ports);
       expect(found?.containerId).toBeString();
       expect(found?.startedAt.getTime()).toBeLessThanOrEqual(Date.now());
       expect((await runtime.list()).map((each) => each.instanceId)).toEqual([instanceId]);
@@ -164,13 +167,28 @@ export function runtimeContract<From extends Runnable>(
       expect(lines.map(({ message }) => message)).toEqual(["started", "started"]);
     });
 
-    promise("restart() of an unknown instance fails by name, and remove() of one is no error", async () => {
+    promise("introduce() changes nothing of one that answers, as often as it is repeated", async () => {
       await using world = await open();
-      const error = await world.runtime.restart("unknown", GRACE).catch((reason: unknown) => reason);
-      expect((error as Failure).kind).toBe("not_found");
-      await world.runtime.remove("unknown", GRACE);
-      expect(await world.runtime.find("unknown")).toBeUndefined();
+      const started = await world.runtime.start(runRequest(world, world.programs.web, { unannounced: true }));
+      expect(await answerOf(started)).toBe("hello");
+      for (let time = 0; time < 2; time++) await world.runtime.introduce(started.instanceId);
+      const { containerId, startedAt } = started;
+      expect(await world.runtime.find(started.instanceId)).toMatchObject({ containerId, startedAt, restarts: 0 });
+      expect(await answerOf(started)).toBe("hello");
     });
+
+    promise(
+      "restart() and introduce() of an unknown instance fail by name, and remove() of one is no error",
+      async () => {
+        await using world = await open();
+        for (const asked of [world.runtime.restart("unknown", GRACE), world.runtime.introduce("unknown")]) {
+          const error = await asked.catch((reason: unknown) => reason);
+          expect((error as Failure).kind).toBe("not_found");
+        }
+        await world.runtime.remove("unknown", GRACE);
+        expect(await world.runtime.find("unknown")).toBeUndefined();
+      },
+    );
 
     promise.each(["web", "stubborn", "silent", "crashing"] as const)(
       "remove() ends and forgets a %s one",

@@ -14,7 +14,7 @@ import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(60_000);
 
-const runs = (command: string) => ({ kind: "image", image: "sha256:0", command, port: 8080 }) as const;
+const runs = (command: string) => ({ kind: "image", image: "sha256:0", command, ports: [8080] }) as const;
 const GRACE = { graceMs: 100 };
 
 /** What a runtime says to everything that can be asked of it. */
@@ -25,6 +25,7 @@ async function answersOf(runtime: DockerRuntime): Promise<unknown[]> {
     runtime.list(),
     runtime.remove("x", GRACE),
     runtime.restart("x", GRACE),
+    runtime.introduce("x"),
     runtime.usage("x"),
     runtime.output("x", { since: 0, limit: 1 }),
   ];

@@ -66,7 +66,7 @@ test("supervise() starts what the engine could not, once its port is free again"
   await answerOf(started);
   const container = await world.containerOf(started.instanceId);
   await world.docker("stop", "--time", "0", container);
-  const squatter = Bun.listen({ hostname: "127.0.0.1", port: started.port, socket: { data() {} } });
+  const squatter = Bun.listen({ hostname: "127.0.0.1", port: started.port!, socket: { data() {} } });
   const error = await world.docker("start", container).catch((reason: unknown) => reason);
   squatter.stop(true);
   expect(error).toBeInstanceOf(Error);

@@ -93,7 +93,7 @@ describe("DockerRuntime: what a program gets", () => {
     expect(await world.runtime.find(request.instanceId)).toMatchObject({ image: Image, relayed: true, health: null });
   });
 
-  test.concurrent("start() gives it the environment it was given, odd values too, and the port it listens on", async () => {
+  test.concurrent("start() gives it the environment it was given, odd values too, and nothing of its own", async () => {
     await using world = await dockerWorld();
     const odd = 'it\'s "odd" $(id) `id` \\ ü \u{1f680} \t*';
     const environment = new Map([
@@ -102,15 +102,16 @@ describe("DockerRuntime: what a program gets", () => {
       ["PORT", new Secret("1")],
     ]);
     const command = `printf '%s\\n' "$ODD" "$EMPTY" "$PORT"`;
-    expect(await printedBy(world, command, { environment })).toEqual([odd, "", `${INNER_PORT}`]);
+    expect(await printedBy(world, command, { environment })).toEqual([odd, "", "1"]);
   });
 
   test.concurrent("start() without a command runs the image as it is made, with its health check, stop signal and volumes", async () => {
     await using world = await dockerWorld();
     const image = await tinyImage("furnished");
     const volumes = async () => (await world.docker("volume", "ls", "--quiet")).split("\n");
-    const runs = { kind: "image", image, command: null, port: 3_000 } as const;
-    const { instanceId } = await world.runtime.start(runRequest(world, "", { runs }));
+    const runs = { kind: "image", image, command: null, ports: [3_000] } as const;
+    const environment = new Map([["PORT", new Secret("3000")]]);
+    const { instanceId } = await world.runtime.start(runRequest(world, "", { runs, environment }));
     const health = (wanted: string) =>
       eventually(
         () => world.runtime.find(instanceId),
@@ -132,7 +133,7 @@ describe("DockerRuntime: what a program gets", () => {
   test.concurrent("containerListens() tells the same whether it may look into the container or not", async () => {
     await using world = await dockerWorld();
     const engine = new EngineApi(DOCKER_HOST);
-    const inside = `mkdir /tmp/w; exec httpd -f -p 127.0.0.1:$PORT -h /tmp/w`;
+    const inside = `mkdir /tmp/w; exec httpd -f -p 127.0.0.1:${INNER_PORT} -h /tmp/w`;
     for (const [command, listens] of [
       [world.programs.web, true],
       [world.programs.silent, false],
@@ -219,11 +220,11 @@ describe("DockerRuntime: beside others on the same engine", () => {
     }
   });
 
-  test.concurrent("instances of one project find each other by the name of the service, others do not, and the network goes with the last", async () => {
+  test.concurrent("instances of one scope find each other by the name of the service, others do not, and the network goes with the last", async () => {
     await using world = await dockerWorld();
     const { runtime } = world;
     const web = runRequest(world, world.programs.web, { service: "backend" });
-    const others = ["prj_1", "prj_2"].map((projectId) => runRequest(world, world.programs.silent, { projectId }));
+    const others = ["prj_1", "prj_2"].map((scope) => runRequest(world, world.programs.silent, { scope }));
     await Promise.all([web, ...others].map((request) => runtime.start(request)));
     const networks = () =>
       world.docker("network", "ls", "--filter", `label=slipway.installation=${world.installation}`, "--quiet");

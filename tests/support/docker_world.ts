@@ -1,4 +1,5 @@
 import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
+import { DockerVolumes } from "../../adapters/docker/docker_volumes.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import type { RunnableImage } from "../../ports/runtime.ts";
 import type { ContractPrograms, RuntimeForContract } from "../contracts/runtime.ts";
@@ -13,7 +14,7 @@ export const DOCKER_HOST = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker
 /** Where the programs of the contract listen inside. */
 export const INNER_PORT = 8080;
 
-const WEB = `echo started; mkdir -p /tmp/$$; printf %s "$GREETING" >/tmp/$$/index.html; exec httpd -f -p $PORT -h /tmp/$$`;
+const WEB = `echo started; mkdir -p /tmp/$$; printf %s "$GREETING" >/tmp/$$/index.html; exec httpd -f -p ${INNER_PORT} -h /tmp/$$`;
 
 /** The contract's programs, for BusyBox. */
 export const DOCKER_PROGRAMS: ContractPrograms = {
@@ -28,6 +29,7 @@ export const DOCKER_PROGRAMS: ContractPrograms = {
 /** A runtime of an installation of its own. */
 export interface DockerWorld extends RuntimeForContract<RunnableImage> {
   readonly runtime: DockerRuntime;
+  readonly volumes: DockerVolumes;
   readonly installation: string;
   readonly image: string;
   /** Another runtime of the same installation, as another server would have. */
@@ -55,7 +57,8 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
   const image = await tinyImage();
   const installation = `test-${crypto.randomUUID()}`;
   const engine = new EngineApi(dockerHost);
-  const another = () => new DockerRuntime({ engine, installation, labels: { [TEST_LABEL]: "1" } });
+  const options = { engine, installation, labels: { [TEST_LABEL]: "1" } };
+  const another = () => new DockerRuntime(options);
   const runtime = another();
   if (watches) await runtime.supervise();
   const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
@@ -64,6 +67,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     (await ask(...words, "--quiet", "--filter", own)).split("\n").filter((id) => id !== "");
   return {
     runtime,
+    volumes: new DockerVolumes(options),
     installation,
     image,
     another,
@@ -73,7 +77,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     keepsContainerId: "a container that is restarted is the same container",
     mayTryOnceMore: "the engine itself tries again, and may do so before anybody has looked",
     numbersHaveGaps: "numbers are times, so that they are the same on every server, also when old lines were dropped",
-    runs: (command) => ({ kind: "image", image, command, port: INNER_PORT }),
+    runs: (command) => ({ kind: "image", image, command, ports: [INNER_PORT] }),
     programs: DOCKER_PROGRAMS,
     async [Symbol.asyncDispose]() {
       await runtime[Symbol.asyncDispose]();
@@ -81,6 +85,8 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
       if (containers.length > 0) await ask("rm", "--force", "--volumes", ...containers);
       const networks = await idsOf("network", "ls");
       if (networks.length > 0) await ask("network", "rm", ...networks);
+      const volumes = await idsOf("volume", "ls");
+      if (volumes.length > 0) await ask("volume", "rm", "--force", ...volumes);
     },
   };
 }

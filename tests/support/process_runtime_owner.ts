@@ -14,6 +14,7 @@ for (const command of commands) {
     deploymentId: "dep_1",
     projectId: "prj_1",
     service: "app",
+    scope: "prj_1",
     runs: { kind: "folder" as const, folder, workingFolder: folder, command },
     environment: new Map([["GREETING", new Secret("hello")]]),
   };

@@ -1,19 +1,34 @@
 import { networkInterfaces } from "node:os";
 import { Failure } from "../../domain/failure.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
-import { LABEL, type OwnContainers } from "./own_containers.ts";
+import { LABEL, scopeOf } from "./labels.ts";
+import type { OwnContainers } from "./own_containers.ts";
 
 interface Network {
   readonly Id: string;
   readonly Name: string;
   readonly Created: string;
+  readonly Labels: Readonly<Record<string, string>> | null;
+}
+
+/** A network as it is to be. */
+interface Wanted {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly internal: boolean;
+}
+
+/** A network of a scope that is for one name. */
+export interface NameNetwork {
+  readonly id: string;
+  readonly name: string;
 }
 
 const SUBNETS = 5_120;
 const SUBNET_TRIES = 64;
 
-/** One network for each project, in which its services find each other by name and nobody else does. */
-export class ProjectNetworks {
+/** The networks of each scope: one in which its services find each other and nobody else does, and one for each name that was handed over. */
+export class ScopeNetworks {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
   readonly #labels: Readonly<Record<string, string>>;
@@ -25,54 +40,78 @@ export class ProjectNetworks {
     this.#labels = labels;
   }
 
-  /** The id of a project's network, made if there is none; several callers at once get the same. */
-  async ensure(projectId: string): Promise<string> {
-    const known = await this.#only(projectId);
+  /** The id of a scope's network, made if there is none; several callers at once get the same. */
+  async ensure(scope: string): Promise<string> {
+    return this.#ensure({ name: this.#name(scope), labels: { [LABEL.scope]: scope }, internal: false });
+  }
+
+  /** The id of the network for a name, made if there is none. It leads nowhere else, so that it never becomes the way out of a container. */
+  async ensureFor(scope: string, name: string): Promise<string> {
+    const digest = new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, 12);
+    const labels = { [LABEL.scope]: scope, [LABEL.name]: name };
+    return this.#ensure({ name: `${this.#name(scope)}.${digest}`, labels, internal: true });
+  }
+
+  /** Those that are for a name, of a scope. */
+  async names(scope: string): Promise<readonly NameNetwork[]> {
+    const first = new Map<string, NameNetwork>();
+    for (const { Id, Labels } of await this.#all({ [LABEL.scope]: scope })) {
+      const name = Labels?.[LABEL.name];
+      if (name !== undefined && !first.has(name)) first.set(name, { id: Id, name });
+    }
+    return [...first.values()];
+  }
+
+  /** Removes a scope's networks unless a container of it is left, running or not. */
+  async release(scope: string): Promise<void> {
+    if ((await this.#own.list()).some(({ Labels }) => scopeOf(Labels) === scope)) return;
+    const main = this.#name(scope);
+    const all = await this.#all();
+    const gone = all.filter(({ Name, Labels }) => Name === main || Labels?.[LABEL.scope] === scope);
+    for (const { Id } of gone) await this.#remove(Id);
+  }
+
+  async #ensure(wanted: Wanted): Promise<string> {
+    const known = await this.#only(wanted);
     if (known !== undefined) return known;
-    let making = this.#making.get(projectId);
+    let making = this.#making.get(wanted.name);
     if (!making) {
-      making = this.#create(projectId).finally(() => this.#making.delete(projectId));
-      this.#making.set(projectId, making);
+      making = this.#create(wanted).finally(() => this.#making.delete(wanted.name));
+      this.#making.set(wanted.name, making);
     }
     await making;
-    const made = await this.#only(projectId);
+    const made = await this.#only(wanted);
     if (made === undefined) throw new EngineRefusal(404, "network not found");
     return made;
   }
 
-  /** Removes a project's network unless a container of the project is left, running or not. */
-  async release(projectId: string): Promise<void> {
-    if ((await this.#own.list({ [LABEL.project]: projectId })).length > 0) return;
-    for (const { Id } of await this.#of(projectId)) await this.#remove(Id);
-  }
-
   /** An engine that two servers ask at once makes two of one name, and then takes neither: the one in use counts for everybody, else the older. */
-  async #only(projectId: string): Promise<string | undefined> {
-    const left = (await this.#of(projectId)).map(({ Id }) => Id);
+  async #only({ name }: Wanted): Promise<string | undefined> {
+    const left = (await this.#all()).filter(({ Name }) => Name === name).map(({ Id }) => Id);
     for (const id of left.toReversed()) {
       if (left.length > 1 && (await this.#remove(id))) left.splice(left.indexOf(id), 1);
     }
     return left[0];
   }
 
-  async #of(projectId: string): Promise<readonly Network[]> {
-    const filters = JSON.stringify({ label: this.#own.filter({ [LABEL.project]: projectId }) });
+  /** All of this installation with these labels, oldest first. */
+  async #all(labels: Readonly<Record<string, string>> = {}): Promise<readonly Network[]> {
+    const filters = JSON.stringify({ label: this.#own.filter(labels) });
     const networks = await this.#engine.json<readonly Network[]>("GET", "/networks", { query: { filters } });
-    const name = this.#name(projectId);
-    return networks
-      .filter(({ Name }) => Name === name)
-      .sort((a, b) => (a.Created === b.Created ? (a.Id < b.Id ? -1 : 1) : a.Created < b.Created ? -1 : 1));
+    return networks.toSorted((a, b) =>
+      a.Created === b.Created ? (a.Id < b.Id ? -1 : 1) : a.Created < b.Created ? -1 : 1,
+    );
   }
 
   /** Somebody else may be quicker. Engines have some thirty address ranges to give by themselves; beyond those, one is chosen here. */
-  async #create(projectId: string): Promise<void> {
+  async #create(wanted: Wanted): Promise<void> {
     const taken = Object.values(networkInterfaces()).flatMap((each) => each?.map(({ cidr }) => cidr ?? "") ?? []);
     const first = Math.floor(Math.random() * SUBNETS);
     for (let attempt = 0; attempt <= SUBNET_TRIES; attempt++) {
       const subnet = attempt === 0 ? undefined : subnetAt((first + attempt) % SUBNETS);
       if (subnet && taken.some((cidr) => overlap(cidr, subnet))) continue;
       try {
-        return await this.#createIn(projectId, subnet);
+        return await this.#createIn(wanted, subnet);
       } catch (error) {
         if (!(error instanceof EngineRefusal)) throw error;
         if (error.status === 409) return;
@@ -86,12 +125,13 @@ export class ProjectNetworks {
     );
   }
 
-  async #createIn(projectId: string, subnet: string | undefined): Promise<void> {
+  async #createIn({ name, labels, internal }: Wanted, subnet: string | undefined): Promise<void> {
     const json = {
-      Name: this.#name(projectId),
+      Name: name,
       CheckDuplicate: true,
       Driver: "bridge",
-      Labels: this.#own.labelled({ ...this.#labels, [LABEL.project]: projectId }),
+      Internal: internal,
+      Labels: this.#own.labelled({ ...this.#labels, ...labels }),
       ...(subnet && { IPAM: { Config: [{ Subnet: subnet }] } }),
     };
     await this.#engine.json("POST", "/networks/create", { json });
@@ -108,8 +148,8 @@ export class ProjectNetworks {
     }
   }
 
-  #name(projectId: string): string {
-    return `${this.#own.prefix}${projectId}`;
+  #name(scope: string): string {
+    return `${this.#own.prefix}${scope}`;
   }
 }
 
