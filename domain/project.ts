@@ -1,5 +1,6 @@
 import { invalid, invalidField } from "./failure.ts";
 import type { PublicEndpoint, ServiceDefinition } from "./service_definition.ts";
+import { isHostPath } from "./services/host_access.ts";
 
 export const PROJECT_TYPES = ["app", "static", "docker", "services"] as const;
 export const RUNTIMES = ["docker", "process"] as const;
@@ -141,6 +142,9 @@ export function checkSettings(settings: ProjectSettings): void {
   const names = settings.services?.map(({ name }) => name) ?? [];
   const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
   if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
+  const badPath = settings.hostPaths?.findIndex((path) => !isHostPath(path)) ?? -1;
+  if (badPath >= 0)
+    throw invalidField(`hostPaths.${badPath}`, 'give an absolute path without "..", or the name of a volume');
   if (settings.autoDeploy && sourceOf(settings) !== "githost") {
     throw invalidField("autoDeploy", "link a repository of the git host first");
   }

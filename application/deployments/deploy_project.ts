@@ -3,13 +3,18 @@ import { Failure, invalid, invalidField, notFound } from "../../domain/failure.t
 import { demand, type Principal } from "../../domain/permission.ts";
 import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/project.ts";
 import type { PublicEndpoint, ServiceDefinition } from "../../domain/service_definition.ts";
+import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { ClaimDomainPorts } from "../domains/claim_domain.ts";
+import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
+import { servicesOf } from "../projects/services_of.ts";
 import { findUploadSession } from "../uploads/find_upload_session.ts";
-import { makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
+import { type DeploymentWish, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 
-export interface DeployProjectPorts extends MakeDeploymentPorts, CheckLocalPathPorts {
+export interface DeployProjectPorts extends MakeDeploymentPorts, CheckLocalPathPorts, ClaimDomainPorts {
   readonly projects: Projects;
   readonly uploadSessions: UploadSessions;
   /** Where repositories of the git host are cloned from. */
@@ -30,11 +35,18 @@ export interface DeployWish {
   readonly start?: boolean;
 }
 
-/** Queues a deployment of a project: from an uploaded folder, else from the source the project is linked to. */
+type Origin = Pick<DeploymentWish, "source" | "trigger" | "branch">;
+
+/**
+ * Queues a deployment of a project: from an uploaded folder, else from the source the project is linked to; services that are all images
+ * need neither. What is given of services and endpoints is checked before anything is used up for it.
+ */
 export function deployProject(ports: DeployProjectPorts) {
   const make = makeDeployment(ports);
   const findUpload = findUploadSession(ports);
   const checkPath = checkLocalPath(ports);
+  const findServices = servicesOf(ports);
+  const claimNames = claimEndpointNames(ports);
   return async function (by: Principal, wish: DeployWish): Promise<Deployment> {
     const project = await ports.projects.find(by.organizationId, wish.projectId);
     if (!project) throw notFound("project");
@@ -42,23 +54,33 @@ export function deployProject(ports: DeployProjectPorts) {
     if (wish.branch !== undefined && !isBranchName(wish.branch))
       throw invalidField("branch", "this is not a valid branch name");
     refuseUnsupported(wish);
-    const from =
-      wish.uploadSessionId === undefined
-        ? linked(ports, project, wish.branch)
-        : await uploaded(by, wish.uploadSessionId);
+    const given = await findServices(project, wish.services);
+    const from = await originOf(by, { project, wish, given });
     if (from.source.kind === "local") await checkPath(by, from.source.path);
-    const plan = { ...planOf(project), ...(wish.publicEndpoints && { publicEndpoints: wish.publicEndpoints }) };
-    const { environment, requireApproval } = wish;
+    const { environment, requireApproval, publicEndpoints = project.settings.publicEndpoints ?? [] } = wish;
+    if (given) resolveEndpoints(given, publicEndpoints);
+    if (environment !== "preview") await claimNames(by, project, publicEndpoints);
     return make(project, {
       ...from,
-      plan,
+      plan: { ...planOf(project), publicEndpoints, ...(given && { projectType: "services" }) },
       held: wish.start === false,
+      ...(given && { given }),
       ...(environment && { environment }),
       ...(requireApproval !== undefined && { requireApproval }),
     });
   };
 
-  async function uploaded(by: Principal, id: string): Promise<{ source: DeploymentSource; trigger: Trigger }> {
+  async function originOf(
+    by: Principal,
+    { project, wish, given }: { project: Project; wish: DeployWish; given: readonly ServiceSpec[] | undefined },
+  ): Promise<Origin> {
+    if (wish.uploadSessionId !== undefined) return uploaded(by, wish.uploadSessionId);
+    const isWhole = given?.every((service) => service.from.kind === "image") ?? false;
+    if (isWhole && sourceOf(project.settings) === "upload") return { source: { kind: "none" }, trigger: "manual" };
+    return linked(ports, project, wish.branch);
+  }
+
+  async function uploaded(by: Principal, id: string): Promise<Origin> {
     const session = await findUpload(by, id);
     if (ports.localSources.mode === "cloud" && session.mode === "local") {
       throw new Failure(
@@ -77,18 +99,12 @@ export function deployProject(ports: DeployProjectPorts) {
 }
 
 /** Refuses what cannot be carried out, before anything is used up for it. */
-function refuseUnsupported({ deployTarget = "local", serverId, services = [] }: DeployWish): void {
+function refuseUnsupported({ deployTarget = "local", serverId }: DeployWish): void {
   const target = deployTarget === "local" && serverId !== undefined ? "server" : deployTarget;
   if (target !== "local") {
     throw invalid(
       "target_unsupported",
       `Cannot deploy to "${target}": this version runs deployments on its own machine`,
-    );
-  }
-  if (services.length > 0) {
-    throw invalid(
-      "services_unsupported",
-      'Cannot deploy several services yet: leave "services" out, and the project is deployed as one',
     );
   }
 }

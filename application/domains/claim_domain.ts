@@ -1,7 +1,7 @@
 import { CLAIM_MS, type DomainName, normalHostname } from "../../domain/domain_name.ts";
-import { conflict, invalidField } from "../../domain/failure.ts";
+import { invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import { allows, type Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/permission.ts";
 import { isSlug } from "../../domain/project.ts";
 import { randomText } from "../../domain/token.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -9,6 +9,7 @@ import type { Domains } from "../../ports/domains.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { randomEnding } from "../projects/create_project.ts";
 import { findProject } from "../projects/find_project.ts";
+import { hostnameTaken, taken } from "./hostname_taken.ts";
 
 export interface ClaimDomainPorts {
   readonly baseDomain: string;
@@ -53,21 +54,7 @@ export function claimDomain(ports: ClaimDomainPorts) {
 async function claimCustom(ports: ClaimDomainPorts, by: Principal, claim: DomainName): Promise<DomainName> {
   const staleBefore = new Date(claim.createdAt.getTime() - CLAIM_MS);
   if (await ports.domains.claim(claim, { staleBefore })) return claim;
-  throw taken(claim.hostname, await holderOf(ports, by, claim));
-}
-
-/** Which project of the caller's has a name, if it may know. */
-async function holderOf(
-  { domains, projects }: ClaimDomainPorts,
-  by: Principal,
-  { hostname, projectId }: DomainName,
-): Promise<string | undefined> {
-  const { items } = await domains.list(by.organizationId, { hostname }, { page: 1, perPage: 1 });
-  const [held] = items;
-  if (!held || !allows(by, "project:list", { id: held.projectId })) return undefined;
-  if (held.projectId === projectId) return "this project";
-  const holder = await projects.find(by.organizationId, held.projectId);
-  return holder && `your project "${holder.name}"`;
+  throw await hostnameTaken(ports)(by, claim);
 }
 
 async function claimFree(
@@ -78,9 +65,4 @@ async function claimFree(
   for (let name = claim; ; name = { ...claim, hostname: `${label}-${randomEnding()}.${baseDomain}` }) {
     if (await domains.claim(name, { staleBefore: new Date(0) })) return name;
   }
-}
-
-function taken(hostname: string, holder?: string) {
-  const why = holder === undefined ? "it is taken on this installation" : `${holder} has it already`;
-  return conflict("hostname_taken", `Cannot use "${hostname}": ${why}`);
 }

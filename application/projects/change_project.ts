@@ -3,6 +3,7 @@ import type { Principal } from "../../domain/permission.ts";
 import { checkSettings, mergeSettings, type Project, type ProjectSettingsChange } from "../../domain/project.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Projects } from "../../ports/projects.ts";
+import { checkHostPaths } from "./check_host_paths.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkName, checkSlug } from "./create_project.ts";
 import { findProject } from "./find_project.ts";
@@ -22,6 +23,7 @@ export interface ProjectAmendment {
 export function changeProject(ports: ChangeProjectPorts) {
   const find = findProject(ports);
   const checkPath = checkLocalPath(ports);
+  const checkHost = checkHostPaths(ports);
   return async function (by: Principal, id: string, amendment: ProjectAmendment): Promise<Project> {
     await find(by, id, "project:write");
     const name = amendment.name === undefined ? undefined : checkName(amendment.name);
@@ -30,6 +32,7 @@ export function changeProject(ports: ChangeProjectPorts) {
     const changed = await ports.projects.change(by.organizationId, id, {
       at: ports.clock.now(),
       change({ settings }) {
+        checkHost(by, { before: settings, change: amendment.settings, target: { id, projectId: id } });
         const merged = mergeSettings(settings, amendment.settings);
         checkSettings(merged);
         return {

@@ -14,6 +14,7 @@ import {
 import { randomText } from "../../domain/token.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Projects } from "../../ports/projects.ts";
+import { checkHostPaths } from "./check_host_paths.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
 
 export interface ProjectWish {
@@ -33,6 +34,7 @@ export interface CreateProjectPorts extends CheckLocalPathPorts {
 /** Creates a project with a free address of its own; a taken address gets a random ending. */
 export function createProject(ports: CreateProjectPorts) {
   const checkPath = checkLocalPath(ports);
+  const checkHost = checkHostPaths(ports);
   return async function (by: Principal, wish: ProjectWish): Promise<Project> {
     demand(by, "project:write");
     const name = checkName(wish.name);
@@ -40,6 +42,7 @@ export function createProject(ports: CreateProjectPorts) {
     checkSlug(slug);
     const settings = mergeSettings({}, wish.settings);
     checkSettings(settings);
+    checkHost(by, { before: {}, change: settings });
     if (settings.localPath !== undefined) await checkPath(by, settings.localPath);
     return store(ports, by, { name, slug, settings });
   };

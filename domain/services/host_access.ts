@@ -54,6 +54,12 @@ function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: Hos
   return open.some((folder) => isWithin(path, folder)) ? undefined : ask;
 }
 
+/** Tells whether a text can stand in a list of what a project may use: an absolute path, or a volume's name as an engine gives it. */
+export function isHostPath(text: string): boolean {
+  if (text.startsWith("/")) return !text.includes("\0") && !text.split("/").includes("..");
+  return /^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$/.test(text);
+}
+
 /** Tells whether a normal path is a folder or lies in it. */
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);

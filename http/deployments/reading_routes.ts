@@ -121,7 +121,9 @@ function logs(access: Access, useCases: ReadingUseCases) {
 function healthOf({ health, service, status }: Described["instances"][number], { services }: Deployment): string {
   const found = services.find(({ name }) => name === service)?.status ?? "pending";
   const isDown = status === "exited" || status === "restarting" || health === "unhealthy";
-  return found === "healthy" && isDown ? "unhealthy" : found;
+  // What was left as it is was well, or it would have been replaced.
+  const well = found === "unchanged" ? "healthy" : found;
+  return well === "healthy" && isDown ? "unhealthy" : well;
 }
 
 function running(access: Access, useCases: ReadingUseCases) {
@@ -139,8 +141,8 @@ function running(access: Access, useCases: ReadingUseCases) {
           health: healthOf(instance, deployment),
           startedAt: instance.startedAt.toISOString(),
           restarts: instance.restarts,
-          ports: [instance.port],
-          address: `${instance.host}:${instance.port}`,
+          ports: instance.ports.map(({ inside }) => inside),
+          address: instance.port === null ? null : `${instance.host}:${instance.port}`,
         }));
         return { data: { runtime: deployment.plan.runtime ?? "process", services } };
       },

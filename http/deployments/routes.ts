@@ -103,7 +103,7 @@ function making(access: Access, useCases: DeploymentUseCases) {
           summary: "Deploy a linked project from its source",
           status: 202,
           answer: done({ data: t.Object({ deployment_id: t.String(), deployment: DeploymentView }) }),
-          problems: [404],
+          problems: [404, 409],
         }),
       },
     )
@@ -119,9 +119,9 @@ function making(access: Access, useCases: DeploymentUseCases) {
         body: BuildAccessBody,
         ...operation({
           name: "deployment.build_access",
-          summary: "Deploy an uploaded folder or a linked project, and start the build",
+          summary: "Deploy an uploaded folder, a linked project or given services, and start the build",
           answer: Made,
-          problems: [404],
+          problems: [404, 409],
         }),
       },
     );

@@ -153,8 +153,8 @@ export const InfoView = object({
       health: t.String(),
       startedAt: Time,
       restarts: integer(),
-      ports: t.Array(integer()),
-      address: t.String(),
+      ports: t.Array(integer(), { description: "Those inside that it is reached at" }),
+      address: nullable(t.String({ description: "Where it is reached from this machine; null when it is not" })),
     }),
   ),
 });

@@ -1,4 +1,4 @@
-import { Elysia } from "elysia";
+import { Elysia, t } from "elysia";
 import type { cancelDeployment } from "../../application/deployments/cancel_deployment.ts";
 import type { restartInstances } from "../../application/deployments/instances_of.ts";
 import type { pinDeployment } from "../../application/deployments/pin_deployment.ts";
@@ -7,16 +7,22 @@ import type { respondToPrompt } from "../../application/deployments/respond_to_p
 import type { startBuild } from "../../application/deployments/start_build.ts";
 import type { showDeployment } from "../../application/deployments/view_deployment.ts";
 import { DEPLOYMENT_STATUSES, type Deployment } from "../../domain/deployment/deployment.ts";
+import type { Principal } from "../../domain/permission.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, IdPath, Nothing, one, oneOf } from "../schema.ts";
+import { done, IdPath, Nothing, nullable, one, oneOf } from "../schema.ts";
 import { Made, Said } from "./routes.ts";
 import { DeploymentView, deploymentView, PinBody, RedeployBody, RespondBody } from "./schemas.ts";
 
 export interface SteeringUseCases {
   readonly cancelDeployment: ReturnType<typeof cancelDeployment>;
+  readonly keepDeployment: (by: Principal, id: string) => Promise<Deployment>;
   readonly pinDeployment: ReturnType<typeof pinDeployment>;
   readonly redeploy: ReturnType<typeof redeploy>;
+  readonly rejectDeployment: (
+    by: Principal,
+    id: string,
+  ) => Promise<{ readonly deployment: Deployment; readonly restoredDeploymentId: string | null }>;
   readonly respondToPrompt: ReturnType<typeof respondToPrompt>;
   readonly restartInstances: ReturnType<typeof restartInstances>;
   readonly rollback: ReturnType<typeof rollback>;
@@ -32,7 +38,8 @@ export function steeringRoutes(access: Access, useCases: SteeringUseCases) {
     .use(access)
     .use(again(access, useCases))
     .use(build(access, useCases))
-    .use(keeping(access, useCases))
+    .use(pinning(access, useCases))
+    .use(deciding(access, useCases))
     .use(running(access, useCases));
 }
 
@@ -124,8 +131,55 @@ function build(access: Access, useCases: SteeringUseCases) {
     );
 }
 
-function keeping(access: Access, useCases: SteeringUseCases) {
-  return new Elysia({ name: "http/deployments/keeping" }).use(access).post(
+function deciding(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ name: "http/deployments/deciding" })
+    .use(access)
+    .post(
+      "/:id/keep",
+      async ({ principal, params }) => {
+        const deployment = await useCases.keepDeployment(principal, params.id);
+        return { success: true, deployment: deploymentView(await useCases.showDeployment(deployment)) };
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "deployment.keep",
+          summary: "Accept what came up of a deployment that failed in part; the rest stays on its version before",
+          answer: done({ deployment: DeploymentView }),
+          problems: [404],
+        }),
+      },
+    )
+    .post(
+      "/:id/reject",
+      async ({ principal, params }) => {
+        const { deployment, restoredDeploymentId } = await useCases.rejectDeployment(principal, params.id);
+        const shown = deploymentView(await useCases.showDeployment(deployment));
+        return { success: true, deployment: shown, restoredDeploymentId };
+      },
+      {
+        permission: "deployment:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "deployment.reject",
+          summary: "Take a deployment that failed in part back; what it changed goes back to its version before",
+          answer: done({
+            deployment: DeploymentView,
+            restoredDeploymentId: nullable(
+              t.String({ description: "What serves again; null when nothing did before" }),
+            ),
+          }),
+          problems: [404],
+        }),
+      },
+    );
+}
+
+function pinning(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ name: "http/deployments/pinning" }).use(access).post(
     "/:id/pin",
     async ({ principal, params, body: { pinned = true } }) => {
       const deployment = await useCases.pinDeployment(principal, params.id, pinned);

@@ -42,6 +42,12 @@ const fields = {
   healthPath: text(1_000, { examples: ["/health"] }),
   requireApproval: t.Boolean({ examples: [false] }),
   runtime: oneOf(RUNTIMES, { examples: ["process"] }),
+  hostPaths: t.Array(text(4_000), {
+    maxItems: 100,
+    description:
+      "Paths of the machine and names of its volumes that services may use; set with project:admin, self-hosted only",
+    examples: [[]],
+  }),
 };
 
 type Settings = typeof fields;

@@ -6,6 +6,8 @@ const Words = t.Union([text(4_000), t.Array(t.String({ maxLength: 4_000 }), { ma
 const Span = t.Union([text(40), integer({ minimum: 0 })]);
 const PORT = "^(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$";
 const Port = t.Union([integer({ minimum: 1, maximum: 65_535 }), t.String({ pattern: PORT })]);
+/** A path as requests carry it, without a query. */
+const PATH = "^/(?!/)[\\x21\\x22\\x24-\\x3e\\x40-\\x7e]*$";
 const SERVICE_NAME = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$";
 
 /** A map whose keys all fit a pattern; a key that does not is refused, where JSON Schema alone would leave its value unchecked. */
@@ -85,7 +87,7 @@ export const ServiceSchema = object(
 export const EndpointSchema = object(
   {
     port: t.Optional(Port),
-    targetPath: t.Optional(t.String({ pattern: "^/", maxLength: 1_000, examples: ["/"] })),
+    targetPath: t.Optional(t.String({ pattern: PATH, maxLength: 1_000, examples: ["/"] })),
     domain: t.Optional(text(40)),
     customDomain: t.Optional(text(253)),
     domainType: t.Optional(oneOf(["free", "custom"] as const)),

@@ -61,15 +61,6 @@ describe("POST /api/deployments/build/access", () => {
     [{ deployTarget: "cloud" }, "target_unsupported"],
     [{ deployTarget: "server", serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
     [{ serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
-    [
-      {
-        services: [
-          { name: "web", build: "." },
-          { name: "db", image: "postgres:18", ports: [5432] },
-        ],
-      },
-      "services_unsupported",
-    ],
   ])("says of %j that it cannot be carried out yet, and uses nothing up", async (wish, code) => {
     await using app = await deployingApp();
     const [projectId, uploadSessionId] = [await app.project({}), await app.upload()];
@@ -85,6 +76,14 @@ describe("POST /api/deployments/build/access", () => {
     [{ services: [{ image: "postgres:18" }] }, "services.0.name"],
     [{ services: [{ name: "web", ports: [70_000] }] }, "services.0.ports.0"],
     [{ services: [{ name: "web", banana: 1 }] }, "services.0.banana"],
+    [{ services: [{ name: "web" }, { name: "api", ports: [80, "x:y"] }] }, "services.1.ports.1"],
+    [{ services: [{ name: "web", dependsOn: ["db"] }] }, "services.0.dependsOn.0"],
+    [{ services: Array.from({ length: 101 }, (_, at) => ({ name: `s${at}` })) }, "services"],
+    [{ services: [{ name: "web" }], publicEndpoints: [{ service: "api" }] }, "publicEndpoints.0.service"],
+    [{ publicEndpoints: [{ domain: "not a label" }] }, "publicEndpoints.0.domain"],
+    [{ publicEndpoints: [{ domainType: "custom" }] }, "publicEndpoints.0.customDomain"],
+    [{ publicEndpoints: [{ targetPath: "/a?b" }] }, "publicEndpoints.0.targetPath"],
+    [{ publicEndpoints: [{}, { targetPath: "/" }] }, "publicEndpoints.1"],
   ])("refuses %j by naming %s", async (wish, field) => {
     await using app = await deployingApp();
     const answer = await app.post("/build/access", { projectId: await app.project(), ...wish });

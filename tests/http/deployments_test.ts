@@ -171,7 +171,8 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     const [service] = info.services;
     expect(info.runtime).toBe("process");
     expect(service).toMatchObject({ name: "app", status: "running", health: "healthy", restarts: 0, image: null });
-    expect(service.address).toBe(`127.0.0.1:${service.ports[0]}`);
+    expect(service.address).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(service.ports).toEqual([expect.any(Number)]);
     expect((await app.get(`/${id}/usage`)).body.data).toMatchObject({
       memoryBytes: 1_048_576,
       services: [{ name: "app" }],
@@ -190,6 +191,26 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
     app.world.runtime.find = async () => ({ ...instance!, status: "exited", exit: { code: 1, reason: "stopped" } });
     const [service] = (await app.get(`/${id}/info`)).body.data.services;
     expect(service).toMatchObject({ status: "exited", health: "unhealthy" });
+  });
+
+  test("info tells the ports inside, and no address of what is not reached", async () => {
+    await using app = await deployingApp();
+    const id = await app.deployed(await app.project());
+    const [instance] = await app.world.runtime.list();
+    const ports = [80, 443].map((inside) => ({ inside, port: 40_000 + inside }));
+    for (const [reached, shown] of [
+      [
+        { port: 40_080, ports },
+        { ports: [80, 443], address: "127.0.0.1:40080" },
+      ],
+      [
+        { port: null, ports: [] },
+        { ports: [], address: null },
+      ],
+    ] as const) {
+      app.world.runtime.find = async () => ({ ...instance!, host: "127.0.0.1", ...reached });
+      expect((await app.get(`/${id}/info`)).body.data.services).toMatchObject([shown]);
+    }
   });
 
   test("of what does not run there is nothing to tell or restart", async () => {

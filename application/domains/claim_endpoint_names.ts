@@ -1,0 +1,92 @@
+import { endpointName, pathPrefixOf } from "../../domain/deployment/endpoint_name.ts";
+import type { DomainName } from "../../domain/domain_name.ts";
+import { invalid, invalidField } from "../../domain/failure.ts";
+import { newId } from "../../domain/id.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
+import { isSlug, type Project } from "../../domain/project.ts";
+import type { PublicEndpoint } from "../../domain/service_definition.ts";
+import { randomText } from "../../domain/token.ts";
+import type { ClaimDomainPorts } from "./claim_domain.ts";
+import { hostnameTaken, taken } from "./hostname_taken.ts";
+
+interface AskedName {
+  readonly hostname: string;
+  readonly kind: "free" | "custom";
+  readonly path: string;
+}
+
+/**
+ * Makes sure that a project has the host names that its endpoints give: free ones are claimed for it, others have to be proven already.
+ * Nothing is claimed before all of them were looked at; a name of another project is refused.
+ */
+export function claimEndpointNames(ports: ClaimDomainPorts) {
+  const refusal = hostnameTaken(ports);
+  return async function (by: Principal, project: Project, endpoints: readonly PublicEndpoint[]): Promise<void> {
+    const missing = new Set<string>();
+    for (const asked of namesIn(endpoints, ports.baseDomain)) {
+      const { hostname, kind } = asked;
+      const held = await heldName(by, hostname);
+      if (kind === "custom") requireProven(asked, project, held);
+      else if (hostname === ports.publicHost) throw taken(hostname);
+      else if (!held) missing.add(hostname);
+      else if (held.projectId !== project.id) throw await refusal(by, { hostname, projectId: project.id });
+    }
+    if (missing.size > 0) demand(by, "project:write", { id: project.id });
+    for (const hostname of missing) await claim(by, project, hostname);
+  };
+
+  /** Who of the caller's organization has a name; others are met only when it is claimed. */
+  async function heldName({ organizationId }: Principal, hostname: string): Promise<DomainName | undefined> {
+    const { items } = await ports.domains.list(organizationId, { hostname }, { page: 1, perPage: 1 });
+    return items[0];
+  }
+
+  async function claim(by: Principal, { id: projectId, organizationId }: Project, hostname: string): Promise<void> {
+    const at = ports.clock.now();
+    const name: DomainName = {
+      id: newId("dom", at),
+      organizationId,
+      projectId,
+      hostname,
+      type: "free",
+      proof: randomText(),
+      verifiedAt: at,
+      createdAt: at,
+    };
+    if (await ports.domains.claim(name, { staleBefore: new Date(0) })) return;
+    // Another deployment of the project may have claimed it in between.
+    if ((await heldName(by, hostname))?.projectId !== projectId) throw await refusal(by, { hostname, projectId });
+  }
+}
+
+function namesIn(endpoints: readonly PublicEndpoint[], baseDomain: string): readonly AskedName[] {
+  const places = new Set<string>();
+  return endpoints.flatMap((endpoint, index) => {
+    const path = `publicEndpoints.${index}`;
+    const name = endpointName(endpoint);
+    if (endpoint.domainType === "custom" && name === null)
+      throw invalidField(`${path}.customDomain`, "give the full name that the endpoint is to have");
+    if (name?.kind === "free" && !isSlug(name.label))
+      throw invalidField(
+        `${path}.domain`,
+        `give one label of at most 40 characters, as it stands before .${baseDomain}`,
+      );
+    const hostname = name && (name.kind === "free" ? `${name.label}.${baseDomain}` : name.hostname);
+    const place = `${hostname} ${pathPrefixOf(endpoint)}`;
+    if (places.has(place)) throw invalidField(path, "another endpoint has the same host and path; change one of them");
+    places.add(place);
+    const field = name?.kind === "custom" ? "customDomain" : "domain";
+    return name && hostname ? [{ hostname, kind: name.kind, path: `${path}.${field}` }] : [];
+  });
+}
+
+function requireProven({ hostname, path }: AskedName, project: Project, held: DomainName | undefined): void {
+  if (held?.projectId === project.id && held.verifiedAt) return;
+  const why =
+    held?.projectId === project.id
+      ? `control of it is not proven yet. Publish its TXT record and verify it (POST /api/domains/${held.id}/verify)`
+      : "it is not a name of this project. Add it (POST /api/domains) and verify it first";
+  throw invalid("domain_unverified", `Cannot use "${hostname}" for an endpoint: ${why}`, {
+    details: [{ path, message: why }],
+  });
+}

@@ -1,0 +1,34 @@
+import { conflict, type Failure } from "../../domain/failure.ts";
+import { allows, type Principal } from "../../domain/permission.ts";
+import type { Domains } from "../../ports/domains.ts";
+import type { Projects } from "../../ports/projects.ts";
+
+/** The refusal of a host name that somebody has; it says who, if the caller may know. */
+export function hostnameTaken(ports: { readonly domains: Domains; readonly projects: Projects }) {
+  return async function (
+    by: Principal,
+    { hostname, projectId }: { readonly hostname: string; readonly projectId: string },
+  ): Promise<Failure> {
+    return taken(hostname, await holderOf(ports, by, { hostname, projectId }));
+  };
+}
+
+/** The refusal of a host name that is not said to be anybody's. */
+export function taken(hostname: string, holder?: string): Failure {
+  const why = holder === undefined ? "it is taken on this installation" : `${holder} has it already`;
+  return conflict("hostname_taken", `Cannot use "${hostname}": ${why}`);
+}
+
+/** Which project of the caller's has a name, if it may know. */
+async function holderOf(
+  { domains, projects }: { readonly domains: Domains; readonly projects: Projects },
+  by: Principal,
+  { hostname, projectId }: { readonly hostname: string; readonly projectId: string },
+): Promise<string | undefined> {
+  const { items } = await domains.list(by.organizationId, { hostname }, { page: 1, perPage: 1 });
+  const [held] = items;
+  if (!held || !allows(by, "project:list", { id: held.projectId })) return undefined;
+  if (held.projectId === projectId) return "this project";
+  const holder = await projects.find(by.organizationId, held.projectId);
+  return holder && `your project "${holder.name}"`;
+}

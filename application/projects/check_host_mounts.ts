@@ -1,0 +1,41 @@
+import type { Project } from "../../domain/project.ts";
+import { checkHostAccess, type HostRules } from "../../domain/services/host_access.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
+import type { CheckLocalPathPorts } from "./check_local_path.ts";
+
+/** Refuses services that would use what their project may not of the machine, by the paths as they are written and with every link resolved. */
+export function checkHostMounts({ hostFolders, localSources }: CheckLocalPathPorts) {
+  return async function (
+    { settings: { hostPaths = [] } }: Pick<Project, "settings">,
+    services: readonly ServiceSpec[],
+  ): Promise<void> {
+    const { mode, roots, dataFolder } = localSources;
+    const rules: HostRules = { mode, hostPaths, roots, dataFolder };
+    checkHostAccess(services, rules);
+    if (!services.some(({ container }) => container.mounts.some(({ kind }) => kind === "host"))) return;
+    checkHostAccess(await Promise.all(services.map(withRealPaths)), {
+      mode,
+      hostPaths: await realPaths(hostPaths),
+      roots: await realPaths(roots),
+      dataFolder: await realPath(dataFolder),
+    });
+  };
+
+  async function withRealPaths({ name, container }: ServiceSpec): Promise<Pick<ServiceSpec, "name" | "container">> {
+    const mounts = await Promise.all(
+      container.mounts.map(async (mount) =>
+        mount.kind === "host" ? { ...mount, path: await realPath(mount.path) } : mount,
+      ),
+    );
+    return { name, container: { ...container, mounts } };
+  }
+
+  function realPaths(paths: readonly string[]): Promise<string[]> {
+    return Promise.all(paths.map(realPath));
+  }
+
+  /** What is not there leads nowhere else. */
+  async function realPath(path: string): Promise<string> {
+    return (await hostFolders.locate(path)) ?? path;
+  }
+}

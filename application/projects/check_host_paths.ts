@@ -1,0 +1,24 @@
+import { Failure } from "../../domain/failure.ts";
+import { demand, type Principal, type Target } from "../../domain/permission.ts";
+import type { ProjectSettings, ProjectSettingsChange } from "../../domain/project.ts";
+import type { LocalSourceRules } from "./check_local_path.ts";
+
+/** Refuses a change of what a project may use of the machine to everybody but an admin, and wholly in cloud mode; what is as it was is no change. */
+export function checkHostPaths({ localSources }: { readonly localSources: LocalSourceRules }) {
+  return function (
+    by: Principal,
+    { before, change, target }: { before: ProjectSettings; change: ProjectSettingsChange; target?: Target },
+  ): void {
+    if (change.hostPaths === undefined) return;
+    const [former = [], wanted] = [before.hostPaths, change.hostPaths ?? []];
+    if (wanted.length === former.length && wanted.every((path, index) => path === former[index])) return;
+    demand(by, "project:admin", target);
+    if (localSources.mode === "cloud" && wanted.length > 0) {
+      throw new Failure(
+        "forbidden",
+        "host_access_forbidden",
+        "Cannot allow paths of the machine in cloud mode: use volumes of the project",
+      );
+    }
+  };
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Principal } from "../../domain/permission.ts";
+import { memoryApp } from "../support/app.ts";
+import { furnish } from "../support/furnished.ts";
+
+/** An application in which somebody else carries decisions out, at once. */
+async function scene(restoredDeploymentId: string | null) {
+  const app = await memoryApp();
+  const { released: id } = await furnish(app);
+  const asked: string[] = [];
+  const decide = (decision: "kept" | "rejected") => async (by: Principal, named: string) => {
+    asked.push(`${decision} ${named} by ${by.role}`);
+    const status = decision === "kept" ? "ready" : "rejected";
+    return { ...(await app.world.deployments.get(named))!, status, decision } as Deployment;
+  };
+  Object.assign(app.useCases, {
+    keepDeployment: decide("kept"),
+    rejectDeployment: async (by: Principal, named: string) => ({
+      deployment: await decide("rejected")(by, named),
+      restoredDeploymentId,
+    }),
+  });
+  const post = (path: string, body?: object) =>
+    app.call("POST", `/api/deployments/${id}/${path}`, { token: app.owner, ...(body && { body }) });
+  return { id, asked, post };
+}
+
+test("keep answers with the deployment as it stands then", async () => {
+  const { id, asked, post } = await scene(null);
+  const answer = await post("keep");
+  expect(answer.body).toMatchObject({ success: true, deployment: { id, status: "ready", decision: "kept" } });
+  expect(Object.keys(answer.body).toSorted()).toEqual(["deployment", "success"]);
+  expect(asked).toEqual([`kept ${id} by owner`]);
+});
+
+test.each([["dep_01m7edka8326kz9mv55sbbg868"], [null]])("reject tells that %p serves again", async (restored) => {
+  const { id, asked, post } = await scene(restored);
+  const deployment = { id, status: "rejected", decision: "rejected" };
+  expect((await post("reject")).body).toMatchObject({ success: true, deployment, restoredDeploymentId: restored });
+  expect(asked).toEqual([`rejected ${id} by owner`]);
+});
+
+test.each(["keep", "reject"])("%s takes no fields", async (word) => {
+  const { asked, post } = await scene(null);
+  expect((await post(word, {})).status).toBe(200);
+  expect((await post(word, { services: ["web"] })).status).toBe(400);
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,288 @@
+import { describe, expect, test } from "bun:test";
+import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
+import type { AppSettings } from "../../compose.ts";
+import { browser, type Call, member, memoryApp, ownerSession } from "../support/app.ts";
+
+const DB = { name: "db", image: "postgres:18", ports: [5432], volumes: ["data:/var/lib/postgresql"] };
+const folders = new MemoryHostFolders(["/srv/shop/files", "/opt/apps/one", "/etc/x", "/data/slipway/releases"], {
+  "/srv/shop/escape": "/etc",
+  "/srv/alias": "/srv/shop",
+});
+
+/** A database that keeps its data at a path of the machine. */
+function mounting(path: string) {
+  return { services: [{ ...DB, volumes: [`${path}:/x`] }] };
+}
+
+async function scene(settings: Partial<AppSettings> = {}) {
+  const app = await memoryApp(settings, () => ({ hostFolders: folders }));
+  const as = { token: app.owner };
+  async function project(body: object = {}, by: Call = as): Promise<string> {
+    const name = `Shop ${crypto.randomUUID().slice(0, 8)}`;
+    const answer = await app.call("POST", "/api/projects", { ...by, body: { name, ...body } });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return answer.body.data.id;
+  }
+  function access(projectId: string, wish: object, by: Call = as) {
+    return app.call("POST", "/api/deployments/build/access", { ...by, body: { projectId, start: false, ...wish } });
+  }
+  /** What is stored of a deployment that was taken. */
+  async function stored(projectId: string, wish: object) {
+    const answer = await access(projectId, wish);
+    if (answer.status !== 200) throw new Error(answer.text);
+    return (await app.world.deployments.get(answer.body.deployment_id))!;
+  }
+  async function names(projectId: string, by: Call = as): Promise<string[]> {
+    const { data } = (await app.call("GET", `/api/domains?projectId=${projectId}`, by)).body;
+    return data.map(({ hostname }: { hostname: string }) => hostname);
+  }
+  return { app, as, project, access, stored, names };
+}
+
+describe("given services", () => {
+  test("that are all images need no source", async () => {
+    const { project, stored } = await scene();
+    const made = await stored(await project(), { services: [DB] });
+    expect([made.source, made.trigger, made.plan.projectType]).toEqual([{ kind: "none" }, "manual", "services"]);
+  });
+
+  test("come with the source that the project is linked to", async () => {
+    const { project, stored } = await scene();
+    const linked = await project({ gitUrl: "https://git.example.com/shop.git" });
+    expect((await stored(linked, { services: [DB] })).source.kind).toBe("git");
+  });
+
+  test("that are built need a source", async () => {
+    const { project, access } = await scene();
+    const refused = await access(await project(), { services: [DB, { name: "web", build: "." }] });
+    expect([refused.status, refused.body.code]).toEqual([400, "no_source"]);
+  });
+
+  test("are those of the project's settings where none are given, unless it is said to be something else", async () => {
+    const { project, stored, access } = await scene();
+    for (const projectType of [undefined, "services"]) {
+      const made = await stored(await project({ services: [DB], projectType }), { services: [] });
+      expect([made.source.kind, made.plan.projectType]).toEqual(["none", "services"]);
+    }
+    const app = await project({ services: [DB], projectType: "app" });
+    expect((await access(app, {})).body.code).toBe("no_source");
+    const other = await project({ services: [{ name: "web" }] });
+    expect((await stored(other, { services: [DB] })).source.kind).toBe("none");
+  });
+
+  test("are deployed by POST /api/deployments too", async () => {
+    const { app, as, project } = await scene();
+    const body = { projectId: await project({ services: [DB] }), start: false };
+    const answer = await app.call("POST", "/api/deployments", { ...as, body });
+    expect([answer.status, answer.body.data.deployment.trigger]).toEqual([202, "manual"]);
+  });
+
+  test("take variables that are only named from the project, and say which is missing", async () => {
+    const { app, as, project, access } = await scene();
+    const id = await project();
+    const services = [{ ...DB, environment: ["POSTGRES_PASSWORD"] }];
+    const missing = await access(id, { services });
+    expect([missing.status, missing.body.details[0].path]).toEqual([400, "services.0.environment.0"]);
+    const upserts = [{ key: "POSTGRES_PASSWORD", value: "letmein", secret: true }];
+    await app.call("PATCH", `/api/projects/${id}/env`, { ...as, body: { upserts } });
+    expect((await access(id, { services })).status).toBe(200);
+  });
+
+  test("use nothing up when they are refused", async () => {
+    const { app, as, project, access, names } = await scene();
+    const id = await project();
+    const wish = { services: [{ name: "web", ports: ["x"] }], publicEndpoints: [{ domain: "lost" }] };
+    expect((await access(id, wish)).status).toBe(400);
+    expect(await names(id)).not.toContain("lost.localhost");
+    expect((await app.call("GET", `/api/deployments?projectId=${id}`, as)).body.data).toEqual([]);
+  });
+});
+
+describe("public endpoints", () => {
+  const web = { name: "web", image: "nginx:1", ports: [80] };
+  const api = { name: "api", image: "acme/api", ports: [80, 81] };
+
+  test("claim free names for the project, once and for good", async () => {
+    const { project, stored, names } = await scene();
+    const id = await project();
+    const publicEndpoints = [
+      { service: "web", domain: "front" },
+      { service: "api", domain: "back", targetPath: "/v1" },
+      { service: "web", domain: "back" },
+    ];
+    for (const _ of [1, 2]) {
+      const made = await stored(id, { services: [web, api], publicEndpoints });
+      expect(made.plan.publicEndpoints).toEqual(publicEndpoints);
+    }
+    expect((await names(id)).filter((name) => !name.startsWith("shop-")).toSorted()).toEqual([
+      "back.localhost",
+      "front.localhost",
+    ]);
+  });
+
+  test("claim the names of a project that is only one service, and of its settings", async () => {
+    const { project, stored, names } = await scene();
+    const id = await project({ gitUrl: "https://git.example.com/shop.git", publicEndpoints: [{ domain: "kept" }] });
+    await stored(id, {});
+    await stored(id, { publicEndpoints: [{ domain: "given" }] });
+    expect(await names(id)).toEqual(expect.arrayContaining(["kept.localhost", "given.localhost"]));
+  });
+
+  test("claim nothing for a preview", async () => {
+    const { project, stored, names } = await scene();
+    const id = await project();
+    await stored(id, { services: [web], environment: "preview", publicEndpoints: [{ domain: "later" }] });
+    expect(await names(id)).not.toContain("later.localhost");
+  });
+
+  test("refuse a name of another project, and say whose it is to those who may know", async () => {
+    const { app, project, access, names } = await scene();
+    const [mine, other] = [await project({ name: "Mine" }), await project({ name: "Harbour", slug: "harbour" })];
+    const wish = { services: [web], publicEndpoints: [{ domain: "fresh" }, { domain: "harbour" }] };
+    const refused = await access(mine, wish);
+    expect([refused.status, refused.body.code]).toEqual([409, "hostname_taken"]);
+    expect(refused.body.error).toContain('your project "Harbour"');
+    expect(await names(mine)).not.toContain("fresh.localhost");
+    expect((await access(other, wish)).status).toBe(200);
+    const grants = [{ resource: "project", id: mine, action: "write" }];
+    const { token } = await member(app, "restricted", { grants });
+    const hidden = await access(mine, wish, { token });
+    expect([hidden.status, hidden.body.code]).toEqual([409, "hostname_taken"]);
+    expect(hidden.body.error).not.toContain("Harbour");
+  });
+
+  test("refuse a name of another organization without a word about it, and the API's own", async () => {
+    const { app, as, project, access } = await scene({ publicUrl: "http://slipway.localhost" });
+    const second = await app.call("POST", "/api/organizations", { ...as, body: { name: "Second" } });
+    const there = browser(await ownerSession(app), {
+      "x-organization-id": second.body.data.id,
+      origin: "http://slipway.localhost",
+    });
+    await project({ name: "Secret", slug: "harbour" }, there);
+    const id = await project();
+    for (const domain of ["harbour", "slipway"]) {
+      const refused = await access(id, { services: [web], publicEndpoints: [{ domain }] });
+      expect([refused.status, refused.body.code]).toEqual([409, "hostname_taken"]);
+      expect(refused.body.error).not.toContain("Secret");
+    }
+  });
+
+  test("claim names only for those who may write the project", async () => {
+    const { app, project, access } = await scene();
+    const id = await project({ services: [web] });
+    const grants = [{ resource: "deployment", id: "*", action: "write" }];
+    const { token } = await member(app, "restricted", { grants });
+    const refused = await access(id, { publicEndpoints: [{ domain: "fresh" }] }, { token });
+    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"project:write"')]);
+    expect((await access(id, { publicEndpoints: [{ domain: "fresh" }] })).status).toBe(200);
+    expect((await access(id, { publicEndpoints: [{ domain: "fresh" }] }, { token })).status).toBe(200);
+  });
+
+  test("take a custom name only when it is proven", async () => {
+    const { app, as, project, access } = await scene();
+    const id = await project();
+    const wish = { services: [web], publicEndpoints: [{ customDomain: "www.example.com" }] };
+    const unknown = await access(id, wish);
+    expect([unknown.status, unknown.body.code, unknown.body.details[0].path]).toEqual([
+      400,
+      "domain_unverified",
+      "publicEndpoints.0.customDomain",
+    ]);
+    const claimed = await app.call("POST", "/api/domains", {
+      ...as,
+      body: { projectId: id, hostname: "www.example.com" },
+    });
+    const unproven = await access(id, wish);
+    expect(unproven.body.error).toContain(`/api/domains/${claimed.body.data.id}/verify`);
+    const { name, value } = claimed.body.data.verification;
+    app.world.nameRecords.set(name, { texts: [value] });
+    await app.call("POST", `/api/domains/${claimed.body.data.id}/verify`, as);
+    expect((await access(id, wish)).status).toBe(200);
+    expect((await access(await project(), wish)).body.code).toBe("domain_unverified");
+  });
+
+  test("ask which service is meant where several listen on the port", async () => {
+    const { project, access } = await scene();
+    const id = await project();
+    const refused = await access(id, { services: [web, api], publicEndpoints: [{ port: "80" }] });
+    expect([refused.status, refused.body.code]).toEqual([400, "endpoint_ambiguous"]);
+    expect(refused.body.error).toContain('"web", "api"');
+    expect((await access(id, { services: [web, api], publicEndpoints: [{ port: "81" }] })).status).toBe(200);
+  });
+
+  test("refuse the same place under a free and under a custom name", async () => {
+    const { project, access } = await scene();
+    const id = await project({ slug: "twice" });
+    const publicEndpoints = [{ domain: "twice" }, { customDomain: "twice.localhost", service: "api" }];
+    const refused = await access(id, { services: [web, api], publicEndpoints });
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, "publicEndpoints.1"]);
+  });
+});
+
+describe("hostPaths", () => {
+  test("are set and changed by an admin alone", async () => {
+    const { app, project } = await scene();
+    const developer = { token: (await member(app, "developer")).token };
+    const admin = { token: (await member(app, "admin")).token };
+    const hostPaths = ["/srv/shop", "old_volume"];
+    const patch = (id: string, body: object, by: Call) => app.call("PATCH", `/api/projects/${id}`, { ...by, body });
+    const refused = await app.call("POST", "/api/projects", { ...developer, body: { name: "X", hostPaths } });
+    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"project:admin"')]);
+    const id = await project({ hostPaths }, admin);
+    expect((await patch(id, { hostPaths: ["/"] }, developer)).status).toBe(403);
+    expect((await patch(id, { hostPaths: null }, developer)).status).toBe(403);
+    expect((await patch(id, { hostPaths: hostPaths.toReversed() }, developer)).status).toBe(403);
+    expect((await patch(id, { hostPaths, name: "Renamed" }, developer)).body.data).toMatchObject({ hostPaths });
+    expect((await patch(id, { hostPaths: ["/srv"] }, admin)).body.data.hostPaths).toEqual(["/srv"]);
+    expect((await patch(id, { hostPaths: null }, admin)).body.data.hostPaths).toBeNull();
+    const slug = `ensured-${crypto.randomUUID().slice(0, 8)}`;
+    const ensure = (by: Call) =>
+      app.call("POST", "/api/projects/ensure", { ...by, body: { name: slug, slug, hostPaths } });
+    expect([(await ensure(developer)).status, (await ensure(admin)).status, (await ensure(developer)).status]).toEqual([
+      403, 200, 200,
+    ]);
+  });
+
+  test.each([["relative/path"], ["/srv/../etc"], ["-x"], ["a b"], ["."]])("refuse %j", async (path) => {
+    const { app, as } = await scene();
+    const answer = await app.call("POST", "/api/projects", { ...as, body: { name: "X", hostPaths: ["/ok", path] } });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, "hostPaths.1"]);
+  });
+
+  test("are refused in cloud mode", async () => {
+    const { app, as, project, access } = await scene({ mode: "cloud", localSourceRoots: ["/opt/apps"] });
+    const answer = await app.call("POST", "/api/projects", { ...as, body: { name: "X", hostPaths: ["/srv"] } });
+    expect([answer.status, answer.body.code]).toEqual([403, "host_access_forbidden"]);
+    expect((await access(await project({ hostPaths: [] }), mounting("/opt/apps/one"))).status).toBe(403);
+  });
+
+  test("and LOCAL_SOURCE_ROOTS let services use paths of the machine, and nothing else does", async () => {
+    const { project, access } = await scene({ localSourceRoots: ["/opt/apps"] });
+    const id = await project({ hostPaths: ["/srv/shop"] });
+    for (const path of ["/srv/shop", "/srv/shop/files", "/opt/apps/one", "/srv/shop/not-there"])
+      expect([path, (await access(id, mounting(path))).status]).toEqual([path, 200]);
+    for (const path of [
+      "/srv",
+      "/srv/shop/../../etc",
+      "/etc/x",
+      "/data/slipway/releases",
+      "/var/run/docker.sock",
+      "/",
+    ]) {
+      const refused = await access(id, mounting(path));
+      expect([path, refused.status, refused.body.code]).toEqual([path, 403, "host_access_forbidden"]);
+    }
+    const refused = await access(id, mounting("/etc/x"));
+    expect(refused.body.error).toBe(
+      'Cannot give "db" the path "/etc/x" of the machine: an admin can allow it by adding it to hostPaths of the project',
+    );
+  });
+
+  test("count with links resolved", async () => {
+    const { project, access } = await scene();
+    const id = await project({ hostPaths: ["/srv/shop"] });
+    expect((await access(id, mounting("/srv/shop/escape/x"))).status).toBe(403);
+    const alias = await project({ hostPaths: ["/srv/alias"] });
+    expect((await access(alias, mounting("/srv/alias/files"))).status).toBe(200);
+  });
+});
