@@ -11,6 +11,7 @@ import { listDomains } from "./application/domains/list_domains.ts";
 import { removeDomain } from "./application/domains/remove_domain.ts";
 import { verifyDomain } from "./application/domains/verify_domain.ts";
 import { cancelDeployment } from "./application/deployments/cancel_deployment.ts";
+import { keepDeployment, rejectDeployment } from "./application/deployments/decide_deployment.ts";
 import { deployProject } from "./application/deployments/deploy_project.ts";
 import { followDeployment } from "./application/deployments/follow_deployment.ts";
 import { describeInstances, measureInstances, restartInstances } from "./application/deployments/instances_of.ts";
@@ -203,6 +204,8 @@ function backupUseCases(ports: Ports) {
 function deploymentUseCases(ports: Ports) {
   return {
     cancelDeployment: cancelDeployment(ports),
+    keepDeployment: keepDeployment(ports),
+    rejectDeployment: rejectDeployment(ports),
     deployProject: deployProject(ports),
     describeInstances: describeInstances(ports),
     downloadLogs: downloadLogs(ports),

@@ -9,7 +9,7 @@ export interface FetchedSource {
 }
 
 /** A source that lies outside the release folders. */
-export type FetchableSource = Exclude<DeploymentSource, { kind: "artifact" | "copy" }>;
+export type FetchableSource = Exclude<DeploymentSource, { kind: "artifact" | "copy" | "none" }>;
 
 /** Where a source goes, and who watches. */
 export interface FetchTarget {

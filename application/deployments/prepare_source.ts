@@ -48,7 +48,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
 function sourceOf(
   { githostUrl }: PrepareSourcePorts,
   wish: PrepareWish,
-): Exclude<DeploymentSource, { kind: "artifact" | "copy" }> {
+): Exclude<DeploymentSource, { kind: "artifact" | "copy" | "none" }> {
   if (wish.source === "local") return { kind: "local", path: wish.path };
   if (!isGitName(wish.owner)) throw invalidField("owner", "this is not a name a git host gives");
   if (!isGitName(wish.repo)) throw invalidField("repo", "this is not a name a git host gives");

@@ -38,6 +38,7 @@ const EVERY_SETTING: Required<ProjectSettings> = {
   buildTarget: "production",
   buildArgs: { EDITION: "full" },
   rootDirectory: "apps/shop",
+  hostPaths: ["/srv/media", "pgdata"],
   port: 3_000,
   projectType: "services",
   services: [

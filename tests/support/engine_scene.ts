@@ -3,6 +3,7 @@ import { MemoryLog } from "../../adapters/memory/log.ts";
 import { type MemoryWorld, memoryWorld } from "../../adapters/memory/memory_world.ts";
 import type { SourceFiles } from "../../adapters/memory/sources.ts";
 import type { EngineSettings } from "../../application/deployments/engine/run.ts";
+import { Slots } from "../../application/deployments/engine/slots.ts";
 import { runDeployment } from "../../application/deployments/engine/run_deployment.ts";
 import { startWorker, type Worker } from "../../application/deployments/engine/worker.ts";
 import type { DeployWish } from "../../application/deployments/deploy_project.ts";
@@ -36,6 +37,8 @@ const ENGINE: EngineSettings = {
   baseImages: [],
   cacheScope: (projectId) => projectId,
   buildTimeoutMs: 5_000,
+  buildSlots: new Slots(4),
+  hostAccess: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
   rollbackWindow: 2,
   edgeUrl: (hostname) => `http://${hostname}:4480`,
   probationMs: 3,
@@ -167,7 +170,7 @@ export class EngineScene implements AsyncDisposable {
 
   /** Which deployment visitors of a project get. */
   served(project: Project): string | undefined {
-    return this.memory.edge.routeOf(`${project.slug}.localhost`, "/")?.deploymentId;
+    return this.memory.edge.routeOf(`${project.slug}.localhost`, "/")?.servedBy.split("-")[0];
   }
 
   /** The deployments of which something runs. */

@@ -20,7 +20,7 @@ describe("restoreReleases()", () => {
     await using scene = await EngineScene.open();
     const { live, restore } = await afterPowerCut(scene);
     const { routes, waiting } = await restore();
-    expect(routes).toMatchObject([{ deploymentId: live.id, target: { kind: "address" } }]);
+    expect(routes).toMatchObject([{ servedBy: expect.stringContaining(live.id), target: { kind: "address" } }]);
     expect(waiting.size).toBe(0);
   });
 
@@ -32,7 +32,7 @@ describe("restoreReleases()", () => {
     let asked = 0;
     runtime.start = (request) => (asked++ < 3 ? Promise.reject(AWAY) : start(request));
     const { routes, waiting } = await restore();
-    expect(routes).toMatchObject([{ deploymentId: live.id, target: { kind: "starting" } }]);
+    expect(routes).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
     expect([...waiting]).toEqual([live.id]);
     const back: EdgeRoute[] = [];
     await restoreLater(restore, waiting, {
@@ -40,7 +40,7 @@ describe("restoreReleases()", () => {
       signal: new AbortController().signal,
       back: async (_key, found) => void back.push(...found),
     });
-    expect(back).toMatchObject([{ deploymentId: live.id, target: { kind: "address" } }]);
+    expect(back).toMatchObject([{ servedBy: expect.stringContaining(live.id), target: { kind: "address" } }]);
     expect(asked).toBe(4);
   });
 
@@ -62,7 +62,7 @@ describe("restoreReleases()", () => {
     runtime.start = (request) =>
       request.deploymentId === live.id ? Promise.reject(new Error("no such program")) : start(request);
     const { routes, waiting } = await restore();
-    expect(routes.map(({ deploymentId }) => deploymentId)).toEqual([other.id]);
+    expect(routes.map(({ servedBy }) => servedBy)).toEqual([expect.stringContaining(other.id)]);
     expect(waiting.size).toBe(0);
     expect(JSON.stringify(scene.memory.log.lines)).toContain("no such program");
   });

@@ -101,7 +101,7 @@ test("a preview has an address of its own and leaves the live release alone", as
   expect(preview.status).toBe("ready");
   const { hostname } = new URL(preview.urls[0]!);
   expect(hostname).not.toBe(`${project.slug}.localhost`);
-  expect(scene.memory.edge.routeOf(hostname, "/")?.deploymentId).toBe(preview.id);
+  expect(scene.memory.edge.routeOf(hostname, "/")?.servedBy).toStartWith(preview.id);
   expect(scene.served(project)).toBe(live.id);
   expect((await scene.memory.liveReleases.find(project.id))?.deployment.id).toBe(live.id);
   expect((await scene.running()).toSorted()).toEqual([live.id, preview.id].toSorted());
