@@ -1,4 +1,5 @@
 import { runDeployment } from "../../application/deployments/engine/run_deployment.ts";
+import { Slots } from "../../application/deployments/engine/slots.ts";
 import { startWorker } from "../../application/deployments/engine/worker.ts";
 import type { AppSettings } from "../../compose.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
@@ -18,7 +19,9 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
     runtime: "process",
     baseImages: [],
     cacheScope: (projectId) => projectId,
-    buildTimeoutMs: 5_000,
+    buildSlots: new Slots(4),
+  hostAccess: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
+  buildTimeoutMs: 5_000,
     rollbackWindow: 3,
     edgeUrl: (hostname) => `http://${hostname}:4480`,
     probationMs: 3,

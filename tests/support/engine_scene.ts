@@ -31,13 +31,12 @@ export const INSTALL = "npm install";
 export const BUILD = "npm run build";
 export const START = "npm run start";
 
-const ENGINE: EngineSettings = {
+const ENGINE: Omit<EngineSettings, "buildSlots"> = {
   baseDomain: "localhost",
   runtime: "process",
   baseImages: [],
   cacheScope: (projectId) => projectId,
   buildTimeoutMs: 5_000,
-  buildSlots: new Slots(4),
   hostAccess: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
   rollbackWindow: 2,
   edgeUrl: (hostname) => `http://${hostname}:4480`,
@@ -101,7 +100,7 @@ export class EngineScene implements AsyncDisposable {
   }
 
   #start(world: World): Worker {
-    const run = runDeployment(world, { ...ENGINE, ...this.#options.engine });
+    const run = runDeployment(world, { ...ENGINE, buildSlots: new Slots(4), ...this.#options.engine });
     return startWorker(world, { run, maxBuilds: this.#options.maxBuilds ?? 2 });
   }
 

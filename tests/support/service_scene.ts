@@ -1,3 +1,5 @@
+import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
+import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import type { ServiceDefinition } from "../../domain/service_definition.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Project, ProjectSettings } from "../../domain/project.ts";
@@ -30,7 +32,11 @@ export function shop(versions: Versions): readonly ServiceDefinition[] {
 
 /** Opens a scene of containers in which every image of a shop is there. */
 export async function shopScene(options: SceneOptions = {}): Promise<EngineScene> {
-  const scene = await EngineScene.open({ ...options, engine: { runtime: "docker", ...options.engine } });
+  const scene = await EngineScene.open({
+    ...options,
+    engine: { runtime: "docker", ...options.engine },
+    replace: (world) => ({ manifestParser: new LibraryManifestParser(), yamlReader: new LibraryYamlReader(), ...options.replace?.(world) }),
+  });
   const { imageRegistry, runtime } = scene.memory;
   for (const name of Object.keys(SHOP)) {
     for (const version of ["1", "2", "3", "bad", "bad2"]) {

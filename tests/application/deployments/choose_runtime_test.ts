@@ -49,7 +49,6 @@ describe("chooseRuntime()", () => {
       "docker",
     ],
     ["a site that is built", { plan: { projectType: "static", buildCommand: "make" } }, "docker"],
-    ["several services", { plan: { projectType: "services" } }, "services_unsupported"],
   ];
   test.each(CASES)("%s", async (_, situation, expected) => {
     expect(await chosen(situation)).toBe(expected);

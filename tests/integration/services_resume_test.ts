@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Project } from "../../domain/project.ts";
+import type { EngineScene } from "../support/engine_scene.ts";
+import { mortal } from "../support/mortal.ts";
+import { deployShop, SHOP, shop, shopProject, shopScene, standing, statuses, type Versions, versions } from "../support/service_scene.ts";
+
+const LEASE_MS = 10_000;
+/** More calls than any of these makes. */
+const MANY = 300;
+const AT_ONCE = 25;
+
+/** Something that a server is killed in the middle of. */
+interface Work {
+  readonly name: string;
+  /** What is there before; the deployment that it is about, if there is one already. */
+  readonly before: (scene: EngineScene, project: Project) => Promise<Deployment | undefined>;
+  /** Asks for it; resolves to the deployment to look at. */
+  readonly ask: (scene: EngineScene, project: Project, about: Deployment | undefined) => Promise<string>;
+  readonly isOver: (deployment: Deployment) => boolean;
+  readonly status: Deployment["status"];
+  /** What runs then. */
+  readonly runs: Versions;
+  readonly ends: number;
+}
+
+const CHANGED = { ...SHOP, api: "2", worker: "2" };
+const BROKEN = { ...SHOP, api: "2", worker: "bad" };
+
+const WORKS: readonly Work[] = [
+  {
+    name: "a first deployment",
+    before: async () => undefined,
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(SHOP) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "ready",
+    runs: SHOP,
+    ends: 1,
+  },
+  {
+    name: "a deployment that changes two services",
+    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(CHANGED) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "ready",
+    runs: CHANGED,
+    ends: 1,
+  },
+  {
+    name: "a deployment of which a part fails",
+    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(BROKEN) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "partial_failure",
+    runs: { ...SHOP, api: "2" },
+    ends: 1,
+  },
+  {
+    name: "keep",
+    before: broken,
+    ask: (scene, _, about) => decided(scene, about!, "keep"),
+    isOver: ({ decision }) => decision === "kept",
+    status: "ready",
+    runs: { ...SHOP, api: "2" },
+    ends: 2,
+  },
+  {
+    name: "reject",
+    before: broken,
+    ask: (scene, _, about) => decided(scene, about!, "reject"),
+    isOver: ({ decision }) => decision === "rejected",
+    status: "rejected",
+    runs: SHOP,
+    ends: 2,
+  },
+];
+
+async function broken(scene: EngineScene, project: Project): Promise<Deployment> {
+  await deployShop(scene, project, SHOP);
+  return deployShop(scene, project, BROKEN);
+}
+
+/** Asks for a decision without waiting for it, as its caller goes with the server. */
+async function decided(scene: EngineScene, { id }: Deployment, what: "keep" | "reject"): Promise<string> {
+  const asked = what === "keep" ? scene.useCases.keepDeployment(scene.by, id) : scene.useCases.rejectDeployment(scene.by, id);
+  asked.catch(() => {});
+  await scene.until(id, (deployment) => deployment.asked !== null);
+  return id;
+}
+
+/** Kills the process at its call of this number and lets another go on; tells at which, or nothing when it made fewer. */
+async function killedAt(call: number, when: "before" | "after", work: Work): Promise<string | undefined> {
+  await using scene = await shopScene();
+  const project = await shopProject(scene);
+  const about = await work.before(scene, project);
+  const former = await standing(scene, project);
+  await scene.rest();
+  scene.memory.clock.advance(1_000);
+  const id = await work.ask(scene, project, about);
+  const process = mortal(scene.world, { call, when });
+  scene.doomed(process.world);
+  for (;;) {
+    if (process.isDead()) break;
+    const deployment = (await scene.memory.deployments.get(id))!;
+    if (work.isOver(deployment) && process.calls.at(-1) === "deploymentQueue.take") return undefined;
+    await Bun.sleep(1);
+  }
+  await Bun.sleep(2);
+  const died = `${call}: ${when} ${process.calls.at(-1)}`;
+  await expectVisitorsServed(scene, project, died, Object.keys(former).length > 0);
+  scene.memory.clock.advance(LEASE_MS + 1);
+  scene.work();
+  const ended = await scene.until(id, work.isOver);
+  expect([died, ended.status]).toEqual([died, work.status]);
+  expect([died, await versions(scene, project)]).toMatchObject([died, lasting(work.runs)]);
+  const after = await standing(scene, project);
+  // What did not change is as it was, to the container.
+  if (about || Object.keys(former).length > 0) expect([died, after["web"], after["db"]]).toEqual([died, former["web"]!, former["db"]!]);
+  await expectVisitorsServed(scene, project, died, true);
+  const ends = (await scene.events(id)).filter(({ type }) => type === "end");
+  expect([died, ends.length]).toEqual([died, work.ends]);
+  expect([died, Object.values(statuses(ended)).includes("starting")]).toEqual([died, false]);
+  // The next one finds everything in order.
+  if (work.status !== "partial_failure") expect([died, (await deployShop(scene, project, SHOP)).status]).toEqual([died, "ready"]);
+  return died;
+}
+
+/** Migrations are not run on the way back, and are not looked at. */
+function lasting({ migrate: _, ...rest }: Versions): Versions {
+  return rest;
+}
+
+/** Whoever visitors are led to runs. */
+async function expectVisitorsServed(scene: EngineScene, project: Project, died: string, isServed: boolean): Promise<void> {
+  for (const path of ["/", "/api/orders"]) {
+    const route = scene.memory.edge.routeOf(`${project.slug}.localhost`, path);
+    if (!isServed && !route) continue;
+    const instance = route && (await scene.memory.runtime.find(route.servedBy));
+    expect([died, path, instance?.status]).toEqual([died, path, "running"]);
+  }
+}
+
+describe.each(["before", "after"] as const)("killed right %s any call", (when) => {
+  test.each(WORKS)("in the middle of $name, the next process ends it as it should", async (work) => {
+    const died: string[] = [];
+    for (let call = 1; call < MANY; call += AT_ONCE) {
+      const calls = Array.from({ length: AT_ONCE }, (_, index) => call + index);
+      const ats = await Promise.all(calls.map((number) => killedAt(number, when, work)));
+      died.push(...ats.filter((at) => at !== undefined));
+      if (ats.includes(undefined)) break;
+    }
+    expect(died.length).toBeGreaterThan(3);
+    expect(died.length).toBeLessThan(MANY - 2);
+  });
+});
