@@ -4,17 +4,8 @@ import type { DomainName } from "../../domain/domain_name.ts";
 import type { PublicEndpoint } from "../../domain/service_definition.ts";
 import { type Listening, resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
 
-const APP: Listening["from"] = {
-  kind: "app",
-  rootDirectory: "",
-  framework: null,
-  packageManager: null,
-  installCommand: null,
-  buildCommand: null,
-  startCommand: null,
-  outputDirectory: null,
-};
-const IMAGE: Listening["from"] = { kind: "image", reference: "acme/x", pull: "missing" };
+const APP: Listening["from"] = { kind: "app" };
+const IMAGE: Listening["from"] = { kind: "image" };
 
 function app(name: string, ...ports: number[]): Listening {
   return { name, from: APP, ports, oneShot: false };
