@@ -1,6 +1,6 @@
 import type { DomainName } from "../domain_name.ts";
 import type { Project } from "../project.ts";
-import { type Listening, resolveEndpoints, type ResolvedEndpoint } from "../services/resolve_endpoints.ts";
+import type { ResolvedEndpoint } from "../services/resolve_endpoints.ts";
 import type { Deployment } from "./deployment.ts";
 import { endpointName, pathPrefixOf } from "./endpoint_name.ts";
 
@@ -17,8 +17,6 @@ export interface AddressOptions {
   readonly project: Project;
   readonly domains: readonly DomainName[];
   readonly baseDomain: string;
-  /** All services that are to run, where there are several, whether they came up or not. */
-  readonly services?: readonly Listening[];
 }
 
 /** The service of a deployment that is only one. */
@@ -30,9 +28,9 @@ const ALONE = { service: "app", port: null };
  */
 export function addressesOf(
   deployment: Pick<Deployment, "environment" | "plan" | "version">,
-  { project, domains, baseDomain, services }: AddressOptions,
+  { project, domains, baseDomain }: AddressOptions,
 ): readonly PublicAddress[] {
-  const endpoints = endpointsOf(deployment, services);
+  const endpoints = endpointsOf(deployment);
   if (deployment.environment === "preview") {
     const hostname = `${project.slug}-v${deployment.version}-${project.id.slice(-6)}.${baseDomain}`;
     return eachOnce(endpoints.map((endpoint) => ({ ...addressAt(hostname, endpoint), named: false })));
@@ -41,21 +39,24 @@ export function addressesOf(
   const led = leading(endpoints, proven, baseDomain);
   if (led.length > 0) return eachOnce(led);
   // The names it gives are lost, by now; rather by another name than not at all.
-  return eachOnce(
-    leading(endpointsOf({ ...deployment, plan: withoutEndpoints(deployment) }, services), proven, baseDomain),
-  );
+  return eachOnce(leading(endpoints.map(unnamed), proven, baseDomain));
 }
 
-function withoutEndpoints({ plan }: Pick<Deployment, "plan">): Deployment["plan"] {
-  return { ...plan, publicEndpoints: [] };
+/** The endpoints of services are resolved when these are known; the one service of others takes them all. */
+function endpointsOf({
+  plan: { projectType, publicEndpoints },
+}: Pick<Deployment, "plan">): readonly ResolvedEndpoint[] {
+  const all = publicEndpoints.map(({ port, ...endpoint }) => ({
+    ...endpoint,
+    service: endpoint.service ?? ALONE.service,
+    port: port === undefined ? null : Number(port),
+  }));
+  if (projectType === "services") return all;
+  return all.length === 0 ? [ALONE] : all.map((endpoint) => ({ ...endpoint, service: ALONE.service }));
 }
 
-function endpointsOf(
-  { plan: { publicEndpoints } }: Pick<Deployment, "plan">,
-  services: readonly Listening[] | undefined,
-): readonly ResolvedEndpoint[] {
-  if (services) return resolveEndpoints(services, publicEndpoints);
-  return publicEndpoints.length === 0 ? [ALONE] : publicEndpoints.map((endpoint) => ({ ...endpoint, ...ALONE }));
+function unnamed({ domain: _, customDomain: __, domainType: ___, ...endpoint }: ResolvedEndpoint): ResolvedEndpoint {
+  return endpoint;
 }
 
 interface LedAddress extends PublicAddress {
