@@ -1,7 +1,7 @@
 import { endpointName, pathPrefixOf } from "../deployment/endpoint_name.ts";
 import { type Failure, invalid, invalidField } from "../failure.ts";
 import type { PublicEndpoint } from "../service_definition.ts";
-import type { ServiceSpec } from "./service_spec.ts";
+import type { ServiceOrigin, ServiceSpec } from "./service_spec.ts";
 
 /** A public endpoint with the service that it leads to; a port of `null` is the one that the service turns out to listen on. */
 export interface ResolvedEndpoint extends Omit<PublicEndpoint, "port" | "service"> {
@@ -10,7 +10,9 @@ export interface ResolvedEndpoint extends Omit<PublicEndpoint, "port" | "service
 }
 
 /** What has to be known of a service to tell whether it can be public. */
-export type Listening = Pick<ServiceSpec, "name" | "from" | "ports" | "oneShot">;
+export interface Listening extends Pick<ServiceSpec, "name" | "ports" | "oneShot"> {
+  readonly from: Pick<ServiceOrigin, "kind">;
+}
 
 /** Names that say that a service is what people come for, the likeliest first. */
 const MAIN_NAMES = ["web", "frontend", "app", "site", "www", "api", "server"];

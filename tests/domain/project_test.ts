@@ -142,6 +142,7 @@ describe("checkSettings()", () => {
     { rootDirectory: "", outputDirectory: "dist/web" },
     { rootDirectory: "./apps/web" },
     { healthPath: "/" },
+    { hostPaths: ["/", "/srv/shop/", "shop_data.2"] },
     { healthPath: "/health?deep=1&x=%20" },
   ] as ProjectSettings[])("takes %j", (settings) => {
     expect(checkSettings(settings)).toBeUndefined();
@@ -170,6 +171,10 @@ describe("checkSettings()", () => {
     ["healthPath", { healthPath: "/\\evil.example.com/" }],
     ["healthPath", { healthPath: "/a b" }],
     ["healthPath", { healthPath: "/a\r\nHost: evil" }],
+    ["hostPaths.1", { hostPaths: ["/srv", "srv/shop"] }],
+    ["hostPaths.0", { hostPaths: ["/srv/../etc"] }],
+    ["hostPaths.0", { hostPaths: ["/a\0b"] }],
+    ["hostPaths.0", { hostPaths: [""] }],
     ["autoDeploy", { autoDeploy: true }],
     ["autoDeploy", { autoDeploy: true, gitUrl: "https://git.example.com/x" }],
   ] as [string, ProjectSettings][])("refuses %s in %j", (path, settings) => {

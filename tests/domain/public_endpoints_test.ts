@@ -4,17 +4,8 @@ import type { DomainName } from "../../domain/domain_name.ts";
 import type { PublicEndpoint } from "../../domain/service_definition.ts";
 import { type Listening, resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
 
-const APP: Listening["from"] = {
-  kind: "app",
-  rootDirectory: "",
-  framework: null,
-  packageManager: null,
-  installCommand: null,
-  buildCommand: null,
-  startCommand: null,
-  outputDirectory: null,
-};
-const IMAGE: Listening["from"] = { kind: "image", reference: "acme/x", pull: "missing" };
+const APP: Listening["from"] = { kind: "app" };
+const IMAGE: Listening["from"] = { kind: "image" };
 
 function app(name: string, ...ports: number[]): Listening {
   return { name, from: APP, ports, oneShot: false };
@@ -141,20 +132,22 @@ function nameOf(hostname: string, verified = true): DomainName {
   return { ...ids, hostname, type: "free", proof: "x", verifiedAt: verified ? at : null, createdAt: at };
 }
 
-function addresses(
-  publicEndpoints: readonly PublicEndpoint[],
-  {
-    services,
-    environment = "production",
-    hosts = PROVEN,
-  }: { services?: Listening[]; environment?: "production" | "preview"; hosts?: string[] } = {},
-): string[] {
-  const deployment = { environment, version: 7, plan: { publicEndpoints } } as unknown as Parameters<
-    typeof addressesOf
-  >[0];
+interface Setting {
+  /** Services whose endpoints are resolved first, as a deployment's are; absent: it is only one. */
+  readonly services?: readonly Listening[];
+  readonly environment?: "production" | "preview";
+  readonly hosts?: readonly string[];
+}
+
+function addresses(endpoints: readonly PublicEndpoint[], setting: Setting = {}): string[] {
+  const { services, environment = "production", hosts = PROVEN } = setting;
+  const resolved =
+    services && resolveEndpoints(services, endpoints).map(({ port, ...one }) => ({ ...one, ...(port && { port }) }));
+  const plan = { projectType: services ? "services" : "app", publicEndpoints: resolved ?? endpoints };
+  const deployment = { environment, version: 7, plan } as unknown as Parameters<typeof addressesOf>[0];
   const project = { id: "prj_123456", slug: "shop" } as Parameters<typeof addressesOf>[1]["project"];
   const domains = [...hosts.map((host) => nameOf(host)), nameOf("unproven.example.com", false)];
-  return addressesOf(deployment, { project, domains, baseDomain: "localhost", ...(services && { services }) }).map(
+  return addressesOf(deployment, { project, domains, baseDomain: "localhost" }).map(
     ({ hostname, pathPrefix, service, port }) => `${hostname}${pathPrefix} ${service}:${port}`,
   );
 }
@@ -164,7 +157,7 @@ describe("addressesOf()", () => {
 
   test("leads all proven names to the one service of a simple project", () => {
     expect(addresses([])).toEqual(["shop.localhost/ app:null", "shop.example.com/ app:null"]);
-    expect(addresses([{ port: 3000, service: "web", domain: "shop" }])).toEqual(["shop.localhost/ app:null"]);
+    expect(addresses([{ port: 3000, service: "web", domain: "shop" }])).toEqual(["shop.localhost/ app:3000"]);
     expect(addresses([{ targetPath: "/x/" }])).toEqual(["shop.localhost/x app:null", "shop.example.com/x app:null"]);
   });
 
@@ -200,7 +193,7 @@ describe("addressesOf()", () => {
   test("leaves out what is not proven, and falls back to the project's names when nothing is left", () => {
     const lost = { customDomain: "unproven.example.com", service: "api" };
     expect(addresses([lost, { domain: "shop" }], { services })).toEqual(["shop.localhost/ web:80"]);
-    expect(addresses([lost], { services })).toEqual(["shop.localhost/ web:80", "shop.example.com/ web:80"]);
+    expect(addresses([lost], { services })).toEqual(["shop.localhost/ api:3000", "shop.example.com/ api:3000"]);
     expect(addresses([lost])).toEqual(["shop.localhost/ app:null", "shop.example.com/ app:null"]);
     expect(addresses([lost], { services, hosts: [] })).toEqual([]);
   });
