@@ -83,7 +83,7 @@ function engineSettings(config: Config, edgePort: number, installation: string):
     cacheScope: (projectId) => createHash("sha256").update(`${installation} caches ${projectId}`).digest("hex"),
     buildTimeoutMs: config.buildTimeoutSeconds * 1000,
     buildSlots: new Slots(config.buildConcurrency),
-    hostAccess: { mode: config.mode, roots: config.localSourceRoots, dataFolder: config.dataFolder },
+    localSources: { mode: config.mode, roots: config.localSourceRoots, dataFolder: config.dataFolder },
     rollbackWindow: config.rollbackWindow,
     edgeUrl: (hostname) => `http://${hostname}${edgePort === 80 ? "" : `:${edgePort}`}`,
     probationMs: PROBATION_MS,

@@ -20,7 +20,7 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
     baseImages: [],
     cacheScope: (projectId) => projectId,
     buildSlots: new Slots(4),
-  hostAccess: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
+  localSources: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
   buildTimeoutMs: 5_000,
     rollbackWindow: 3,
     edgeUrl: (hostname) => `http://${hostname}:4480`,

@@ -37,7 +37,7 @@ const ENGINE: Omit<EngineSettings, "buildSlots"> = {
   baseImages: [],
   cacheScope: (projectId) => projectId,
   buildTimeoutMs: 5_000,
-  hostAccess: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
+  localSources: { mode: "self-hosted", roots: [], dataFolder: "/var/lib/slipway" },
   rollbackWindow: 2,
   edgeUrl: (hostname) => `http://${hostname}:4480`,
   probationMs: 3,

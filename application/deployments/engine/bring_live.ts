@@ -76,6 +76,7 @@ function withoutCancelling(signal: AbortSignal): AbortSignal {
 
 async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<Changeover> {
   const { deployment, ports } = run;
+  await forgetAttempt(run);
   return new Changeover(run, {
     former: former ? await standingsOf(run, former.deployment) : [],
     wanted: await recordsOf(ports, deployment),
@@ -86,6 +87,12 @@ async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<
     keepsSame: hasServices(deployment),
     runsOneShots: deployment.rollbackOf === null,
   });
+}
+
+/** What a killed process noted of its attempt does not count: all that is wanted is tried again. */
+async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
+  const composition = hasServices(deployment) ? await ports.compositions.read(deployment.id) : undefined;
+  if (composition?.instead) await ports.compositions.write(deployment.id, { ...composition, instead: null });
 }
 
 /** How the services of a release stand. */
@@ -123,16 +130,12 @@ async function nameServices(run: Run): Promise<void> {
 
 /** Moves traffic once the release has stayed up; one that replaces nothing gets it at once, as there is nobody to go back to. */
 async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
-  const { compositions, projects, runtime } = run.ports;
+  const { projects, runtime } = run.ports;
   const { deployment, project } = run;
   if (!former) await route(run);
   const outcomes = await changeover.stayedUp();
   run.signal.throwIfAborted();
   if (outcomes.some(({ status }) => status === "failed")) await noteWhatRuns(run, outcomes, former);
-  else if (hasServices(deployment)) {
-    const composition = await compositions.read(deployment.id);
-    if (composition?.instead) await compositions.write(deployment.id, { ...composition, instead: null });
-  }
   await storeOutcomes(run, outcomes, former?.deployment.id ?? null);
   for (const { beside, instanceId } of outcomes) if (beside && instanceId) await runtime.introduce(instanceId);
   if (deployment.environment === "preview") return;

@@ -2,7 +2,6 @@ import type { Detection } from "../../../domain/detection/detection.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
 import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { checkHostAccess } from "../../../domain/services/host_access.ts";
 import { resolveEndpoints } from "../../../domain/services/resolve_endpoints.ts";
 import {
   PLAIN_CONTAINER,
@@ -11,6 +10,7 @@ import {
   type ServiceSpec,
 } from "../../../domain/services/service_spec.ts";
 import { innerPath } from "../../../domain/services/sole_service.ts";
+import { checkHostMounts } from "../../projects/check_host_mounts.ts";
 import { loadCompose } from "../load_compose.ts";
 import { detectIn } from "../prepare_source.ts";
 import { plannedService, servicePlan } from "./app_plan.ts";
@@ -27,7 +27,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   const given = (await compositions.read(id))?.given ?? null;
   const specs = given ? withVariables(run, given) : await fromSource(run, found!);
   if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
-  checkHostAccess(specs, { ...run.settings.hostAccess, hostPaths: run.project.settings.hostPaths ?? [] });
+  await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(run.project, specs);
   const { containerEngine } = run.ports;
   const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
   const recognised: ServiceSpec[] = [];

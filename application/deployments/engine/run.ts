@@ -5,7 +5,6 @@ import { Failure } from "../../../domain/failure.ts";
 import type { BaseImages } from "../../../domain/image/base_images.ts";
 import type { Project, RuntimeName } from "../../../domain/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
-import type { HostRules } from "../../../domain/services/host_access.ts";
 import type { Builder } from "../../../ports/builder.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Compositions } from "../../../ports/compositions.ts";
@@ -15,6 +14,7 @@ import type { Deployments } from "../../../ports/deployments.ts";
 import type { Domains } from "../../../ports/domains.ts";
 import type { Edge } from "../../../ports/edge.ts";
 import type { HealthProbe } from "../../../ports/health_probe.ts";
+import type { HostFolders } from "../../../ports/host_folders.ts";
 import type { ImageBuilder } from "../../../ports/image_builder.ts";
 import type { ImageRegistry } from "../../../ports/image_registry.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
@@ -27,6 +27,7 @@ import type { Sources } from "../../../ports/sources.ts";
 import type { UploadFiles } from "../../../ports/upload_files.ts";
 import type { Volumes } from "../../../ports/volumes.ts";
 import type { YamlReader } from "../../../ports/yaml_reader.ts";
+import type { LocalSourceRules } from "../../projects/check_local_path.ts";
 import type { EventWriter } from "./event_writer.ts";
 import type { Slots } from "./slots.ts";
 
@@ -41,6 +42,7 @@ export interface EnginePorts {
   readonly domains: Domains;
   readonly edge: Edge;
   readonly healthProbe: HealthProbe;
+  readonly hostFolders: HostFolders;
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;
   readonly liveReleases: LiveReleases;
@@ -65,8 +67,8 @@ export interface EngineSettings {
   /** Where base images of generated Dockerfiles are taken from. */
   readonly baseImages: BaseImages;
   readonly buildTimeoutMs: number;
-  /** What of this machine services may use by default. */
-  readonly hostAccess: Omit<HostRules, "hostPaths">;
+  /** What of this machine may be used by default. */
+  readonly localSources: LocalSourceRules;
   /** Lets so many builds of this process run at once, whatever they are of. */
   readonly buildSlots: Slots;
   readonly rollbackWindow: number;
