@@ -63,7 +63,7 @@ async function bySlipway(engine: EngineApi, folder: string): Promise<Times> {
   const installation = `bench-${crypto.randomUUID()}`;
   const builder = new DockerImageBuilder({ engine, installation });
   const images = new DockerReleaseImages({ engine, installation });
-  const ids = { deploymentId: newId("dep"), projectId: newId("prj") };
+  const ids = { deploymentId: newId("dep"), projectId: newId("prj"), service: "app" };
   const given = {
     dockerfile: { path: "Dockerfile" },
     args: new Map<string, string>(),

@@ -18,7 +18,7 @@ export interface BuildContext {
   readonly dockerfile: { readonly name: string; readonly bytes: Uint8Array };
 }
 
-type ContextRequest = Pick<ImageRequest, "folder" | "dockerfile" | "signal">;
+type ContextRequest = Pick<ImageRequest, "folder" | "dockerfile"> & Partial<Pick<ImageRequest, "signal">>;
 
 const ENTRIES_AT_ONCE = 64;
 /** How long to hold up everybody else. */
@@ -41,7 +41,7 @@ export async function buildContext({ folder, dockerfile, signal }: ContextReques
   const walk = new ContextWalk(root, {
     ignore: new DockerIgnore(new TextDecoder().decode(ignored)),
     without: new Set(generated ? dockerfile.without : []),
-    signal,
+    ...(signal && { signal }),
   });
   return { root, entries: await walk.entries(), dockerfile: { name: name.split("/").at(-1)!, bytes: own } };
 }
@@ -50,7 +50,7 @@ interface WalkRules {
   readonly ignore: DockerIgnore;
   /** Names that are passed over, wherever they lie. */
   readonly without: ReadonlySet<string>;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 class ContextWalk {
@@ -73,7 +73,7 @@ class ContextWalk {
 
   /** Takes in the content of a folder; `pending` are folders above that are ignored unless they turn out to hold something. */
   async #folder(folder: string, verdict: Verdict | undefined, pending: readonly ContextEntry[]): Promise<void> {
-    this.#rules.signal.throwIfAborted();
+    this.#rules.signal?.throwIfAborted();
     const names = await namesIn(join(this.#root, folder));
     let above = pending;
     for (let start = 0; start < names.length; start += ENTRIES_AT_ONCE) {
@@ -93,7 +93,7 @@ class ContextWalk {
   async #letOthers(): Promise<void> {
     if (performance.now() - this.#since < BUSY_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
-    this.#rules.signal.throwIfAborted();
+    this.#rules.signal?.throwIfAborted();
     this.#since = performance.now();
   }
 

@@ -1,10 +1,13 @@
-import type { BuiltImage, ImageBuilder, ImageRequest } from "../../ports/image_builder.ts";
+import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../ports/image_builder.ts";
 import { type BuildContext, buildContext } from "./build_context.ts";
 import { buildkitBuild } from "./buildkit_build.ts";
 import { classicBuild } from "./classic_build.ts";
 import { ContentTimes } from "./content_times.ts";
-import { away, type EngineApi, EngineRefusal } from "./engine_api.ts";
-import { imageName, LABELS } from "./image_names.ts";
+import { contextDigest } from "./context_digest.ts";
+import { dropName, dropNameless } from "./drop_image.ts";
+import { away, type EngineApi } from "./engine_api.ts";
+import { exposedPort, type FoundImage } from "./found_image.ts";
+import { ImageNames, LABELS } from "./image_names.ts";
 import { orRefused } from "./or_refused.ts";
 
 /** What a build may use; the classic builder keeps to it, BuildKit has no such limits. */
@@ -22,20 +25,17 @@ export interface DockerImageBuilderOptions {
   readonly builder?: "buildkit" | "classic";
 }
 
-interface ImageDetails {
-  readonly Id: string;
-  readonly Config?: { readonly ExposedPorts?: Readonly<Record<string, unknown>> | null } | null;
-}
-
 /** Builds images with a Docker Engine, by BuildKit where it has it. */
 export class DockerImageBuilder implements ImageBuilder {
   readonly #engine: EngineApi;
   readonly #options: DockerImageBuilderOptions;
+  readonly #names: ImageNames;
   readonly #times = new ContentTimes();
 
   constructor(options: DockerImageBuilderOptions) {
     this.#engine = options.engine;
     this.#options = options;
+    this.#names = new ImageNames(options.installation);
   }
 
   async features(): Promise<{ readonly mounts: boolean }> {
@@ -46,21 +46,25 @@ export class DockerImageBuilder implements ImageBuilder {
     return orRefused("build an image", () => this.#build(request));
   }
 
+  async identify({ target, args, ...given }: ImageMakings): Promise<string> {
+    return contextDigest(await buildContext(given), { args, ...(target !== undefined && { target }) });
+  }
+
   async #build(request: ImageRequest): Promise<BuiltImage> {
-    const { deploymentId, projectId, signal } = request;
+    const { signal } = request;
     signal.throwIfAborted();
+    const name = this.#names.of(request);
     const context = await buildContext(request);
-    const name = imageName({ installation: this.#options.installation, projectId, deploymentId });
     const former = await this.#image(name);
     try {
       const built = await this.#image(await this.#run(request, context, name));
       if (!built) throw away("the image is gone as soon as it was built");
-      if (former && former.Id !== built.Id) await this.#drop(former.Id);
+      if (former && former.Id !== built.Id) await dropNameless(this.#engine, former.Id);
       return { image: built.Id, port: exposedPort(built) };
     } catch (error) {
       // It may have been aborted when all was done but the last word.
       const late = signal.aborted ? await this.#image(name).catch(() => undefined) : undefined;
-      if (late && late.Id !== former?.Id) await this.#drop(name);
+      if (late && late.Id !== former?.Id) await dropName(this.#engine, name);
       throw error;
     }
   }
@@ -73,8 +77,8 @@ export class DockerImageBuilder implements ImageBuilder {
     return buildkitBuild({ engine, request, context, query, contextKey, times: this.#times.of(contextKey) });
   }
 
-  #image(name: string): Promise<ImageDetails | undefined> {
-    return this.#engine.known<ImageDetails>("GET", `/images/${name}/json`);
+  #image(name: string): Promise<FoundImage | undefined> {
+    return this.#engine.known<FoundImage>("GET", `/images/${name}/json`);
   }
 
   #query({ deploymentId, projectId, args, target }: ImageRequest, name: string) {
@@ -89,13 +93,6 @@ export class DockerImageBuilder implements ImageBuilder {
       buildargs: JSON.stringify(Object.fromEntries(args)),
       target,
     };
-  }
-
-  /** Removes an image by its name or digest, unless something runs it. */
-  async #drop(image: string): Promise<void> {
-    await this.#engine.request("DELETE", `/images/${image}`, { timeoutMs: null }).catch((error: unknown) => {
-      if (!(error instanceof EngineRefusal)) throw error;
-    });
   }
 
   async #builder(): Promise<"buildkit" | "classic"> {
@@ -115,12 +112,4 @@ export class DockerImageBuilder implements ImageBuilder {
     const text = new TextEncoder().encode(`${this.#options.installation} ${projectId}`);
     return Buffer.from(await crypto.subtle.digest("SHA-256", text)).toString("hex");
   }
-}
-
-/** The lowest TCP port that an image says it listens on. */
-function exposedPort({ Config }: ImageDetails): number | null {
-  const ports = Object.keys(Config?.ExposedPorts ?? {}).filter(
-    (port) => !port.endsWith("/udp") && !port.endsWith("/sctp"),
-  );
-  return ports.length === 0 ? null : Math.min(...ports.map((port) => Number.parseInt(port, 10)));
 }

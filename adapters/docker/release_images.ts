@@ -1,7 +1,9 @@
-import type { ReleaseImage, ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../ports/release_images.ts";
+import { dropName, dropNameless } from "./drop_image.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
+import type { FoundImage } from "./found_image.ts";
 import { ImageArchive } from "./image_archive.ts";
-import { imageName, LABELS } from "./image_names.ts";
+import { ImageNames, LABELS, namePatterns, PREFIX } from "./image_names.ts";
 import { orRefused } from "./or_refused.ts";
 
 export interface DockerReleaseImagesOptions {
@@ -10,39 +12,67 @@ export interface DockerReleaseImagesOptions {
   readonly installation: string;
 }
 
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
 interface ImageSummary {
   readonly Id: string;
   readonly RepoTags: readonly string[] | null;
-  readonly Labels: Readonly<Record<string, string>> | null;
   readonly Size: number;
 }
 
-/** The images of one installation on a Docker Engine, known by their labels and names. */
+/** An image with the name that makes it one of this installation. */
+interface NamedImage extends ReleaseImage {
+  readonly name: string;
+}
+
+/** The images of one installation on a Docker Engine, known by their names. */
 export class DockerReleaseImages implements ReleaseImages {
   readonly #engine: EngineApi;
   readonly #installation: string;
+  readonly #names: ImageNames;
   readonly #archive: ImageArchive;
 
   constructor({ engine, installation }: DockerReleaseImagesOptions) {
     this.#engine = engine;
     this.#installation = installation;
+    this.#names = new ImageNames(installation);
     this.#archive = new ImageArchive({ engine, installation });
   }
 
-  async find(deploymentId: string): Promise<ReleaseImage | undefined> {
-    const [found] = await this.#images([`${LABELS.deployment}=${deploymentId}`]);
-    return found;
+  async find(deploymentId: string, service: string): Promise<ReleaseImage | undefined> {
+    const found = await this.#images(namePatterns(deploymentId, service));
+    return found.map(withoutName).find((each) => each.deploymentId === deploymentId && each.service === service);
   }
 
-  list(): Promise<readonly ReleaseImage[]> {
-    return this.#images([]);
+  async list(): Promise<readonly ReleaseImage[]> {
+    return (await this.#images([`${PREFIX}*`])).map(withoutName);
+  }
+
+  async keep(image: string, owner: ImageOwner): Promise<boolean> {
+    const name = this.#names.of(owner);
+    const [repo, tag] = name.split(":");
+    if (!DIGEST.test(image)) return false;
+    return orRefused("keep the image", async () => {
+      const former = await this.#engine.known<FoundImage>("GET", `/images/${name}/json`);
+      if (former?.Id === image) return true;
+      try {
+        await this.#engine.request("POST", `/images/${image}/tag`, { query: { repo, tag } });
+      } catch (error) {
+        if (error instanceof EngineRefusal && error.status === 404) return false;
+        throw error;
+      }
+      if (former) await dropNameless(this.#engine, former.Id);
+      return true;
+    });
   }
 
   async remove(deploymentId: string): Promise<void> {
-    const found = await this.find(deploymentId);
-    if (!found) return;
-    const name = imageName({ ...found, installation: this.#installation });
-    await orRefused("remove the image", () => this.#removeNamed(name));
+    const found = await this.#images(namePatterns(deploymentId));
+    await orRefused("remove the image", async () => {
+      // Engines differ in whether they tell the other names of an image that has one that fits.
+      const own = found.filter((each) => each.deploymentId === deploymentId);
+      for (const { name } of own) await dropName(this.#engine, name);
+    });
   }
 
   async trim(maxCacheBytes: number): Promise<void> {
@@ -58,30 +88,19 @@ export class DockerReleaseImages implements ReleaseImages {
     return orRefused("read the image", () => this.#archive.open(image, path));
   }
 
-  /** What has these labels beside the installation's, and still the name that it was built under. */
-  async #images(labels: readonly string[]): Promise<ReleaseImage[]> {
-    const label = [`${LABELS.installation}=${this.#installation}`, ...labels];
-    const query = { filters: JSON.stringify({ label }) };
+  /** What has a name of this installation that fits one of the patterns. */
+  async #images(patterns: readonly string[]): Promise<NamedImage[]> {
+    if (patterns.length === 0) return [];
+    const query = { filters: JSON.stringify({ reference: patterns }) };
     const found = await orRefused("list images", () =>
       this.#engine.json<readonly ImageSummary[]>("GET", "/images/json", { query }),
     );
-    return found.flatMap(({ Id, RepoTags, Labels, Size }) => {
-      const deploymentId = Labels?.[LABELS.deployment];
-      const projectId = Labels?.[LABELS.project];
-      if (deploymentId === undefined || projectId === undefined) return [];
-      const name = imageName({ installation: this.#installation, projectId, deploymentId });
-      const isKept = RepoTags?.includes(name) ?? false;
-      return isKept ? [{ deploymentId, projectId, image: Id, bytes: Size }] : [];
-    });
-  }
-
-  async #removeNamed(name: string): Promise<void> {
-    try {
-      await this.#engine.request("DELETE", `/images/${name}`, { timeoutMs: null });
-    } catch (error) {
-      const isGoneOrInUse = error instanceof EngineRefusal && (error.status === 404 || error.status === 409);
-      if (!isGoneOrInUse) throw error;
-    }
+    return found.flatMap(({ Id, RepoTags, Size }) =>
+      (RepoTags ?? []).flatMap((name) => {
+        const owner = this.#names.ownerOf(name);
+        return owner ? [{ ...owner, name, image: Id, bytes: Size }] : [];
+      }),
+    );
   }
 
   async #prune(path: string, query: Readonly<Record<string, string | number>>): Promise<void> {
@@ -92,4 +111,8 @@ export class DockerReleaseImages implements ReleaseImages {
     });
     await answer?.body?.cancel();
   }
+}
+
+function withoutName({ deploymentId, projectId, service, image, bytes }: NamedImage): ReleaseImage {
+  return { deploymentId, projectId, service, image, bytes };
 }

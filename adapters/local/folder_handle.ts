@@ -1,5 +1,5 @@
 import { constants, type Dirent } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, realpath, rename, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -48,6 +48,16 @@ export class FolderHandle implements AsyncDisposable {
 
   look(name: string) {
     return lstat(this.#at(name));
+  }
+
+  /** Where a link in this folder points. */
+  target(name: string): Promise<string> {
+    return readlink(this.#at(name));
+  }
+
+  /** Permission bits. */
+  async mode(): Promise<number> {
+    return (await this.#handle.stat()).mode & 0o777;
   }
 
   rename(from: string, to: string): Promise<void> {

@@ -10,6 +10,7 @@ import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from ".
 import { FolderWriter } from "./folder_writer.ts";
 import { removeTree } from "./remove_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
+import { type PathDigest, pathDigest } from "./path_digest.ts";
 
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 /** What stands in the place of a removed folder until all of it is gone. */
@@ -117,6 +118,11 @@ export class LocalReleaseFolders implements ReleaseFolders {
   ): Promise<Uint8Array | undefined> {
     const found = await this.find(deploymentId);
     return found === undefined ? undefined : readInside(found.path, path, options);
+  }
+
+  async digest(deploymentId: string, path: string): Promise<PathDigest | undefined> {
+    const found = await this.find(deploymentId);
+    return found && failing("read the release folder", () => pathDigest(found.path, path));
   }
 
   async *list(): AsyncGenerator<string> {

@@ -1,5 +1,7 @@
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { BuiltImage, ImageBuilder, ImageRequest } from "../../ports/image_builder.ts";
+import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../ports/image_builder.ts";
+import { type MemoryNode, MemoryTree } from "./memory_tree.ts";
+import type { MemoryReleaseFolders } from "./release_folders.ts";
 import type { MemoryReleaseImages } from "./release_images.ts";
 
 /** What a Dockerfile does in a `MemoryImageBuilder`. */
@@ -22,6 +24,8 @@ export interface ImageScript {
 export class MemoryImageBuilder implements ImageBuilder {
   /** What each Dockerfile does, by its path, or its text when it was made; may be changed at any time. */
   readonly scripts: Map<string, ImageScript>;
+  /** What the builds of a service do, whatever they are made from; may be changed at any time. */
+  readonly services = new Map<string, ImageScript>();
   /** What all others do. */
   otherwise: ImageScript = {};
   /** Every request so far. */
@@ -30,10 +34,17 @@ export class MemoryImageBuilder implements ImageBuilder {
   /** Whether there is an engine. */
   answers = true;
   readonly #images: MemoryReleaseImages;
+  readonly #folders: Pick<MemoryReleaseFolders, "tree"> | undefined;
 
-  constructor(images: MemoryReleaseImages, scripts: Readonly<Record<string, ImageScript>> = {}) {
+  /** Files are those of `folders`; without them all folders are empty. */
+  constructor(
+    images: MemoryReleaseImages,
+    scripts: Readonly<Record<string, ImageScript>> = {},
+    folders?: Pick<MemoryReleaseFolders, "tree">,
+  ) {
     this.#images = images;
     this.scripts = new Map(Object.entries(scripts));
+    this.#folders = folders;
   }
 
   async features(): Promise<{ readonly mounts: boolean }> {
@@ -42,12 +53,13 @@ export class MemoryImageBuilder implements ImageBuilder {
   }
 
   async build(request: ImageRequest): Promise<BuiltImage> {
-    const { deploymentId, projectId, dockerfile, signal } = request;
+    const { dockerfile, service, signal } = request;
     this.requests.push(request);
     signal.throwIfAborted();
     if ("path" in dockerfile) mustBeInside(dockerfile.path);
     this.#mustAnswer();
-    const script = this.scripts.get("path" in dockerfile ? dockerfile.path : dockerfile.text) ?? this.otherwise;
+    const known = this.scripts.get("path" in dockerfile ? dockerfile.path : dockerfile.text);
+    const script = this.services.get(service) ?? known ?? this.otherwise;
     for (const line of script.prints ?? []) await request.log(line, "stdout");
     await script.effect?.(request);
     if (script.hangs) await aborted(signal);
@@ -60,9 +72,28 @@ export class MemoryImageBuilder implements ImageBuilder {
       throw invalid("build_failed", `Cannot build: step ${step} ended with code ${exitCode}`);
     }
     const image = `sha256:${Array.from(crypto.getRandomValues(new Uint8Array(32)), hex).join("")}`;
-    this.#images.keep({ deploymentId, projectId, image, bytes: 1_000 });
+    this.#images.put(image, request);
     this.#images.files.set(image, new Map(Object.entries(script.files ?? {})));
     return { image, port: script.port ?? null };
+  }
+
+  async identify({ folder, dockerfile, target, args }: ImageMakings): Promise<string> {
+    if ("path" in dockerfile) mustBeInside(dockerfile.path);
+    const tree = this.#folders?.tree(folder) ?? new MemoryTree();
+    const text = "text" in dockerfile ? dockerfile.text : textOf(tree.at(dockerfile.path));
+    if (text === undefined)
+      throw invalid("build_failed", "Cannot build: there is no such file; set dockerfile to its path");
+    const ignored = textOf(tree.at(".dockerignore"))?.split("\n") ?? [];
+    const without = "text" in dockerfile ? (dockerfile.without ?? []) : [];
+    const given = tree.nodes().filter(([path]) => {
+      const parts = path.split("/");
+      const places = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+      return !places.some((place) => ignored.includes(place)) && !parts.some((part) => without.includes(part));
+    });
+    for (const [path, node] of given) mustLeadInside(path, node);
+    const sorted = [...args].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const all = JSON.stringify([text, target ?? null, sorted, given]);
+    return `sha256:${new Bun.CryptoHasher("sha256").update(all).digest("hex")}`;
   }
 
   #mustAnswer(): void {
@@ -70,10 +101,20 @@ export class MemoryImageBuilder implements ImageBuilder {
   }
 }
 
+function textOf(node: MemoryNode | undefined): string | undefined {
+  return node?.kind === "file" ? node.content : undefined;
+}
+
 function mustBeInside(path: string): void {
   if (path.startsWith("/") || path.split("/").includes("..")) {
     throw invalid("link_outside", "Cannot build: the Dockerfile leads out of the folder");
   }
+}
+
+/** Holds for links that lead to the folder they are in, or below; it needs no more. */
+function mustLeadInside(path: string, node: MemoryNode): void {
+  const leadsOut = node.kind === "link" && (node.target.startsWith("/") || node.target.startsWith(".."));
+  if (leadsOut) throw invalid("link_outside", `Cannot build: the link ${path} leads out of the folder`);
 }
 
 function hex(byte: number): string {

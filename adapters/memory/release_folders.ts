@@ -1,10 +1,11 @@
 import { unpack } from "../../domain/archive/unpack.ts";
-import { conflict, invalidField } from "../../domain/failure.ts";
+import { conflict, invalid, invalidField } from "../../domain/failure.ts";
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
 import type { TreeEntry } from "../../ports/upload_files.ts";
+import { MemoryTree } from "./memory_tree.ts";
 
 interface Release {
-  files: ReadonlyMap<string, string>;
+  tree: MemoryTree;
   finished: boolean;
 }
 
@@ -19,13 +20,18 @@ export class MemoryReleaseFolders implements ReleaseFolders {
 
   /** Puts a file into the folder at a path that `make` gave. */
   write(folder: string, path: string, content: string): void {
-    const release = this.#release(folder.slice(ROOT.length + 1));
-    release.files = new Map([...release.files, [path, content]]);
+    this.tree(folder).write(path, content);
+  }
+
+  /** What lies at a path that `make` gave, to be changed at will, or a copy of what lies in a folder of it. */
+  tree(folder: string): MemoryTree {
+    const [id = "", ...path] = folder.slice(ROOT.length + 1).split("/");
+    return this.#release(id).tree.below(path.join("/"));
   }
 
   async make(deploymentId: string): Promise<string> {
     if (!SAFE_ID.test(deploymentId)) throw invalidField("deploymentId", "it is not the id of a deployment");
-    this.#releases.set(deploymentId, { files: new Map(), finished: false });
+    this.#releases.set(deploymentId, { tree: new MemoryTree(), finished: false });
     return `${ROOT}/${deploymentId}`;
   }
 
@@ -45,7 +51,7 @@ export class MemoryReleaseFolders implements ReleaseFolders {
   async copy(fromDeploymentId: string, toDeploymentId: string): Promise<boolean> {
     const from = this.#releases.get(fromDeploymentId);
     if (!from?.finished) return false;
-    this.#release(toDeploymentId).files = from.files;
+    this.#release(toDeploymentId).tree = new MemoryTree(from.tree.nodes());
     return true;
   }
 
@@ -58,22 +64,15 @@ export class MemoryReleaseFolders implements ReleaseFolders {
       if (step.type === "file") placed.set((last = prefix + step.path.slice(step.path.indexOf("/") + 1)), "");
       else if (step.type === "bytes") placed.set(last!, placed.get(last!) + new TextDecoder().decode(step.bytes));
     }
-    const others = [...release.files].filter(([name]) => !name.startsWith(prefix));
-    release.files = new Map([...others, ...placed]);
+    release.tree.remove(path);
+    for (const [name, content] of placed) release.tree.write(name, content);
   }
 
   async *entries(deploymentId: string): AsyncGenerator<TreeEntry> {
-    const entries = new Map<string, TreeEntry>();
-    for (const [path, content] of this.#releases.get(deploymentId)?.files ?? []) {
-      const parts = path.split("/");
-      if (parts.some((part) => LEFT_OUT.has(part))) continue;
-      for (let depth = 1; depth < parts.length; depth++) {
-        const folder = parts.slice(0, depth).join("/");
-        entries.set(folder, { path: folder, type: "folder", size: 0 });
-      }
-      entries.set(path, { path, type: "file", size: Buffer.byteLength(content) });
+    for (const [path, node] of this.#releases.get(deploymentId)?.tree.nodes() ?? []) {
+      if (path.split("/").some((part) => LEFT_OUT.has(part))) continue;
+      yield { path, type: node.kind, size: node.kind === "file" ? Buffer.byteLength(node.content) : 0 };
     }
-    yield* [...entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   async read(
@@ -81,9 +80,27 @@ export class MemoryReleaseFolders implements ReleaseFolders {
     path: string,
     { maxBytes }: { readonly maxBytes: number },
   ): Promise<Uint8Array | undefined> {
-    const content = this.#releases.get(deploymentId)?.files.get(path);
-    const bytes = content === undefined ? undefined : new TextEncoder().encode(content);
+    const node = this.#releases.get(deploymentId)?.tree.at(path);
+    const bytes = node?.kind === "file" ? new TextEncoder().encode(node.content) : undefined;
     return bytes !== undefined && bytes.length <= maxBytes ? bytes : undefined;
+  }
+
+  async digest(
+    deploymentId: string,
+    path: string,
+  ): Promise<{ readonly kind: "file" | "folder"; readonly digest: string } | undefined> {
+    const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+    if (path.startsWith("/") || path.includes("\0") || parts.includes("..")) throw overLink();
+    const tree = this.#releases.get(deploymentId)?.tree;
+    for (let depth = 1; depth <= parts.length; depth++) {
+      if (tree?.at(parts.slice(0, depth).join("/"))?.kind === "link") throw overLink();
+    }
+    const node = tree?.at(parts.join("/"));
+    if (!tree || !node || node.kind === "link") return undefined;
+    const below = tree.below(parts.join("/")).nodes();
+    const seen = node.kind === "file" ? [] : below.filter(([each]) => !each.split("/").includes(".git"));
+    const text = JSON.stringify([parts.length === 0 ? null : node, seen]);
+    return { kind: node.kind, digest: `sha256:${new Bun.CryptoHasher("sha256").update(text).digest("hex")}` };
   }
 
   async *list(): AsyncGenerator<string> {
@@ -100,4 +117,8 @@ export class MemoryReleaseFolders implements ReleaseFolders {
     }
     return release;
   }
+}
+
+function overLink() {
+  return invalid("link_outside", "Cannot use this path: it leads over a link or out of the folder");
 }

@@ -1,6 +1,8 @@
 import { TAR_END, tarHead, tarPadding } from "../../domain/archive/tar_writer.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { ReleaseImage, ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../ports/release_images.ts";
+
+const BYTES = 1_000;
 
 /** Keeps images that are nothing but a digest and some files. */
 export class MemoryReleaseImages implements ReleaseImages {
@@ -8,20 +10,27 @@ export class MemoryReleaseImages implements ReleaseImages {
   readonly files = new Map<string, ReadonlyMap<string, string>>();
   /** Digests of images that something runs. */
   readonly inUse = new Set<string>();
+  /** Names that others gave to images on the engine, such as `postgres:16`, with their digests; what has one is there whatever is kept. */
+  readonly named = new Map<string, string>();
   /** How often unused layers were removed, and what the cache was allowed. */
   readonly trims: number[] = [];
   /** Whether there is an engine. */
   answers = true;
   readonly #images = new Map<string, ReleaseImage>();
 
-  /** Keeps an image under its deployment; one that was there is replaced. */
-  keep(image: ReleaseImage): void {
-    this.#images.set(image.deploymentId, image);
+  /** Keeps an image that was just made. */
+  put(image: string, { deploymentId, projectId, service }: ImageOwner): void {
+    this.#images.set(key(deploymentId, service), { deploymentId, projectId, service, image, bytes: BYTES });
   }
 
-  async find(deploymentId: string): Promise<ReleaseImage | undefined> {
+  /** Tells whether an image is on the engine. */
+  has(image: string): boolean {
+    return [...this.named.values(), ...[...this.#images.values()].map((each) => each.image)].includes(image);
+  }
+
+  async find(deploymentId: string, service: string): Promise<ReleaseImage | undefined> {
     this.#mustAnswer();
-    return this.#images.get(deploymentId);
+    return this.#images.get(key(deploymentId, service));
   }
 
   async list(): Promise<readonly ReleaseImage[]> {
@@ -29,10 +38,21 @@ export class MemoryReleaseImages implements ReleaseImages {
     return [...this.#images.values()];
   }
 
+  async keep(image: string, owner: ImageOwner): Promise<boolean> {
+    this.#mustAnswer();
+    const isThere = this.has(image);
+    if (isThere) this.put(image, owner);
+    return isThere;
+  }
+
   async remove(deploymentId: string): Promise<void> {
     this.#mustAnswer();
-    const image = this.#images.get(deploymentId);
-    if (image !== undefined && !this.inUse.has(image.image)) this.#images.delete(deploymentId);
+    const own = [...this.#images].filter(([, image]) => image.deploymentId === deploymentId);
+    for (const [at, image] of own) {
+      this.#images.delete(at);
+      // The last name of what runs is left to it.
+      if (this.inUse.has(image.image) && !this.has(image.image)) this.#images.set(at, image);
+    }
   }
 
   async trim(maxCacheBytes: number): Promise<void> {
@@ -58,6 +78,10 @@ export class MemoryReleaseImages implements ReleaseImages {
   #mustAnswer(): void {
     if (!this.answers) throw new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
   }
+}
+
+function key(deploymentId: string, service: string): string {
+  return `${deploymentId} ${service}`;
 }
 
 function packed(name: string, text: string): Uint8Array[] {

@@ -49,7 +49,7 @@ test("of 100 deployments the live one, a window of 3 and two pinned ones keep th
     const expected = [...PINNED, 96, 97, 98, 99].map((index) => made[index]!);
     const kept = await releaseImages.list();
     expect(kept.map(({ deploymentId }) => deploymentId).toSorted()).toEqual(expected.map(({ id }) => id).toSorted());
-    for (const { id, image } of expected) expect((await releaseImages.find(id))?.image).toBe(image!);
+    for (const { id, image } of expected) expect((await releaseImages.find(id, "app"))?.image).toBe(image!);
     const all = await engine.json<unknown[]>("GET", "/images/json", {
       query: { all: true, filters: JSON.stringify({ label: [`slipway.installation=${installation}`] }) },
     });

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { ImageBuilder, ImageRequest } from "../../ports/image_builder.ts";
+import type { ImageBuilder, ImageMakings, ImageRequest } from "../../ports/image_builder.ts";
 import type { ReleaseImages } from "../../ports/release_images.ts";
 
 type Source = Pick<ImageRequest, "folder" | "dockerfile">;
+
+/** Files to be written: texts, links with their targets, texts with the modes of their files. */
+export type ContextFiles = Readonly<
+  Record<string, string | { readonly link: string } | { readonly text: string; readonly mode: number }>
+>;
 
 /** A builder with what the contract builds, as the builder under test knows it. */
 export interface ImageBuilderForContract extends AsyncDisposable {
@@ -20,7 +25,18 @@ export interface ImageBuilderForContract extends AsyncDisposable {
   readonly baseless: Source;
   /** Prints `waiting`, then goes on for ever, whatever it is asked. */
   readonly endless: Source;
+  /** Writes files into a fresh folder and gives its path. */
+  folder(files: ContextFiles): Promise<string>;
 }
+
+/** What the digests of the contract are of. */
+const CONTEXT: ContextFiles = {
+  Dockerfile: "FROM scratch\nCOPY . /\n",
+  ".dockerignore": "ignored\nout\n",
+  "src/a.js": "a",
+  "src/link": { link: "a.js" },
+  "src/ä/deep": "deep",
+};
 
 /** A request for a fresh deployment that notes what is printed. */
 export function imageRequest(
@@ -31,6 +47,7 @@ export function imageRequest(
   return {
     deploymentId: newId("dep"),
     projectId: newId("prj"),
+    service: "app",
     args: new Map(),
     secrets: new Map(),
     signal: new AbortController().signal,
@@ -60,7 +77,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(port).toBe(3000);
       expect(request.lines.filter((line) => line === "one" || line === "two")).toEqual(["one", "two"]);
       const { deploymentId, projectId } = request;
-      expect(await world.images.find(deploymentId)).toMatchObject({ deploymentId, projectId, image });
+      expect(await world.images.find(deploymentId, "app")).toMatchObject({ deploymentId, projectId, image });
     });
 
     test("build() reads on only once a line is taken", async () => {
@@ -88,6 +105,17 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(kept.map((each) => each.image)).toEqual([image]);
     });
 
+    test("build() keeps the images of a deployment's services apart", async () => {
+      await using world = await open();
+      const web = imageRequest(world.talking, { service: "web", args: new Map([["A", "web"]]) });
+      const api = imageRequest(world.talking, { ...web, service: "api", args: new Map([["A", "api"]]) });
+      const [ofWeb, ofApi] = [await world.builder.build(web), await world.builder.build(api)];
+      expect(ofWeb.image).not.toBe(ofApi.image);
+      expect(await world.images.find(web.deploymentId, "web")).toMatchObject({ service: "web", image: ofWeb.image });
+      expect(await world.images.find(web.deploymentId, "api")).toMatchObject({ service: "api", image: ofApi.image });
+      expect(await world.images.find(web.deploymentId, "app")).toBeUndefined();
+    });
+
     test("build() fails naming the step and its exit code, and keeps nothing", async () => {
       await using world = await open();
       const request = imageRequest(world.failing);
@@ -95,7 +123,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect([error.kind, error.code]).toEqual(["invalid", "build_failed"]);
       expect(error.message).toMatch(/^Cannot build: step \[.*2\/\d\] RUN .*ended with code 3$/);
       expect(request.lines).toContain("failing");
-      expect(await world.images.find(request.deploymentId)).toBeUndefined();
+      expect(await world.images.find(request.deploymentId, "app")).toBeUndefined();
     });
 
     test("build() names the image that cannot be had", async () => {
@@ -128,7 +156,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       const request = imageRequest(world.endless, { signal: stop.signal, log });
       expect(await world.builder.build(request).catch((error: unknown) => error)).toBe(reason);
       expect(seen.at(-1)).toBe("waiting");
-      expect(await world.images.find(request.deploymentId)).toBeUndefined();
+      expect(await world.images.find(request.deploymentId, "app")).toBeUndefined();
     });
 
     test("build() does not begin when it is aborted before", async () => {
@@ -145,6 +173,74 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
         const error = await failureOf(attempt);
         expect([error.kind, error.code]).toEqual(["unavailable", "engine_away"]);
       }
+    });
+
+    test("identify() gives the same digest for the same files elsewhere, whatever the order, and without an engine", async () => {
+      await using world = await open();
+      const one = { dockerfile: { path: "Dockerfile" }, args: new Map([..."ab"].map((each) => [each, each])) };
+      const other = { ...one, args: new Map([...one.args].toReversed()) };
+      const reversed = Object.fromEntries(Object.entries(CONTEXT).toReversed());
+      const first = await world.builder.identify({ ...one, folder: await world.folder(CONTEXT) });
+      expect(first).toMatch(/^sha256:[0-9a-f]{64}$/);
+      const folder = await world.folder(reversed);
+      expect(await world.builder.identify({ ...other, folder })).toBe(first);
+    });
+
+    test("identify() tells every difference that a build would see, and no other", async () => {
+      await using world = await open();
+      const digestOf = async (files: ContextFiles, given: Partial<ImageMakings> = {}) =>
+        world.builder.identify({
+          folder: await world.folder(files),
+          dockerfile: { path: "Dockerfile" },
+          args: new Map(),
+          ...given,
+        });
+      const { "src/a.js": _, ...withoutFile } = CONTEXT;
+      const text = "FROM scratch";
+      const digests = {
+        plain: await digestOf(CONTEXT),
+        content: await digestOf({ ...CONTEXT, "src/a.js": "b" }),
+        added: await digestOf({ ...CONTEXT, "src/b.js": "" }),
+        removed: await digestOf(withoutFile),
+        renamed: await digestOf({ ...withoutFile, "src/a.ts": "a" }),
+        moved: await digestOf({ ...withoutFile, "a.js": "a" }),
+        executable: await digestOf({ ...CONTEXT, "src/a.js": { text: "a", mode: 0o755 } }),
+        link: await digestOf({ ...CONTEXT, "src/link": { link: "b.js" } }),
+        linkForFile: await digestOf({ ...CONTEXT, "src/a.js": { link: "a" } }),
+        dockerfile: await digestOf({ ...CONTEXT, Dockerfile: "FROM scratch\nCOPY . /b\n" }),
+        otherDockerfile: await digestOf(CONTEXT, { dockerfile: { path: "src/a.js" } }),
+        text: await digestOf(CONTEXT, { dockerfile: { text } }),
+        without: await digestOf(CONTEXT, { dockerfile: { text, without: ["src"] } }),
+        target: await digestOf(CONTEXT, { target: "build" }),
+        argument: await digestOf(CONTEXT, { args: new Map([["A", "b"]]) }),
+        otherArgument: await digestOf(CONTEXT, { args: new Map([["A", "c"]]) }),
+        shiftedArgument: await digestOf(CONTEXT, { args: new Map([["Ab", ""]]) }),
+        ignoring: await digestOf({ ...CONTEXT, ".dockerignore": "other\n" }),
+      };
+      const ignored = { ...CONTEXT, ignored: "x", "out/file": "x", "out/deep/file": { text: "", mode: 0o755 } };
+      expect(await digestOf(ignored)).toBe(digests.plain);
+      const values = Object.values(digests);
+      expect(Object.entries(digests).filter(([, each]) => values.indexOf(each) !== values.lastIndexOf(each))).toEqual(
+        [],
+      );
+    });
+
+    test("identify() refuses what leads out of the folder", async () => {
+      await using world = await open();
+      const args = new Map();
+      const inside = await world.folder({ ...CONTEXT, link: { link: "../outside" } });
+      const absolute = await world.folder({ ...CONTEXT, link: { link: "/etc/passwd" } });
+      const plain = await world.folder(CONTEXT);
+      for (const makings of [
+        { folder: inside, dockerfile: { path: "Dockerfile" }, args },
+        { folder: absolute, dockerfile: { path: "Dockerfile" }, args },
+        { folder: plain, dockerfile: { path: "../Dockerfile" }, args },
+      ]) {
+        const error = await failureOf(world.builder.identify(makings));
+        expect([error.kind, error.code]).toEqual(["invalid", "link_outside"]);
+      }
+      const missing = { folder: plain, dockerfile: { path: "none" }, args };
+      expect((await failureOf(world.builder.identify(missing))).code).toBe("build_failed");
     });
   });
 }

@@ -9,7 +9,14 @@ import type { ReleaseFolders } from "../../ports/release_folders.ts";
 export interface ReleaseFoldersFixture extends AsyncDisposable {
   readonly folders: ReleaseFolders;
   write(folder: string, path: string, content: string): Promise<void>;
+  link(folder: string, path: string, target: string): Promise<void>;
+  makeFolder(folder: string, path: string): Promise<void>;
+  chmod(folder: string, path: string, mode: number): Promise<void>;
 }
+
+type Files = Readonly<Record<string, string>>;
+
+async function nothing(): Promise<void> {}
 
 const NO_IDS = ["", ".", "..", "../x", "a/b", "a\0b", "/etc", "-rf", "a".repeat(200)];
 
@@ -197,12 +204,139 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
       expect(await text(newId("dep"), "a/b")).toBeUndefined();
     });
 
+    const TREE = { "conf/a.conf": "a", "conf/sub/b.conf": "b", other: "other", ".git/HEAD": "ref" };
+    /** The digests at a path of a fresh release that is changed in some way. */
+    const digestAfter = async (path: string, change: (folder: string) => Promise<unknown>, files: Files = TREE) => {
+      const id = newId("dep");
+      const folder = await folders.make(id);
+      for (const [at, content] of Object.entries(files)) await fixture.write(folder, at, content);
+      await change(folder);
+      return (await folders.digest(id, path))?.digest;
+    };
+
+    const adorned = async (folder: string) => {
+      await fixture.link(folder, "conf/link", "a.conf");
+      await fixture.makeFolder(folder, "conf/empty");
+      await fixture.chmod(folder, "conf/a.conf", 0o755);
+      await fixture.chmod(folder, "conf/sub", 0o750);
+    };
+    const elsewhere = async (folder: string) => {
+      await fixture.write(folder, "other", "changed");
+      await fixture.write(folder, "conf/.git/index", "history");
+      await fixture.write(folder, "conf/sub/.git", "gitdir: elsewhere");
+    };
+
+    test("digest() tells files from folders, and the whole by an empty path", async () => {
+      const id = await finished(TREE);
+      const digest = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
+      for (const path of ["", ".", "conf", "conf/", "./conf/sub"]) {
+        expect([path, await folders.digest(id, path)]).toEqual([path, { kind: "folder", digest }]);
+      }
+      for (const path of ["other", "conf/a.conf"]) {
+        expect([path, await folders.digest(id, path)]).toEqual([path, { kind: "file", digest }]);
+      }
+      for (const path of ["none", "conf/none", "none/none", "other/none", "n".repeat(300)]) {
+        expect([path, await folders.digest(id, path)]).toEqual([path, undefined]);
+      }
+      expect(await folders.digest(newId("dep"), "")).toBeUndefined();
+      const all = ["", "conf", "conf/sub", "other", "conf/a.conf", "conf/sub/b.conf"];
+      const digests = await Promise.all(all.map(async (path) => (await folders.digest(id, path))!.digest));
+      expect(new Set(digests).size).toBe(all.length);
+    });
+
+    test("digest() is the same for the same files of another release, and for a copy", async () => {
+      const id = newId("dep");
+      const folder = await folders.make(id);
+      for (const [at, content] of Object.entries(TREE).toReversed()) await fixture.write(folder, at, content);
+      await adorned(folder);
+      await folders.finish(id);
+      const copy = newId("dep");
+      await folders.make(copy);
+      await folders.copy(id, copy);
+      for (const path of ["", "conf", "conf/a.conf"]) {
+        const digest = (await folders.digest(id, path))?.digest;
+        expect([path, await digestAfter(path, adorned)]).toEqual([path, digest]);
+        expect([path, (await folders.digest(copy, path))?.digest]).toEqual([path, digest]);
+      }
+    });
+
+    test("digest() tells every change of what lies below, and none of what lies elsewhere or in .git", async () => {
+      const { "conf/a.conf": a, ...rest } = TREE;
+      const digests = {
+        plain: await digestAfter("conf", nothing),
+        content: await digestAfter("conf", (folder) => fixture.write(folder, "conf/a.conf", "A")),
+        deep: await digestAfter("conf", (folder) => fixture.write(folder, "conf/sub/b.conf", "B")),
+        added: await digestAfter("conf", (folder) => fixture.write(folder, "conf/c.conf", "")),
+        removed: await digestAfter("conf", nothing, rest),
+        renamed: await digestAfter("conf", nothing, { ...rest, "conf/b.conf": a }),
+        moved: await digestAfter("conf", nothing, { ...rest, "conf/sub/a.conf": a }),
+        mode: await digestAfter("conf", (folder) => fixture.chmod(folder, "conf/a.conf", 0o755)),
+        folderMode: await digestAfter("conf", (folder) => fixture.chmod(folder, "conf/sub", 0o700)),
+        emptyFolder: await digestAfter("conf", (folder) => fixture.makeFolder(folder, "conf/empty")),
+        emptyFile: await digestAfter("conf", (folder) => fixture.write(folder, "conf/empty", "")),
+        link: await digestAfter("conf", (folder) => fixture.link(folder, "conf/link", "a.conf")),
+        otherLink: await digestAfter("conf", (folder) => fixture.link(folder, "conf/link", "/etc/passwd")),
+        textOfLink: await digestAfter("conf", (folder) => fixture.write(folder, "conf/link", "a.conf")),
+      };
+      const values = Object.values(digests);
+      expect(values.every((digest) => digest !== undefined)).toBe(true);
+      expect(Object.entries(digests).filter(([, each]) => values.indexOf(each) !== values.lastIndexOf(each))).toEqual(
+        [],
+      );
+      expect(await digestAfter("conf", elsewhere)).toBe(digests.plain!);
+      const whole = await digestAfter("", nothing);
+      expect(await digestAfter("", (folder) => fixture.write(folder, ".git/HEAD", "changed"))).toBe(whole!);
+      expect(await digestAfter("", (folder) => fixture.write(folder, "other", "changed"))).not.toBe(whole!);
+      expect(await digestAfter("", (folder) => fixture.write(folder, ".gitignore", ""))).not.toBe(whole!);
+      const single = await digestAfter("conf/a.conf", nothing);
+      expect(await digestAfter("conf/a.conf", (folder) => fixture.chmod(folder, "conf/a.conf", 0o600))).not.toBe(
+        single!,
+      );
+    });
+
+    test("digest() of an empty folder is one too", async () => {
+      const id = newId("dep");
+      const folder = await folders.make(id);
+      expect(await folders.digest(id, "")).toMatchObject({ kind: "folder" });
+      await fixture.makeFolder(folder, "empty");
+      expect(await folders.digest(id, "empty")).toMatchObject({ kind: "folder" });
+    });
+
+    test("digest() refuses a path over a link, and one out of the release", async () => {
+      const id = newId("dep");
+      const folder = await folders.make(id);
+      await fixture.write(folder, "conf/a.conf", "a");
+      await fixture.link(folder, "folder-link", "conf");
+      await fixture.link(folder, "conf/file-link", "a.conf");
+      await fixture.link(folder, "dangling", "nowhere");
+      await fixture.link(folder, "out", "/etc");
+      for (const path of [
+        "folder-link",
+        "folder-link/a.conf",
+        "conf/file-link",
+        "dangling",
+        "dangling/a",
+        "out/passwd",
+        "..",
+        "../other",
+        "conf/../conf",
+        "conf/..",
+        "/etc/passwd",
+        "conf\0",
+      ]) {
+        const error = (await folders.digest(id, path).catch((reason: unknown) => reason)) as Failure;
+        expect([path, error.kind, error.code]).toEqual([path, "invalid", "link_outside"]);
+        expect(error.message).toStartWith("Cannot use this path: ");
+      }
+    });
+
     test.each(NO_IDS)("no call takes %j for a deployment", async (id) => {
       await expect(folders.make(id)).rejects.toBeInstanceOf(Failure);
       await expect(folders.finish(id)).rejects.toBeInstanceOf(Failure);
       expect(await folders.find(id)).toBeUndefined();
       expect(await tree(id)).toEqual([]);
       expect(await text(id, "a")).toBeUndefined();
+      expect(await folders.digest(id, "")).toBeUndefined();
       await folders.remove(id);
     });
   });

@@ -11,6 +11,8 @@ import {
   rename,
   rm,
   symlink,
+  truncate,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -27,6 +29,9 @@ releaseFoldersContract("memory", async () => {
   return {
     folders,
     write: async (folder, path, content) => folders.write(folder, path, content),
+    link: async (folder, path, target) => folders.tree(folder).link(path, target),
+    makeFolder: async (folder, path) => folders.tree(folder).folder(path),
+    chmod: async (folder, path, mode) => folders.tree(folder).chmod(path, mode),
     async [Symbol.asyncDispose]() {},
   };
 });
@@ -39,6 +44,9 @@ releaseFoldersContract("local", async () => {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), content);
     },
+    link: (folder, path, target) => symlink(target, join(folder, path)),
+    makeFolder: async (folder, path) => void (await mkdir(join(folder, path), { recursive: true })),
+    chmod: (folder, path, mode) => chmod(join(folder, path), mode),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true }),
   };
 });
@@ -138,6 +146,31 @@ describe("LocalReleaseFolders on the disk", () => {
     expect(await readlink(join(to, "bin/dangling"))).toBe("../nowhere");
     expect(((await lstat(join(to, "bin/run"))).mode & 0o777).toString(8)).toBe("755");
     expect(((await lstat(join(to, "bin/locked"))).mode & 0o777).toString(8)).toBe("444");
+  });
+
+  test("digest() does not depend on when files were written, and passes over pipes and sockets", async () => {
+    const folder = await finished("dep_timed");
+    const before = await folders.digest("dep_timed", "");
+    await utimes(join(folder, "a"), 1, 1);
+    expect(Bun.spawnSync(["mkfifo", join(folder, "pipe")]).exitCode).toBe(0);
+    expect(await folders.digest("dep_timed", "")).toEqual(before!);
+    expect(await folders.digest("dep_timed", "pipe")).toBeUndefined();
+  });
+
+  test("digest() of a large file takes little memory", async () => {
+    const folder = await folders.make("dep_large");
+    const bytes = 400 * 1_024 ** 2;
+    await writeFile(join(folder, "large"), "");
+    await truncate(join(folder, "large"), bytes);
+    Bun.gc(true);
+    const before = process.memoryUsage.rss();
+    let most = 0;
+    const watching = setInterval(() => (most = Math.max(most, process.memoryUsage.rss() - before)), 5);
+    const digest = (await folders.digest("dep_large", "large"))!.digest;
+    clearInterval(watching);
+    expect(most).toBeLessThan(bytes / 4);
+    await truncate(join(folder, "large"), bytes + 1);
+    expect((await folders.digest("dep_large", "large"))!.digest).not.toBe(digest);
   });
 
   test("copy() follows no link that takes the place of a file or folder meanwhile", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { TarReader } from "../../domain/archive/tar_reader.ts";
 import { newId } from "../../domain/id.ts";
-import type { ReleaseImage, ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageOwner, ReleaseImages } from "../../ports/release_images.ts";
 import { failureOf } from "./image_builder.ts";
 
 /** What an image is made of: texts by absolute path. */
@@ -10,8 +10,12 @@ type Files = Readonly<Record<string, string>>;
 /** The images of an installation, and how to get some. */
 export interface ReleaseImagesForContract extends AsyncDisposable {
   readonly images: ReleaseImages;
-  /** Makes the image of a deployment; resolves to its digest. */
-  make(image: Pick<ReleaseImage, "deploymentId" | "projectId">, files?: Files): Promise<string>;
+  /** Makes an image of this installation; resolves to its digest. */
+  make(owner: ImageOwner, files?: Files): Promise<string>;
+  /** Brings an image that others made, with a name of its own, to the engine; resolves to its digest. */
+  bring(): Promise<string>;
+  /** Tells whether an image is on the engine. */
+  isThere(image: string): Promise<boolean>;
   /** The same engine, for another installation. */
   readonly elsewhere: Pick<ReleaseImagesForContract, "images" | "make">;
   /** Runs an image until it is disposed. */
@@ -37,8 +41,8 @@ export async function filesOf(tar: ReadableStream<Uint8Array>): Promise<Record<s
   return files;
 }
 
-function ids(): { readonly deploymentId: string; readonly projectId: string } {
-  return { deploymentId: newId("dep"), projectId: newId("prj") };
+function ids(given: Partial<ImageOwner> = {}): ImageOwner {
+  return { deploymentId: newId("dep"), projectId: newId("prj"), service: "app", ...given };
 }
 
 /** What every `ReleaseImages` adapter promises. */
@@ -49,10 +53,96 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       const [first, second] = [ids(), ids()];
       const image = await world.make(first);
       await world.make(second);
-      expect(await world.images.find(first.deploymentId)).toEqual({ ...first, image, bytes: expect.any(Number) });
-      expect(await world.images.find(newId("dep"))).toBeUndefined();
+      expect(await world.images.find(first.deploymentId, "app")).toEqual({
+        ...first,
+        image,
+        bytes: expect.any(Number),
+      });
+      expect(await world.images.find(newId("dep"), "app")).toBeUndefined();
       const listed = (await world.images.list()).map(({ deploymentId }) => deploymentId);
       expect(listed).toEqual(expect.arrayContaining([first.deploymentId, second.deploymentId]));
+    });
+
+    test("find() and list() tell the services of a deployment apart, whatever their names", async () => {
+      await using world = await open();
+      const { deploymentId, projectId } = ids();
+      const services = ["app", "web", "WEB", "web.1", "web-1", "_.-", "-x", "a".repeat(63)];
+      const made = new Map<string, string>();
+      for (const service of services) {
+        const files = { [`/${service}`]: service };
+        made.set(service, await world.make({ deploymentId, projectId, service }, files));
+      }
+      for (const [service, image] of made) {
+        expect(await world.images.find(deploymentId, service)).toMatchObject({ deploymentId, service, image });
+      }
+      for (const service of ["api", "we", "web.", "*", "", "a/b", "b".repeat(64)]) {
+        expect([service, await world.images.find(deploymentId, service)]).toEqual([service, undefined]);
+      }
+      const listed = (await world.images.list()).filter((each) => each.deploymentId === deploymentId);
+      expect(listed.map(({ service }) => service).toSorted()).toEqual(services.toSorted());
+    });
+
+    test("keep() keeps an image for other services too, and each remove() only takes away what is its own", async () => {
+      await using world = await open();
+      const first = ids();
+      const image = await world.make(first);
+      const second = ids({ projectId: first.projectId, service: "web" });
+      expect(await world.images.keep(image, second)).toBe(true);
+      expect(await world.images.keep(image, { ...second, service: "worker" })).toBe(true);
+      expect(await world.images.find(second.deploymentId, "worker")).toMatchObject({
+        ...second,
+        service: "worker",
+        image,
+      });
+      const listed = (await world.images.list()).filter((each) => each.image === image);
+      expect(listed.map(({ service }) => service).toSorted()).toEqual(["app", "web", "worker"]);
+      await world.images.remove(first.deploymentId);
+      expect(await world.images.find(first.deploymentId, "app")).toBeUndefined();
+      expect(await world.images.find(second.deploymentId, "web")).toMatchObject({ image });
+      await world.images.remove(second.deploymentId);
+      expect((await world.images.list()).filter((each) => each.image === image)).toEqual([]);
+      expect(await world.isThere(image)).toBe(false);
+    });
+
+    test("keep() puts an image in the place of the one that the service had, which goes unless others have it", async () => {
+      await using world = await open();
+      const [owner, other] = [ids(), ids()];
+      const [former, shared, next] = [
+        await world.make(owner, { "/1": "1" }),
+        await world.make(other, { "/2": "2" }),
+        await world.make(ids(), { "/3": "3" }),
+      ];
+      for (const image of [shared, next]) {
+        expect(await world.images.keep(image, owner)).toBe(true);
+        expect(await world.images.find(owner.deploymentId, "app")).toMatchObject({ image });
+      }
+      expect(await world.isThere(former)).toBe(false);
+      expect(await world.images.find(other.deploymentId, "app")).toMatchObject({ image: shared });
+    });
+
+    test("keep() keeps what others made, and never removes it", async () => {
+      await using world = await open();
+      const image = await world.bring();
+      const owner = ids({ service: "db" });
+      expect(await world.images.keep(image, owner)).toBe(true);
+      expect(await world.images.keep(image, owner)).toBe(true);
+      expect(await world.images.find(owner.deploymentId, "db")).toMatchObject({ ...owner, image });
+      expect(await world.images.keep(await world.make(ids()), owner)).toBe(true);
+      expect(await world.isThere(image)).toBe(true);
+      await world.images.keep(image, owner);
+      await world.images.remove(owner.deploymentId);
+      expect(await world.isThere(image)).toBe(true);
+      expect(await world.images.find(owner.deploymentId, "db")).toBeUndefined();
+    });
+
+    test("keep() says when an image is not there", async () => {
+      await using world = await open();
+      const owner = ids();
+      const before = await world.make(owner);
+      for (const image of [`sha256:${"0".repeat(64)}`, "slipway-test-tiny", "../containers", ""]) {
+        expect([image, await world.images.keep(image, owner)]).toEqual([image, false]);
+      }
+      expect(await world.images.find(owner.deploymentId, "app")).toMatchObject({ image: before });
     });
 
     test("remove() removes that image alone, and an absent one is no error", async () => {
@@ -61,9 +151,23 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       await world.make(first);
       await world.make(second);
       await world.images.remove(first.deploymentId);
-      expect(await world.images.find(first.deploymentId)).toBeUndefined();
-      expect(await world.images.find(second.deploymentId)).toBeDefined();
+      expect(await world.images.find(first.deploymentId, "app")).toBeUndefined();
+      expect(await world.images.find(second.deploymentId, "app")).toBeDefined();
       await world.images.remove(first.deploymentId);
+    });
+
+    test("remove() takes away the images of all services of a deployment", async () => {
+      await using world = await open();
+      const { deploymentId, projectId } = ids();
+      const images: string[] = [];
+      for (const service of ["app", "web", "worker"]) {
+        images.push(await world.make({ deploymentId, projectId, service }, { [`/${service}`]: service }));
+      }
+      const near = ids({ deploymentId: `${deploymentId}0` });
+      await world.make(near);
+      await world.images.remove(deploymentId);
+      for (const image of images) expect(await world.isThere(image)).toBe(false);
+      expect(await world.images.find(near.deploymentId, "app")).toBeDefined();
     });
 
     test("remove() leaves an image that is in use until it is not", async () => {
@@ -72,21 +176,21 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       const image = await world.make(used);
       const running = await world.use(image);
       await world.images.remove(used.deploymentId);
-      expect(await world.images.find(used.deploymentId)).toMatchObject({ image });
+      expect(await world.images.find(used.deploymentId, "app")).toMatchObject({ image });
       await running[Symbol.asyncDispose]();
       await world.images.remove(used.deploymentId);
-      expect(await world.images.find(used.deploymentId)).toBeUndefined();
+      expect(await world.images.find(used.deploymentId, "app")).toBeUndefined();
     });
 
     test("images of another installation are neither seen nor removed", async () => {
       await using world = await open();
       const foreign = ids();
       await world.elsewhere.make(foreign);
-      expect(await world.images.find(foreign.deploymentId)).toBeUndefined();
+      expect(await world.images.find(foreign.deploymentId, "app")).toBeUndefined();
       expect((await world.images.list()).map(({ deploymentId }) => deploymentId)).not.toContain(foreign.deploymentId);
       await world.images.remove(foreign.deploymentId);
       await world.images.trim(10 ** 12);
-      expect(await world.elsewhere.images.find(foreign.deploymentId)).toBeDefined();
+      expect(await world.elsewhere.images.find(foreign.deploymentId, "app")).toBeDefined();
     });
 
     test("trim() keeps the images of deployments", async () => {
@@ -94,7 +198,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       const kept = ids();
       const image = await world.make(kept);
       await world.images.trim(10 ** 12);
-      expect(await world.images.find(kept.deploymentId)).toMatchObject({ image });
+      expect(await world.images.find(kept.deploymentId, "app")).toMatchObject({ image });
     });
 
     test("archive() gives the files below a path, named from its last part on", async () => {
@@ -116,7 +220,7 @@ export function releaseImagesContract(name: string, open: () => Promise<ReleaseI
       await (await world.images.archive(image, "/app/dist")).cancel();
       await failureOf(world.images.archive(image, "/app/nothing"));
       await world.images.remove(read.deploymentId);
-      expect(await world.images.find(read.deploymentId)).toBeUndefined();
+      expect(await world.images.find(read.deploymentId, "app")).toBeUndefined();
     });
 
     test("archive() says when there are no files below a path", async () => {

@@ -259,10 +259,10 @@ describe("a build", () => {
 
   test("is labelled and named by its project and deployment", async () => {
     await using world = await dockerImages();
-    const ids = { projectId: "prj_0ABC/..:x", deploymentId: "dep_0abc" };
+    const ids = { projectId: "prj_0abc", deploymentId: "dep_0abc" };
     const image = await world.make(ids);
     expect(JSON.parse(await docker("image", "inspect", "--format", "{{json .}}", image))).toMatchObject({
-      RepoTags: [expect.stringMatching(/^slipway\/prj_0abc_x-[0-9a-f]{32}:dep_0abc$/)],
+      RepoTags: [expect.stringMatching(/^slipway\/prj_0abc-[0-9a-f]{32}:dep_0abc$/)],
       Config: {
         Labels: {
           "slipway.installation": world.installation,
@@ -271,7 +271,7 @@ describe("a build", () => {
         },
       },
     });
-    expect(await world.images.find(ids.deploymentId)).toMatchObject({ ...ids, image });
+    expect(await world.images.find(ids.deploymentId, "app")).toMatchObject({ ...ids, image });
   });
 
   test.each(["buildkit", "classic"] as const)("that is aborted runs no more when it rejects: %s", async (builder) => {
@@ -303,7 +303,7 @@ describe("a build", () => {
       { signal: stop.signal, log: (line) => void log(line) },
     );
     expect((await failureOf(world.builder.build(request))).message).toBe("enough");
-    expect(await world.images.find(request.deploymentId)).toBeUndefined();
+    expect(await world.images.find(request.deploymentId, "app")).toBeUndefined();
   });
 
   test("whose lines cannot be taken ends with the reason for that", async () => {

@@ -30,6 +30,7 @@ for (const builder of ["buildkit", "classic"] as const) {
         folder,
         dockerfile: { text: `FROM ${BASE}\nRUN trap '' TERM INT; echo waiting; while :; do sleep 1; done\n` },
       },
+      folder: world.folder,
       [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
     };
   });
@@ -41,6 +42,8 @@ releaseImagesContract("Docker", async () => {
     images: own.images,
     make: own.make,
     elsewhere,
+    isThere: own.isThere,
+    bring: () => tinyImage(),
     async use(image) {
       const { output } = await run(["docker", "create", "--label", `${TEST_LABEL}=1`, image, "sleep"]);
       return {
@@ -92,7 +95,7 @@ describe("DockerReleaseImages", () => {
     expect([await cached("new"), await cached("old")]).toEqual([true, false]);
     const left = await engine.docker("images", "--all", "--quiet", "--no-trunc");
     expect([left.includes(ours), left.includes(theirs)]).toEqual([false, true]);
-    expect(await world.images.find(own.deploymentId)).toBeDefined();
+    expect(await world.images.find(own.deploymentId, "app")).toBeDefined();
     await world.images.trim(0);
     expect([await cached("new"), await cached("old")]).toEqual([false, false]);
   }, 60_000);

@@ -36,6 +36,7 @@ export async function builtImage(wish: ImageWish): Promise<BuiltImage & { readon
     const image = await images.build({
       deploymentId: `dep_${crypto.randomUUID()}`,
       projectId: "prj_1",
+      service: "app",
       folder,
       dockerfile: { text: text.replaceAll(/^FROM .*$/gm, `$&\nLABEL ${LABEL}`) },
       args: new Map(),

@@ -1,18 +1,18 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { DockerImageBuilder, type DockerImageBuilderOptions } from "../../adapters/docker/image_builder.ts";
 import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
-import type { ReleaseImage } from "../../ports/release_images.ts";
-import { imageRequest } from "../contracts/image_builder.ts";
+import type { ImageOwner } from "../../ports/release_images.ts";
+import { type ContextFiles, imageRequest } from "../contracts/image_builder.ts";
 import { DOCKER_HOST, tinyImage } from "./docker_world.ts";
 
 /** What the images of the tests stand on; `tinyImage()` makes it. */
 export const BASE = "slipway-test-tiny";
 
-/** A tree to be written: a text is a file, a link is an object with its target. */
-export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
+/** A tree to be written: a text is a file, a link is an object with its target; a text may come with a mode. */
+export type Tree = Readonly<Record<string, ContextFiles[string] | Uint8Array>>;
 
 /** A builder of an installation of its own. */
 export interface DockerImages extends AsyncDisposable {
@@ -23,9 +23,11 @@ export interface DockerImages extends AsyncDisposable {
   folder(tree: Tree): Promise<string>;
   /** Builds an image with these files, absolute, and nothing else. */
   make(
-    ids: Pick<ReleaseImage, "deploymentId" | "projectId">,
+    ids: Pick<ImageOwner, "deploymentId" | "projectId"> & Partial<ImageOwner>,
     files?: Readonly<Record<string, string>>,
   ): Promise<string>;
+  /** Tells whether an image is on the engine. */
+  isThere(image: string): Promise<boolean>;
 }
 
 /** Opens a builder; disposing removes every image of its installation, and every folder. */
@@ -60,6 +62,7 @@ export async function dockerImages(
       const source = { folder: await folder(tree), dockerfile: { text: "FROM scratch\nCOPY . /\n" } };
       return (await builder.build(imageRequest(source, ids))).image;
     },
+    isThere: async (image) => (await engine.known("GET", `/images/${image}/json`)) !== undefined,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }
@@ -70,7 +73,11 @@ export async function writtenTree(tree: Tree): Promise<string> {
   for (const [path, content] of Object.entries(tree)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     if (typeof content === "string" || content instanceof Uint8Array) await Bun.write(join(folder, path), content);
-    else await symlink(content.link, join(folder, path));
+    else if ("link" in content) await symlink(content.link, join(folder, path));
+    else {
+      await Bun.write(join(folder, path), content.text);
+      await chmod(join(folder, path), content.mode);
+    }
   }
   return folder;
 }
