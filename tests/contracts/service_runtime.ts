@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { Failure } from "../../domain/failure.ts";
 import { type ContainerSpec, PLAIN_CONTAINER } from "../../domain/services/service_spec.ts";
 import type { Instance, RunnableImage, RunnableMount, RunRequest, Runtime } from "../../ports/runtime.ts";
 import type { Volume, Volumes } from "../../ports/volumes.ts";
@@ -67,7 +66,7 @@ async function answers({ host, ports }: Instance): Promise<(string | undefined)[
   );
 }
 
-/** What every `Runtime` of images promises beyond the contract of all runtimes, and every `Volumes` beside it. */
+/** What every `Runtime` of images promises beyond the contract of all runtimes. */
 export function serviceRuntimeContract(
   name: string,
   open: () => Promise<ServiceRuntimeForContract>,
@@ -174,65 +173,6 @@ export function serviceRuntimeContract(
           await expectFound([web.instanceId], [next.instanceId]);
           before = next.instanceId;
         }
-      },
-    );
-  });
-
-  describe(`Volumes contract: ${name}`, () => {
-    const data = (scope: string, kept = "data") => ({
-      scope,
-      mounts: [{ kind: "volume", name: kept, target: "/kept", readOnly: false }] as const,
-    });
-    const codeOf = (work: Promise<unknown>) => work.then(() => "started").catch((error: Failure) => error.code);
-    const listed = async ({ volumes }: ServiceRuntimeForContract, scope: string) =>
-      (await volumes.list(scope)).map((volume) => [volume.scope, volume.name]).toSorted();
-
-    promise("volumes outlive instances, and list() gives those of a scope alone", async () => {
-      await using world = await open();
-      expect(await world.volumes.list("prj_1")).toEqual([]);
-      for (const given of [data("prj_1"), data("prj_1", "more"), data("prj_2")]) {
-        const { instanceId } = await world.runtime.start(serviceRequest(world, world.programs.working, given));
-        await world.runtime.remove(instanceId, GRACE);
-      }
-      expect(await listed(world, "prj_1")).toEqual([
-        ["prj_1", "data"],
-        ["prj_1", "more"],
-      ]);
-      expect(await listed(world, "prj_2")).toEqual([["prj_2", "data"]]);
-    });
-
-    promise("remove() removes those of a scope, but for what is in use, and none is no error", async () => {
-      await using world = await open();
-      const kept = await world.runtime.start(serviceRequest(world, world.programs.working, data("prj_1", "used")));
-      for (const given of [data("prj_1"), data("prj_2")]) {
-        const { instanceId } = await world.runtime.start(serviceRequest(world, world.programs.working, given));
-        await world.runtime.remove(instanceId, GRACE);
-      }
-      await world.volumes.remove("prj_1");
-      expect(await listed(world, "prj_1")).toEqual([["prj_1", "used"]]);
-      expect(await listed(world, "prj_2")).toEqual([["prj_2", "data"]]);
-      await world.runtime.remove(kept.instanceId, GRACE);
-      await world.volumes.remove("prj_1");
-      await world.volumes.remove("prj_1");
-      expect(await listed(world, "prj_1")).toEqual([]);
-    });
-
-    promise(
-      "start() takes a volume that was there before, and refuses one that is missing or another scope's",
-      async () => {
-        await using world = await open();
-        const external = (volume: string, scope = "prj_1") => {
-          const mounts = [{ kind: "external", name: volume, target: "/kept", readOnly: false }] as const;
-          return world.runtime.start(serviceRequest(world, world.programs.working, { scope, mounts }));
-        };
-        await world.runtime.start(serviceRequest(world, world.programs.working, data("prj_1")));
-        const kept = await world.engineName({ scope: "prj_1", name: "data" });
-        expect(await codeOf(external(await world.makeExternal()))).toBe("started");
-        expect(await codeOf(external("no-such-volume"))).toBe("volume_missing");
-        expect(await codeOf(external(kept, "prj_2"))).toBe("volume_foreign");
-        expect(await codeOf(external(kept))).toBe("started");
-        expect(await listed(world, "prj_1")).toEqual([["prj_1", "data"]]);
-        expect(await world.runtime.list()).toHaveLength(3);
       },
     );
   });

@@ -42,6 +42,25 @@ async function echoing(port: number): Promise<{ say(word: string): Promise<strin
   return { say, socket };
 }
 
+/** The same, once it is answered. */
+async function connected(port: number) {
+  const opened = await eventually(
+    async () => {
+      const attempt = await echoing(port);
+      if ((await attempt.say("first").catch(() => "")) === "first\n") return attempt;
+      attempt.socket.destroy();
+      return undefined;
+    },
+    (attempt) => attempt !== undefined,
+  );
+  return opened!;
+}
+
+/** The engine's words for labels. */
+function labelWords(labels: Readonly<Record<string, string>>): string[] {
+  return Object.entries(labels).flatMap(([name, value]) => ["--label", `${name}=${value}`]);
+}
+
 test.concurrent("introduce() breaks no connection: neither of visitors, nor between services", async () => {
   await using world = await dockerServices();
   const { runtime } = world;
@@ -59,18 +78,8 @@ test.concurrent("introduce() breaks no connection: neither of visitors, nor betw
   });
   await runtime.start(old);
   const [started, fresh] = [await runtime.start(web), await runtime.start(next)];
-  const connected = async (port: number) =>
-    eventually(
-      async () => {
-        const opened = await echoing(port);
-        const answer = await opened.say("first").catch(() => "");
-        if (answer !== "first\n") opened.socket.destroy();
-        return answer === "first\n" ? opened : undefined;
-      },
-      (opened) => opened !== undefined,
-    );
-  const through = (await connected(started.port!))!;
-  const own = (await connected(fresh.port!))!;
+  const through = await connected(started.port!);
+  const own = await connected(fresh.port!);
   await runtime.introduce(next.instanceId);
   expect(await world.found(web.instanceId, "api")).toEqual([old.instanceId, next.instanceId].toSorted());
   expect(await through.say("second")).toBe("second\n");
@@ -149,15 +158,12 @@ test.concurrent("a container that an earlier version made is understood, keeps i
     "slipway.service": "app",
     "slipway.one-shot": "false",
   };
-  const words = (all: Readonly<Record<string, string>>) =>
-    Object.entries(all).flatMap(([name, value]) => ["--label", `${name}=${value}`]);
   const network = `${prefix}prj_1`;
-  const { instance: _, ...ofNetwork } = { instance: "", ...labels };
   const subnet = ["--subnet", `10.240.${Math.floor(Math.random() * 256)}.0/24`];
-  await world.docker("network", "create", ...subnet, ...words({ ...ofNetwork }), network);
+  await world.docker("network", "create", ...subnet, ...labelWords(labels), network);
   const program = ["sh", "-c", "mkdir /tmp/w; echo earlier >/tmp/w/index.html; exec httpd -f -p 3000 -h /tmp/w"];
   const published = ["--publish", "127.0.0.1:29871:3000", "--restart", "unless-stopped"];
-  const own = words({ ...labels, "slipway.port": "29871" });
+  const own = labelWords({ ...labels, "slipway.port": "29871" });
   const joined = ["--network", network, "--network-alias", "app"];
   await world.docker(
     "run",

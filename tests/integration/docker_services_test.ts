@@ -12,11 +12,13 @@ import { eventually } from "../support/eventually.ts";
 import { faultyEngine } from "../support/faulty_engine.ts";
 import { whenStatus } from "../contracts/runtime.ts";
 import { serviceRequest, serviceRuntimeContract } from "../contracts/service_runtime.ts";
+import { volumesContract } from "../contracts/volumes.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(60_000);
 
 serviceRuntimeContract("Docker", () => dockerServices(), { atOnce: true });
+volumesContract("Docker", () => dockerServices(), { atOnce: true });
 
 const GRACE = { graceMs: 0 };
 const SHOWING = `for a in "$@"; do printf '%s' "$a" | od -An -v -tx1 | tr -d ' \\n'; echo; done`;
@@ -36,6 +38,8 @@ const HOSTILE = [
 ];
 
 const missing = { kind: "path", path: join(tmpdir(), "slipway-no-such-folder"), target: "/x", readOnly: true } as const;
+
+const volume = (readOnly = false) => [{ kind: "volume", name: "data", target: "/kept", readOnly }] as const;
 
 const hex = (text: string) => Buffer.from(text).toString("hex");
 
@@ -193,8 +197,6 @@ describe("DockerRuntime: the files of a service", () => {
 });
 
 describe("DockerRuntime: what is mounted", () => {
-  const volume = (readOnly = false) => [{ kind: "volume", name: "data", target: "/kept", readOnly }] as const;
-
   test.concurrent("a volume is shared in its scope only, outlives whoever wrote to it, and can be read-only", async () => {
     await using world = await dockerServices();
     const run = (command: string, scope: string, readOnly = false) =>
