@@ -17,7 +17,10 @@ export interface RunnableImage {
   readonly command: string | null;
   /** The ports inside that are reached from this machine, the most important first; none for what only others of its scope reach. */
   readonly ports: readonly number[];
-  /** How it differs from what its image says. */
+  /**
+   * How it differs from what its image says; its `mounts` are not looked at here. With it, what the image declares to be kept and nothing is mounted at
+   * is a volume of the scope, by the name `<service>:<path>`.
+   */
   readonly container?: ContainerSpec;
   /** What is mounted: sources and volumes by the names and paths that the engine knows them by. */
   readonly mounts?: readonly RunnableMount[];
@@ -27,9 +30,12 @@ export interface RunnableImage {
 export type RunnableMount =
   /** Kept by the scope under a name, whatever runs of it. Made when it is not there, never removed with an instance. */
   | { readonly kind: "volume"; readonly name: string; readonly target: string; readonly readOnly: boolean }
-  /** A volume of the engine that was there before, by the engine's name; one that another scope of this installation keeps is refused. */
+  /**
+   * A volume of the engine that was there before, by the engine's name; `volume_missing` where there is none, `volume_foreign` where another scope
+   * or installation keeps it.
+   */
   | { readonly kind: "external"; readonly name: string; readonly target: string; readonly readOnly: boolean }
-  /** An absolute path of this machine; it has to be there. */
+  /** An absolute path of this machine; it has to be there, else `path_missing`. */
   | { readonly kind: "path"; readonly path: string; readonly target: string; readonly readOnly: boolean }
   | { readonly kind: "memory"; readonly target: string; readonly bytes: number | null };
 
@@ -109,11 +115,17 @@ export interface Runtime<From extends Runnable = Runnable> {
   find(instanceId: string): Promise<Instance | undefined>;
   /** Every instance of this installation, running or ended, until it is removed. */
   list(): Promise<readonly Instance[]>;
-  /** Asks it to stop, kills what is left of it and its children after `graceMs`, and forgets it. An unknown one is no error. */
+  /**
+   * Asks it to stop, kills what is left of it and its children after `graceMs`, or after the time that it wants for itself where that is longer (five
+   * minutes at most), and forgets it. Volumes of its scope stay. An unknown one is no error.
+   */
   remove(instanceId: string, options: { readonly graceMs: number }): Promise<void>;
   /** Stops its program and starts it anew, at the same address. */
   restart(instanceId: string, options: { readonly graceMs: number }): Promise<Instance>;
-  /** From now on the others of its scope find it by its name, beside whoever has that name too; repeating it changes nothing. */
+  /**
+   * From now on the others of its scope find it by its names, beside whoever has them too; no connection breaks. Repeating it changes nothing, and
+   * mends what was broken off. Of one that was not unannounced, nothing is to be done.
+   */
   introduce(instanceId: string): Promise<void>;
   usage(instanceId: string): Promise<InstanceUsage | undefined>;
   /** What it printed after `since`, at most `limit` lines; old output is dropped beyond a bound. */

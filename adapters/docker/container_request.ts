@@ -50,7 +50,6 @@ export function containerRequest(request: RunRequest<RunnableImage>, setting: Co
   const { runs, environment, unannounced } = request;
   const { ports, labels } = setting;
   const spec = runs.container ?? PLAIN_CONTAINER;
-  const inside = (port: number) => `${port}/tcp`;
   return {
     Image: runs.image,
     ...programOf(runs, spec, setting.image),
@@ -60,13 +59,13 @@ export function containerRequest(request: RunRequest<RunnableImage>, setting: Co
     ],
     ...surroundingsOf(spec),
     Labels: labels,
-    ExposedPorts: Object.fromEntries(ports.map((port) => [inside(port.inside), {}])),
+    ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.inside}/tcp`, {}])),
     HostConfig: {
       ...hostConfigOf(request, spec),
       Init: setting.init,
       NetworkMode: setting.network,
       PortBindings: Object.fromEntries(
-        ports.map((port) => [inside(port.inside), [{ HostIp: HOST, HostPort: `${port.port}` }]]),
+        ports.map((port) => [`${port.inside}/tcp`, [{ HostIp: HOST, HostPort: `${port.port}` }]]),
       ),
       Mounts: setting.mounts,
     },
@@ -102,7 +101,6 @@ function healthcheckOf(health: ServiceHealth | "none"): Words {
   if (health === "none") return { Test: ["NONE"] };
   const { test, intervalMs, timeoutMs, retries, startPeriodMs } = health;
   const words = test === null ? [] : "shell" in test ? ["CMD-SHELL", test.shell] : ["CMD", ...test];
-  const nanoseconds = (ms: number | null) => Math.round((ms ?? 0) * 1e6);
   return {
     Test: words,
     Interval: nanoseconds(intervalMs),
@@ -110,6 +108,10 @@ function healthcheckOf(health: ServiceHealth | "none"): Words {
     StartPeriod: nanoseconds(startPeriodMs),
     Retries: retries ?? 0,
   };
+}
+
+function nanoseconds(ms: number | null): number {
+  return Math.round((ms ?? 0) * 1e6);
 }
 
 function hostConfigOf({ oneShot, memoryBytes, cpus }: RunRequest<RunnableImage>, spec: ContainerSpec): Words {

@@ -4,7 +4,7 @@ import type { ContainerFiles } from "./container_files.ts";
 import { containerMounts } from "./container_mounts.ts";
 import { freeHostPorts } from "./container_ports.ts";
 import type { ListedContainer } from "./container_record.ts";
-import { containerRequest, type ContainerSetting, type EngineMount } from "./container_request.ts";
+import { containerRequest, type ContainerSetting } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { EngineInit } from "./engine_init.ts";
@@ -53,7 +53,7 @@ export class ContainerStart {
       const mounts = await containerMounts(request, image, volumes);
       const mounted = await files.mounted(request);
       try {
-        return await this.#tryAll(request, { image, init, mounts: inOrder([...mounts, ...mounted.mounts]) });
+        return await this.#tryAll(request, { image, init, mounts: [...mounts, ...mounted.mounts] });
       } catch (error) {
         await mounted.discard().catch(() => {});
         throw error;
@@ -118,12 +118,6 @@ export class ContainerStart {
       throw new EngineRefusal(409, "port is already allocated");
     }
   }
-}
-
-/** Outer places first, so that none hides another. */
-function inOrder(mounts: readonly EngineMount[]): readonly EngineMount[] {
-  const depth = ({ Target }: EngineMount) => Target.split("/").filter((part) => part !== "").length;
-  return mounts.toSorted((a, b) => depth(a) - depth(b));
 }
 
 function exists() {

@@ -48,6 +48,12 @@ function told(state: Partial<ContainerState>, given?: Parameters<typeof record>[
   return [status, exit && `${exit.reason} ${exit.code}`];
 }
 
+function published(ports: string) {
+  const made = record({});
+  const Labels = { ...made.Config.Labels, "slipway.port": "", "slipway.ports": ports };
+  return instanceOf({ ...made, Config: { Labels } }, sight({ listens: true }));
+}
+
 describe("isCrashLoop()", () => {
   test("is true once it waits longer than the engine lets wait after a fourth ending", () => {
     expect(waiting(1_001, 5)).toBe(true);
@@ -103,11 +109,6 @@ describe("instanceOf()", () => {
 });
 
 test("instanceOf() tells all ports in their order, or none", () => {
-  const published = (ports: string) => {
-    const made = record({});
-    const Labels = { ...made.Config.Labels, "slipway.port": "", "slipway.ports": ports };
-    return instanceOf({ ...made, Config: { Labels } }, sight({ listens: true }));
-  };
   expect(published("9090:23001 80:23000")).toMatchObject({
     port: 23_001,
     ports: [

@@ -1,5 +1,6 @@
 import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
 import { DockerVolumes } from "../../adapters/docker/docker_volumes.ts";
+import { OwnContainers } from "../../adapters/docker/own_containers.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import type { RunnableImage } from "../../ports/runtime.ts";
 import type { ContractPrograms, RuntimeForContract } from "../contracts/runtime.ts";
@@ -33,7 +34,9 @@ export interface DockerWorld extends RuntimeForContract<RunnableImage> {
   readonly installation: string;
   readonly image: string;
   /** Another runtime of the same installation, as another server would have. */
-  another(): DockerRuntime;
+  another(dockerHost?: string): DockerRuntime;
+  /** What the names of its containers and networks begin with. */
+  readonly prefix: string;
   /** Asks the engine with its own program; resolves to what it prints. */
   docker(...words: readonly string[]): Promise<string>;
   /** The id of an instance's container, found without the runtime. */
@@ -58,7 +61,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
   const installation = `test-${crypto.randomUUID()}`;
   const engine = new EngineApi(dockerHost);
   const options = { engine, installation, labels: { [TEST_LABEL]: "1" } };
-  const another = () => new DockerRuntime(options);
+  const another = (host?: string) => new DockerRuntime({ ...options, ...(host && { engine: new EngineApi(host) }) });
   const runtime = another();
   if (watches) await runtime.supervise();
   const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
@@ -69,6 +72,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     runtime,
     volumes: new DockerVolumes(options),
     installation,
+    prefix: new OwnContainers(engine, installation).prefix,
     image,
     another,
     docker: ask,

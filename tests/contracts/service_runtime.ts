@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import { type ContainerSpec, PLAIN_CONTAINER } from "../../domain/services/service_spec.ts";
+import type { Instance, RunnableImage, RunnableMount, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Volume, Volumes } from "../../ports/volumes.ts";
+import { eventually } from "../support/eventually.ts";
+import { runRequest, whenStatus } from "./runtime.ts";
+
+/** The programs of services, as commands of the runtime under test. */
+export interface ServicePrograms {
+  /** Answers on the ports 8080 and 9090, with the number of the port. */
+  readonly answering: string;
+  /** Runs and listens on nothing. */
+  readonly working: string;
+  /** Prints `migrated` and ends with exit code 0. */
+  readonly migrating: string;
+  /** Prints `broken` and ends with exit code 4. */
+  readonly failing: string;
+  /** Runs, and its health check finds it well. */
+  readonly well: string;
+  /** Runs, and its health check finds it unwell. */
+  readonly unwell: string;
+}
+
+/** A runtime of images, with what it keeps. */
+export interface ServiceRuntimeForContract extends AsyncDisposable {
+  readonly runtime: Runtime<RunnableImage>;
+  readonly volumes: Volumes;
+  readonly image: string;
+  readonly programs: ServicePrograms;
+  /** Asks which instances are found by a name, from within another; none where the name is unknown. */
+  found(askedBy: string, name: string): Promise<readonly string[]>;
+  /** The name by which the engine knows a volume of a scope. */
+  engineName(volume: Volume): Promise<string>;
+  /** Makes a volume that nothing here keeps, and gives its name. */
+  makeExternal(): Promise<string>;
+}
+
+const GRACE = { graceMs: 0 };
+const CHECK = { test: ["test", "!", "-e", "/tmp/unwell"], intervalMs: 200, timeoutMs: 5_000, retries: 1 } as const;
+
+/** A request for a program of a service, with ports, mounts and a container of its own. */
+export function serviceRequest(
+  { image }: Pick<ServiceRuntimeForContract, "image">,
+  command: string | null,
+  given: Partial<RunRequest<RunnableImage>> & {
+    readonly ports?: readonly number[];
+    readonly mounts?: readonly RunnableMount[];
+    readonly container?: Partial<ContainerSpec>;
+  } = {},
+): RunRequest<RunnableImage> {
+  const { ports = [], mounts = [], container = {}, ...request } = given;
+  const spec = { ...PLAIN_CONTAINER, ...container };
+  const runs = () => ({ kind: "image", image, command, ports, mounts, container: spec }) as const;
+  return runRequest<RunnableImage>({ runs }, "", request);
+}
+
+async function answers({ host, ports }: Instance): Promise<(string | undefined)[]> {
+  const ask = (port: number) => fetch(`http://${host}:${port}/`).then((answer) => answer.text());
+  return Promise.all(
+    ports.map(({ port }) =>
+      eventually(
+        () => ask(port).catch(() => undefined),
+        (text) => text !== undefined,
+      ),
+    ),
+  );
+}
+
+/** What every `Runtime` of images promises beyond the contract of all runtimes. */
+export function serviceRuntimeContract(
+  name: string,
+  open: () => Promise<ServiceRuntimeForContract>,
+  { atOnce = false } = {},
+) {
+  const promise = atOnce ? test.concurrent : test;
+
+  describe(`Runtime contract for services: ${name}`, () => {
+    promise(
+      "start() publishes each port by itself, the most important first, and keeps them over restarts",
+      async () => {
+        await using world = await open();
+        const { runtime, programs } = world;
+        const started = await runtime.start(serviceRequest(world, programs.answering, { ports: [9_090, 8_080] }));
+        expect(started.ports.map(({ inside }) => inside)).toEqual([9_090, 8_080]);
+        expect(started.port).toBe(started.ports[0]!.port);
+        expect(new Set(started.ports.map(({ port }) => port)).size).toBe(2);
+        expect(await answers(started)).toEqual(["9090", "8080"]);
+        const again = await runtime.restart(started.instanceId, GRACE);
+        expect(again.ports).toEqual(started.ports);
+        expect(await answers(again)).toEqual(["9090", "8080"]);
+        expect((await whenStatus(runtime, started.instanceId, "running"))?.ports).toEqual(started.ports);
+      },
+    );
+
+    promise("start() without ports publishes nothing, and counts as running once it is up", async () => {
+      await using world = await open();
+      const started = await world.runtime.start(serviceRequest(world, world.programs.working));
+      expect(started).toMatchObject({ status: "running", port: null, ports: [] });
+      expect(await world.runtime.find(started.instanceId)).toMatchObject({ status: "running", port: null, ports: [] });
+    });
+
+    promise("a one-shot that ended, well or not, keeps its exit code and what it printed", async () => {
+      await using world = await open();
+      for (const [program, code, message] of [
+        ["migrating", 0, "migrated"],
+        ["failing", 4, "broken"],
+      ] as const) {
+        const request = serviceRequest(world, world.programs[program], { oneShot: true });
+        await world.runtime.start(request);
+        const ended = await whenStatus(world.runtime, request.instanceId, "exited");
+        expect(ended).toMatchObject({ restarts: 0, containerId: null, exit: { code, reason: "exited" } });
+        const lines = await world.runtime.output(request.instanceId, { since: 0, limit: 10 });
+        expect(lines.map((line) => line.message)).toEqual([message]);
+      }
+    });
+
+    promise.each([
+      ["well", "healthy"],
+      ["unwell", "unhealthy"],
+    ] as const)("find() tells what the health check of a %s one says", async (program, health) => {
+      await using world = await open();
+      const healthcheck = { ...CHECK, startPeriodMs: null };
+      const request = serviceRequest(world, world.programs[program], { container: { healthcheck } });
+      await world.runtime.start(request);
+      const find = () => world.runtime.find(request.instanceId);
+      expect(await eventually(find, (instance) => instance?.health === health)).toMatchObject({ health });
+    });
+
+    promise("instances of one scope are found by service and aliases, those of other scopes are not", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const db = serviceRequest(world, programs.working, { service: "db", container: { aliases: ["store", "data"] } });
+      const [near, far] = ["prj_1", "prj_2"].map((scope) => serviceRequest(world, programs.working, { scope }));
+      await Promise.all([db, near!, far!].map((request) => runtime.start(request)));
+      for (const known of ["db", "store", "data"]) {
+        expect([known, await world.found(near!.instanceId, known)]).toEqual([known, [db.instanceId]]);
+        expect([known, await world.found(far!.instanceId, known)]).toEqual([known, []]);
+      }
+    });
+
+    promise(
+      "an unannounced one is not found before it is introduced, then beside the old one, then alone",
+      async () => {
+        await using world = await open();
+        const { runtime, programs } = world;
+        const api = (given: Partial<RunRequest<RunnableImage>>) =>
+          serviceRequest(world, programs.working, { service: "api", container: { aliases: ["backend"] }, ...given });
+        const old = api({});
+        const web = serviceRequest(world, programs.working, { service: "web" });
+        await Promise.all([old, web].map((request) => runtime.start(request)));
+        const expectFound = async (by: readonly string[], ids: readonly string[]) => {
+          for (const asker of by) {
+            for (const name of ["api", "backend"]) {
+              expect([asker, name, await world.found(asker, name)]).toEqual([asker, name, ids.toSorted()]);
+            }
+          }
+        };
+        // Twice: the second time the name was handed over before.
+        let [before, askers] = [old.instanceId, [web.instanceId]];
+        for (let time = 0; time < 2; time++) {
+          const next = api({ unannounced: true });
+          await runtime.start(next);
+          await expectFound(askers, [before]);
+          await runtime.introduce(next.instanceId);
+          await runtime.introduce(next.instanceId);
+          const late = serviceRequest(world, programs.working, { service: "late" });
+          await runtime.start(late);
+          askers = [...askers, late.instanceId];
+          await expectFound([...askers, next.instanceId], [before, next.instanceId]);
+          await runtime.remove(before, GRACE);
+          await expectFound(askers, [next.instanceId]);
+          await runtime.restart(web.instanceId, GRACE);
+          await expectFound([web.instanceId], [next.instanceId]);
+          before = next.instanceId;
+        }
+      },
+    );
+  });
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import type { Failure } from "../../domain/failure.ts";
+import { type ServiceRuntimeForContract, serviceRequest } from "./service_runtime.ts";
+
+const GRACE = { graceMs: 0 };
+
+/** A volume of a scope, mounted. */
+function data(scope: string, name = "data") {
+  return { scope, mounts: [{ kind: "volume", name, target: "/kept", readOnly: false }] as const };
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(() => "started").catch((error: Failure) => error.code);
+}
+
+async function listed({ volumes }: ServiceRuntimeForContract, scope: string): Promise<string[][]> {
+  return (await volumes.list(scope)).map((volume) => [volume.scope, volume.name]).toSorted();
+}
+
+/** What every `Volumes` adapter promises, beside the runtime that gives them to instances. */
+export function volumesContract(name: string, open: () => Promise<ServiceRuntimeForContract>, { atOnce = false } = {}) {
+  const promise = atOnce ? test.concurrent : test;
+  describe(`Volumes contract: ${name}`, () => {
+    promise("volumes outlive instances, and list() gives those of a scope alone", async () => {
+      await using world = await open();
+      expect(await world.volumes.list("prj_1")).toEqual([]);
+      for (const given of [data("prj_1"), data("prj_1", "more"), data("prj_2")]) {
+        const { instanceId } = await world.runtime.start(serviceRequest(world, world.programs.working, given));
+        await world.runtime.remove(instanceId, GRACE);
+      }
+      expect(await listed(world, "prj_1")).toEqual([
+        ["prj_1", "data"],
+        ["prj_1", "more"],
+      ]);
+      expect(await listed(world, "prj_2")).toEqual([["prj_2", "data"]]);
+    });
+
+    promise("remove() removes those of a scope, but for what is in use, and none is no error", async () => {
+      await using world = await open();
+      const kept = await world.runtime.start(serviceRequest(world, world.programs.working, data("prj_1", "used")));
+      for (const given of [data("prj_1"), data("prj_2")]) {
+        const { instanceId } = await world.runtime.start(serviceRequest(world, world.programs.working, given));
+        await world.runtime.remove(instanceId, GRACE);
+      }
+      await world.volumes.remove("prj_1");
+      expect(await listed(world, "prj_1")).toEqual([["prj_1", "used"]]);
+      expect(await listed(world, "prj_2")).toEqual([["prj_2", "data"]]);
+      await world.runtime.remove(kept.instanceId, GRACE);
+      await world.volumes.remove("prj_1");
+      await world.volumes.remove("prj_1");
+      expect(await listed(world, "prj_1")).toEqual([]);
+    });
+
+    promise(
+      "start() takes a volume that was there before, and refuses one that is missing or another scope's",
+      async () => {
+        await using world = await open();
+        const external = (volume: string, scope = "prj_1") => {
+          const mounts = [{ kind: "external", name: volume, target: "/kept", readOnly: false }] as const;
+          return world.runtime.start(serviceRequest(world, world.programs.working, { scope, mounts }));
+        };
+        await world.runtime.start(serviceRequest(world, world.programs.working, data("prj_1")));
+        const kept = await world.engineName({ scope: "prj_1", name: "data" });
+        expect(await codeOf(external(await world.makeExternal()))).toBe("started");
+        expect(await codeOf(external("no-such-volume"))).toBe("volume_missing");
+        expect(await codeOf(external(kept, "prj_2"))).toBe("volume_foreign");
+        expect(await codeOf(external(kept))).toBe("started");
+        expect(await listed(world, "prj_1")).toEqual([["prj_1", "data"]]);
+        expect(await world.runtime.list()).toHaveLength(3);
+      },
+    );
+  });
+}
