@@ -11,6 +11,7 @@ import {
   PLAIN_CLASS,
   seenFromInside,
 } from "./jvm.ts";
+import { likeliestPart } from "./jvm_part.ts";
 import { JVM_SETTINGS, settingsVariables } from "./jvm_settings.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 import { matched, property } from "./source_text.ts";
@@ -19,7 +20,6 @@ const WRAPPER = "gradle/wrapper/gradle-wrapper.properties";
 const SHADOW = ["com.github.johnrengelman.shadow", "com.gradleup.shadow"];
 /** The plugin itself, or one of the build's own that applies it, as `gradle init` names it. */
 const APPLICATION = /^(?:application|io\.micronaut\.application|[\w.-]*application-conventions)$/;
-const PREFERRED = ["app", "application", "server", "backend", "web", "api", "service"];
 /** From which version on Gradle runs on a line of Java. */
 const RUNS_ON: readonly (readonly [gradle: number, java: number])[] = [
   [9.1, 25],
@@ -51,7 +51,8 @@ export const gradle: Ecosystem = {
 
 /** What a build makes, or the one of its projects that is asked for. */
 function describe(folder: ProjectFolder, projects: readonly GradleProject[], only?: GradleProject): Finding {
-  const { chosen, warnings } = projectOf(only === undefined ? projects : [only]);
+  const programs = (only === undefined ? projects : [only]).filter((project) => taskOf(project) !== undefined);
+  const { chosen, warnings } = likeliestPart(programs, "projects");
   const wrapper = wrapperOf(folder);
   const version = javaVersion(folder, { ...wantedJava(projects, chosen), ...wrapper.limit });
   const place = chosen === undefined || chosen.path === "" ? folder : folder.at(chosen.path);
@@ -85,27 +86,6 @@ function describe(folder: ProjectFolder, projects: readonly GradleProject[], onl
 const ANDROID = "Cannot deploy an Android app: it runs on phones. Choose the folder of its server as root directory";
 const NO_START =
   "Cannot tell how to start the project: its build applies neither the application plugin nor that of Spring Boot, Quarkus, Ktor or Shadow. Apply one of them, or set the start command";
-
-/** The project to start: the root, or the only one that makes a program, or the one whose name says so. */
-function projectOf(projects: readonly GradleProject[]): {
-  readonly chosen?: GradleProject;
-  readonly warnings: readonly string[];
-} {
-  const programs = projects.filter((project) => taskOf(project) !== undefined);
-  const first = programs.find(({ path }) => path === "") ?? programs[0];
-  if (first === undefined) return { warnings: [] };
-  if (first.path === "" || programs.length === 1) return { chosen: first, warnings: [] };
-  const names = programs.map(({ path }) => path);
-  const preferred = PREFERRED.flatMap((name) => names.filter((path) => path.split("/").at(-1) === name))[0];
-  const chosen = programs.find(({ path }) => path === preferred) ?? first;
-  const all = names.slice(0, 10).join(", ");
-  return {
-    chosen,
-    warnings: [
-      `Cannot be sure what to start: the projects ${all} make programs. ${chosen.path} is used; set the commands for another`,
-    ],
-  };
-}
 
 /** The task that makes a program of a project, by its plugins. */
 function taskOf({

@@ -12,6 +12,7 @@ import {
   PLAIN_CLASS,
   seenFromInside,
 } from "./jvm.ts";
+import { type ChosenPart, likeliestPart } from "./jvm_part.ts";
 import { JVM_SETTINGS, settingsVariables } from "./jvm_settings.ts";
 import { MavenPom } from "./maven_pom.ts";
 import type { ProjectFolder } from "./project_folder.ts";
@@ -28,7 +29,6 @@ const INSTALL_FILES = [
   ".mvn/jvm.config",
   ".mvn/extensions.xml",
 ];
-const PREFERRED = ["app", "application", "server", "web", "api", "service", "boot", "main"];
 const MAX_MODULES = 100;
 const UNREADABLE = "Cannot read pom.xml: it is not XML with a project in it. Correct it, or set the commands yourself";
 
@@ -91,25 +91,12 @@ const NOT_STARTED = {
 };
 
 /** The pom to start: itself, or the one among its modules that makes a program. */
-function moduleOf(
-  folder: ProjectFolder,
-  root: MavenPom,
-): { readonly chosen?: MavenPom; readonly warnings: readonly string[] } {
+function moduleOf(folder: ProjectFolder, root: MavenPom): ChosenPart<MavenPom> {
   if (!root.isAggregator()) return root.packaging() === "pom" ? { warnings: [] } : { chosen: root, warnings: [] };
   const modules = allModules(folder, root, root);
   const declared = modules.filter((pom) => PROGRAM_PLUGINS.some((plugin) => pom.declaresPlugin(plugin)));
   const programs = declared.length > 0 ? declared : modules.filter((pom) => hasProgram(folder.at(pom.path)));
-  if (programs.length < 2) return { ...(programs[0] && { chosen: programs[0] }), warnings: [] };
-  const names = programs.map(({ path }) => path);
-  const preferred = PREFERRED.flatMap((name) => names.filter((path) => path.split(/[/-]/).at(-1) === name))[0];
-  const chosen = programs.find(({ path }) => path === preferred) ?? programs[0]!;
-  const all = names.slice(0, 10).join(", ");
-  return {
-    chosen,
-    warnings: [
-      `Cannot be sure what to start: the modules ${all} make programs. ${chosen.path} is used; set the commands for another`,
-    ],
-  };
+  return likeliestPart(programs, "modules");
 }
 
 const PROGRAM_PLUGINS = [

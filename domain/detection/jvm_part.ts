@@ -1,0 +1,27 @@
+/** Names that parts of a build have which are started. */
+const PREFERRED = ["app", "application", "server", "backend", "web", "api", "service", "boot", "main"];
+
+/** Which part of a build is started, and what is to be said about the choice. */
+export interface ChosenPart<Part> {
+  readonly chosen?: Part;
+  readonly warnings: readonly string[];
+}
+
+/** The part to start of those that make a program: the whole, or the only one, or the one whose name says so. `parts` is what a build calls them. */
+export function likeliestPart<Part extends { readonly path: string }>(
+  programs: readonly Part[],
+  parts: string,
+): ChosenPart<Part> {
+  const first = programs.find(({ path }) => path === "") ?? programs[0];
+  if (first === undefined) return { warnings: [] };
+  if (first.path === "" || programs.length === 1) return { chosen: first, warnings: [] };
+  const named = (name: string) => programs.find(({ path }) => path.split(/[/-]/).at(-1) === name);
+  const chosen = PREFERRED.map(named).find((part) => part !== undefined) ?? first;
+  const all = programs.slice(0, 10).map(({ path }) => path);
+  return {
+    chosen,
+    warnings: [
+      `Cannot be sure what to start: the ${parts} ${all.join(", ")} make programs. ${chosen.path} is used; set the commands for another`,
+    ],
+  };
+}
