@@ -1,32 +1,12 @@
-/** A value of a YAML document and where it begins. */
-export interface YamlNode {
-  /** From 1 on. */
-  readonly line: number;
-  readonly value: YamlValue;
-  /** A tag of the file's own, such as `!reset`. */
-  readonly tag?: string;
-}
+import type { YamlReading } from "../domain/compose/yaml_node.ts";
 
-export type YamlValue =
-  | { readonly kind: "scalar"; readonly scalar: string | number | bigint | boolean | null; readonly text: string }
-  | { readonly kind: "list"; readonly items: readonly YamlNode[] }
-  /** Merge keys (`<<`) are resolved, and no key is there twice. */
-  | { readonly kind: "map"; readonly entries: readonly YamlEntry[] };
-
-export interface YamlEntry {
-  readonly key: string;
-  readonly line: number;
-  readonly node: YamlNode;
-}
-
-/** Why a text could not be read. */
-export interface YamlProblem {
-  readonly line: number;
-  readonly message: string;
-}
+export type { YamlEntry, YamlNode, YamlProblem, YamlReading, YamlValue } from "../domain/compose/yaml_node.ts";
 
 /** Reads YAML with its positions. */
 export interface YamlReader {
-  /** The first document of a text, anchors and aliases resolved; or its first problem. Never throws, whatever the text, and never takes long or much memory: what would is a problem. */
-  read(text: string): Promise<{ readonly root: YamlNode } | { readonly problem: YamlProblem }>;
+  /**
+   * The only document of a text, anchors and aliases resolved; or its first problem, which may quote names of the text and never a value. Never throws, whatever the text, and
+   * never takes long or much memory: what would is a problem. What is resolved from it has at most 20,000 values, at most 100 inside each other.
+   */
+  read(text: string): Promise<YamlReading>;
 }

@@ -1,0 +1,91 @@
+import { composeModel, type ComposeWish } from "../../domain/compose/compose_model.ts";
+import { type ComposeNeed, fileKey, type LoadedFile } from "../../domain/compose/loaded_files.ts";
+import type { ComposeProblem } from "../../domain/compose/notes.ts";
+import { type Failure, invalid } from "../../domain/failure.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
+import type { ReleaseFiles } from "../../ports/release_folders.ts";
+import type { YamlReader } from "../../ports/yaml_reader.ts";
+
+const MAX_FILES = 50;
+/** Those that are only looked for included. */
+const MAX_LOOKS = 500;
+const FILE_BYTES = 524_288;
+const ALL_BYTES = 4_194_304;
+const TOLD = 10;
+
+export interface LoadComposePorts {
+  readonly yamlReader: YamlReader;
+  readonly releaseFolders: Pick<ReleaseFiles, "read" | "entries">;
+}
+
+/** Which compose file of a source is meant. */
+export interface LoadComposeWish {
+  /** The folder of the project inside the source: empty, or as in `apps/shop/`. */
+  readonly root: string;
+  /** Relative to that. */
+  readonly file: string;
+  /** The variables of the project. */
+  readonly variables: ReadonlyMap<string, Secret>;
+}
+
+/** What a compose file says, with what was left out of it. */
+export interface LoadedCompose {
+  readonly services: readonly ServiceSpec[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the services of a compose file with all that it refers to; paths in them are relative to the source. Rejects with one `invalid` failure, code `compose_invalid`,
+ * that names what is wrong by file and line, and shows no value of a variable.
+ */
+export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
+  return async function (deploymentId: string, wish: LoadComposeWish): Promise<LoadedCompose> {
+    const variables = new Map(Array.from(wish.variables, ([key, value]) => [key, value.reveal()]));
+    const meant: ComposeWish = { root: wish.root, file: wish.file, variables };
+    const loaded = new Map<string, LoadedFile>();
+    let left = ALL_BYTES;
+    let found = 0;
+    const load = async ({ path, as }: ComposeNeed): Promise<LoadedFile> => {
+      const bytes = await releaseFolders.read(deploymentId, path, { maxBytes: FILE_BYTES });
+      if (bytes === undefined) return "absent";
+      left -= bytes.length;
+      found += 1;
+      if (left < 0 || found > MAX_FILES) throw tooMuch(wish.file);
+      const text = textOf(bytes);
+      if (as === "yaml") return text === undefined ? NOT_TEXT : yamlReader.read(text);
+      return text === undefined ? { binary: true } : { text };
+    };
+    for (;;) {
+      const model = composeModel(loaded, meant);
+      if ("services" in model) return { services: model.services, warnings: model.warnings };
+      if ("problems" in model) throw problemsOf(model.problems);
+      if (loaded.size + model.needs.length > MAX_LOOKS) throw tooMuch(wish.file);
+      for (const need of model.needs) loaded.set(fileKey(need), await load(need));
+    }
+  };
+}
+
+const NOT_TEXT: LoadedFile = { problem: { line: 1, message: "Cannot read this file: it is not text in UTF-8" } };
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function tooMuch(file: string): Failure {
+  const reason = `it refers to more than ${MAX_FILES} files, or to more than ${ALL_BYTES} bytes`;
+  return invalid("compose_invalid", `Cannot use ${file}: ${reason}. Split the project up`);
+}
+
+function problemsOf(problems: readonly ComposeProblem[]): Failure {
+  const told = problems.slice(0, TOLD);
+  const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : [];
+  const sentences = [...told.map(({ file, line, message }) => `${file}:${line}: ${message}`), ...more];
+  return invalid("compose_invalid", `Cannot use this compose file: ${sentences.join("; ")}`, {
+    details: told.map(({ file, line, message }) => ({ path: `${file}:${line}`, message })),
+  });
+}

@@ -1,0 +1,24 @@
+import { type ComposeFile, type ComposeMap, type ComposeNode, mapNode } from "./compose_node.ts";
+import type { ComposeReading } from "./compose_reading.ts";
+import { extendedServices } from "./extended_services.ts";
+import { importedFiles } from "./imported_files.ts";
+import type { LayerWish } from "./layer_wish.ts";
+import { longForms } from "./long_forms.ts";
+import { mergedNodes, settled } from "./merged_nodes.ts";
+
+/** One map of what a file says with all that it includes, its services extend and the files after it lay over it. */
+export function composeLayers(reading: ComposeReading, { paths, folder, variables, chain }: LayerWish): ComposeMap {
+  let all: ComposeMap | undefined;
+  for (const { path, name, required } of paths) {
+    const file: ComposeFile = { name, folder, variables };
+    const written = longForms(reading.yaml(path, file, required ?? undefined));
+    const extended = extendedServices(reading, { path, written });
+    const own = importedFiles(reading, extended, { chain: [...chain, path], read: composeLayers });
+    all = asMap(all === undefined ? settled(own) : mergedNodes(reading.notes, all, own));
+  }
+  return all ?? mapNode({ file: { name: "", folder, variables }, line: 1 });
+}
+
+function asMap(node: ComposeNode): ComposeMap {
+  return node.kind === "map" ? node : mapNode(node.at);
+}

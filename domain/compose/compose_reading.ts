@@ -1,0 +1,66 @@
+import type { ComposeFile, ComposeMap, Place } from "./compose_node.ts";
+import { mapNode } from "./compose_node.ts";
+import { envFile } from "./env_file.ts";
+import type { Room } from "./interpolation.ts";
+import type { LoadedFiles } from "./loaded_files.ts";
+import { Notes } from "./notes.ts";
+import { placedNodes } from "./placed_nodes.ts";
+
+/** All that values put in by variables may amount to. */
+const MOST_TEXT = 4_194_304;
+
+/** What goes along while a compose project is read. */
+export class ComposeReading {
+  readonly files: LoadedFiles;
+  readonly notes = new Notes();
+  readonly room: Room = { left: MOST_TEXT };
+
+  constructor(files: LoadedFiles) {
+    this.files = files;
+  }
+
+  /** The values of a YAML file; an empty map when it is absent, which is a problem at `from` if that is given, wrong or still to be loaded. */
+  yaml(path: string, file: ComposeFile, from?: Place): ComposeMap {
+    const nothing = mapNode({ file, line: 1 });
+    const loaded = this.files.get(path, "yaml");
+    if (loaded === "absent") {
+      if (from) this.notes.problem(from, `Cannot read ${file.name}: there is no such file in the source`);
+      return nothing;
+    }
+    if (loaded === "pending" || "text" in loaded || "binary" in loaded) return nothing;
+    if ("problem" in loaded) {
+      this.notes.problem({ file, line: loaded.problem.line }, loaded.problem.message);
+      return nothing;
+    }
+    const root = placedNodes(loaded.root, { file, notes: this.notes, room: this.room });
+    if (root.kind === "map") return root;
+    this.notes.problem(root.at, "Cannot read this as a compose file: it has no keys such as services");
+    return nothing;
+  }
+
+  /** The text of a file; without one it is absent, no text, or still to be loaded. */
+  text(path: string): { readonly text: string } | "absent" | "binary" | "pending" {
+    const loaded = this.files.get(path, "text");
+    if (loaded === "absent" || loaded === "pending") return loaded;
+    return "text" in loaded ? loaded : "binary";
+  }
+
+  /** The variables of a file with lines `KEY=value`; `"absent"` when there is none. */
+  variables(
+    path: string,
+    {
+      name,
+      known,
+      raw = false,
+    }: { readonly name: string; readonly known: ReadonlyMap<string, string>; readonly raw?: boolean },
+  ): ReadonlyMap<string, string> | "absent" {
+    const found = this.text(path);
+    if (found === "absent") return found;
+    const file = { name, folder: "", variables: known };
+    if (found === "binary") this.notes.problem({ file, line: 1 }, "Cannot read this file: it is not text");
+    if (typeof found === "string") return new Map();
+    const { values, problems } = envFile(found.text, { variables: known, room: this.room, raw });
+    for (const { line, message } of problems) this.notes.problem({ file, line }, message);
+    return values;
+  }
+}

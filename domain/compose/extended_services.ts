@@ -1,0 +1,112 @@
+import type { ComposeFile, ComposeMap, ComposeNode } from "./compose_node.ts";
+import type { ComposeReading } from "./compose_reading.ts";
+import { textIn } from "./field_values.ts";
+import { folderOf, insidePath } from "./inside_path.ts";
+import { knownKeys, readKeys } from "./known_keys.ts";
+import { longForms } from "./long_forms.ts";
+import { mergedNodes, settled } from "./merged_nodes.ts";
+import { nearestWord } from "./nearest_word.ts";
+import { quoted, shown } from "./notes.ts";
+
+/** A file and what is written in it. */
+interface Written {
+  readonly path: string;
+  readonly written: ComposeMap;
+}
+
+/** The file with every service laid over what it extends, in this file or another one. */
+export function extendedServices(reading: ComposeReading, { path, written }: Written): ComposeMap {
+  const services = written.entries.get("services");
+  if (services?.kind !== "map") return written;
+  const extension = new Extension(reading);
+  const entries = [...services.entries.keys()].map((name) => [name, extension.of({ path, written }, name)!] as const);
+  return { ...written, entries: new Map(written.entries).set("services", { ...services, entries: new Map(entries) }) };
+}
+
+/** Follows what services extend, each once. */
+class Extension {
+  readonly #reading: ComposeReading;
+  readonly #known = new Map<string, ComposeNode>();
+  readonly #open = new Set<string>();
+  readonly #files = new Map<string, ComposeMap>();
+
+  constructor(reading: ComposeReading) {
+    this.#reading = reading;
+  }
+
+  /** A service as it is with what it extends; `undefined` when there is none of that name. */
+  of(file: Written, name: string): ComposeNode | undefined {
+    const id = `${file.path}#${name}`;
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    const services = file.written.entries.get("services");
+    const own = services?.kind === "map" ? services.entries.get(name) : undefined;
+    const wish = own?.kind === "map" ? own.entries.get("extends") : undefined;
+    if (own?.kind !== "map" || wish === undefined) return own;
+    this.#open.add(id);
+    const entries = new Map(own.entries);
+    entries.delete("extends");
+    const rest = { ...own, entries };
+    const base = this.#base(file, name, wish);
+    // Where it cannot be followed it stays, so that what it would have brought is not missed too.
+    const whole = base ? mergedNodes(this.#reading.notes, settled(base), rest, ["services", name]) : own;
+    this.#open.delete(id);
+    const service = { ...whole, at: own.at };
+    this.#known.set(id, service);
+    return service;
+  }
+
+  #base(file: Written, name: string, wish: ComposeNode): ComposeNode | undefined {
+    const { notes } = this.#reading;
+    const keys = knownKeys(notes, wish, { rules: readKeys("file", "service"), whose: `of "extends" of ${name}` });
+    const service = keys.get("service");
+    const wanted = service && textIn(notes, service, `"extends" of ${name}`);
+    if (service === undefined || wanted === undefined) {
+      if (wish.kind === "map" && !service)
+        notes.problem(wish.at, `Cannot extend ${name}: no service is named. Add "service"`);
+      return undefined;
+    }
+    const from = keys.get("file");
+    const other = from === undefined ? file : this.#file(from, name);
+    if (other === undefined) return undefined;
+    if (this.#open.has(`${other.path}#${wanted}`)) {
+      notes.problem(wish.at, `Cannot extend ${name}: it extends itself over other services. Break the circle`);
+      return undefined;
+    }
+    const base = this.of(other, wanted);
+    // Of a file that could not be read it is said already.
+    const loaded = this.#reading.files.get(other.path, "yaml");
+    if (base === undefined && typeof loaded === "object" && "root" in loaded) {
+      const services = other.written.entries.get("services");
+      const near = nearestWord(
+        service.kind === "scalar" ? service.raw : "",
+        services?.kind === "map" ? services.entries.keys() : [],
+      );
+      const next = near === undefined ? "Name one that is there" : `Did you mean ${quoted(near)}?`;
+      notes.problem(
+        wish.at,
+        `Cannot extend ${name}: there is no service ${shown(service)}${from ? ` in ${shown(from)}` : ""}. ${next}`,
+      );
+    }
+    return base;
+  }
+
+  #file(node: ComposeNode, name: string): Written | undefined {
+    const { notes } = this.#reading;
+    const text = textIn(notes, node, `the file that ${name} extends`);
+    if (text === undefined) return undefined;
+    const { file } = node.at;
+    const path = insidePath(file.folder, text);
+    if (path === undefined) {
+      notes.problem(node.at, `Cannot extend ${name} from ${shown(node)}: it is no file of the source. Put it there`);
+      return undefined;
+    }
+    const known = this.#files.get(path);
+    if (known !== undefined) return { path, written: known };
+    const shownName = node.kind === "scalar" && node.raw !== node.text ? node.raw : path;
+    const other: ComposeFile = { name: shownName, folder: folderOf(path), variables: file.variables };
+    const written = longForms(this.#reading.yaml(path, other, node.at));
+    this.#files.set(path, written);
+    return { path, written };
+  }
+}

@@ -1,0 +1,83 @@
+import { type ComposeNode, type ComposeScalar, isNull } from "./compose_node.ts";
+import { type Notes, shown, wrongOf } from "./notes.ts";
+import type { Notation } from "../services/notation.ts";
+
+const TRUE = new Set(["true", "yes", "on", "y"]);
+const FALSE = new Set(["false", "no", "off", "n"]);
+
+/** The text of a single value; `undefined`, and a problem, for anything else. `what` names it in the sentence. */
+export function textIn(notes: Notes, node: ComposeNode, what: string): string | undefined {
+  if (node.kind === "scalar" && !isNull(node)) {
+    if (!node.text.includes("\0")) return plainText(node);
+    notes.problem(node.at, `Cannot read ${what}: it holds a NUL character`);
+  } else notes.problem(node.at, `Cannot read ${what}: it has to be a single value`);
+  return undefined;
+}
+
+/** Numbers and truths are written out as they are meant, texts as they are. */
+function plainText({ scalar, text }: ComposeScalar): string {
+  if (typeof scalar === "number" && !(Number.isInteger(scalar) && !Number.isSafeInteger(scalar))) {
+    return Number.isFinite(scalar) ? String(scalar) : text;
+  }
+  return typeof scalar === "boolean" ? String(scalar) : text;
+}
+
+/** The truth of a value; `undefined`, and a problem, for anything else. */
+export function truthIn(notes: Notes, node: ComposeNode, what: string): boolean | undefined {
+  const word = node.kind === "scalar" ? node.text.toLowerCase() : "";
+  if (TRUE.has(word)) return true;
+  if (FALSE.has(word)) return false;
+  notes.problem(node.at, `Cannot read ${what}: it has to be true or false`);
+  return undefined;
+}
+
+/** A number that is no less than `least`; `undefined`, and a problem, for anything else. */
+export function numberIn(
+  notes: Notes,
+  node: ComposeNode,
+  { what, whole = false, least = 0 }: { readonly what: string; readonly whole?: boolean; readonly least?: number },
+): number | undefined {
+  const text = node.kind === "scalar" ? node.text.trim() : "";
+  const number = /^-?\d+(?:\.\d+)?(?:e\d{1,2})?$/i.test(text) ? Number(text) : NaN;
+  if (number >= least && (!whole || Number.isSafeInteger(number))) return number;
+  notes.problem(
+    node.at,
+    `Cannot read ${what}: ${shown(node)} is not a ${whole ? "whole " : ""}number of at least ${least}`,
+  );
+  return undefined;
+}
+
+/** What a short notation means; `undefined`, and a problem, when something is wrong with it. */
+export function notationIn<T>(
+  notes: Notes,
+  node: ComposeNode,
+  { what, read }: { readonly what: string; readonly read: (text: string) => Notation<T> },
+): T | undefined {
+  const text = textIn(notes, node, what);
+  if (text === undefined) return undefined;
+  const result = read(text);
+  if ("value" in result) return result.value;
+  notes.problem(node.at, `Cannot read ${shown(node)} as ${what}: ${wrongOf(node, result.wrong)}`);
+  return undefined;
+}
+
+/** The items of a list, none for one that says nothing; a problem for anything else. */
+export function itemsIn(notes: Notes, node: ComposeNode | undefined, what: string): readonly ComposeNode[] {
+  if (node === undefined || isNull(node)) return [];
+  if (node.kind === "list") return node.items;
+  notes.problem(node.at, `Cannot read ${what}: it has to be a list`);
+  return [];
+}
+
+/** The entries of a map, none for one that says nothing; a problem for anything else. */
+export function entriesIn(notes: Notes, node: ComposeNode | undefined, what: string): ReadonlyMap<string, ComposeNode> {
+  if (node === undefined || isNull(node)) return new Map();
+  if (node.kind === "map") return node.entries;
+  notes.problem(node.at, `Cannot read ${what}: it has to be a map`);
+  return new Map();
+}
+
+/** The texts of a list. */
+export function textsIn(notes: Notes, node: ComposeNode | undefined, what: string): readonly string[] {
+  return itemsIn(notes, node, what).flatMap((item) => textIn(notes, item, what) ?? []);
+}

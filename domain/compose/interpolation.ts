@@ -1,0 +1,95 @@
+import type { Notation } from "../services/notation.ts";
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*/;
+const OPERATORS = [":-", ":?", ":+", "-", "?", "+"] as const;
+const MAX_DEPTH = 20;
+
+/** What may still be written by putting in variables, over all values together. */
+export interface Room {
+  left: number;
+}
+
+/** What is needed to put variables into a text. */
+export interface Interpolation {
+  readonly variables: { get(name: string): string | undefined };
+  readonly room: Room;
+  /** Is told each variable that is not set and has no default. */
+  readonly unset: (name: string) => void;
+}
+
+/** Puts variables into a text: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for `$`. No answer shows the value of a variable but the text itself. */
+export function interpolated(text: string, by: Interpolation, depth = 0): Notation<string> {
+  if (!text.includes("$")) return { value: text };
+  if (depth > MAX_DEPTH) return { wrong: "its variables have too many defaults inside each other" };
+  let value = "";
+  let at = 0;
+  while (at < text.length) {
+    const sign = text.indexOf("$", at);
+    if (sign < 0) break;
+    value += text.slice(at, sign);
+    const piece = pieceAt(text, sign, { by, depth });
+    if ("wrong" in piece) return piece;
+    value += piece.text;
+    at = piece.end;
+    by.room.left -= piece.text.length;
+    if (by.room.left < 0) return { wrong: "what its variables stand for is too long" };
+  }
+  return { value: value + text.slice(at) };
+}
+
+type Piece = { readonly text: string; readonly end: number } | { readonly wrong: string };
+type Inside = { readonly by: Interpolation; readonly depth: number };
+
+function pieceAt(text: string, sign: number, { by, depth }: Inside): Piece {
+  const next = text[sign + 1];
+  if (next === "$") return { text: "$", end: sign + 2 };
+  if (next === "{") {
+    const end = closingBrace(text, sign + 2);
+    if (end === undefined) return { wrong: 'a "${" is not closed by "}"' };
+    const inner = braced(text.slice(sign + 2, end), { by, depth });
+    return "wrong" in inner ? inner : { text: inner.value, end: end + 1 };
+  }
+  const [name] = NAME.exec(text.slice(sign + 1, sign + 300)) ?? [];
+  if (name === undefined) return { wrong: 'a "$" stands before no variable. Write "$$" for the sign itself' };
+  return { text: valueOf(name, by), end: sign + 1 + name.length };
+}
+
+function valueOf(name: string, { variables, unset }: Interpolation): string {
+  const value = variables.get(name);
+  if (value === undefined) unset(name);
+  return value ?? "";
+}
+
+/** Where the brace that was opened before is closed, those inside left out. */
+function closingBrace(text: string, from: number): number | undefined {
+  let open = 1;
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === "$" && text[at + 1] === "$") at += 1;
+    else if (text[at] === "$" && text[at + 1] === "{") {
+      open += 1;
+      at += 1;
+    } else if (text[at] === "}") {
+      open -= 1;
+      if (open === 0) return at;
+    }
+  }
+  return undefined;
+}
+
+function braced(inner: string, { by, depth }: Inside): Notation<string> {
+  const [name] = NAME.exec(inner) ?? [];
+  if (name === undefined) return { wrong: 'a "${" stands before no variable. Write "$$" for the sign itself' };
+  const rest = inner.slice(name.length);
+  if (rest === "") return { value: valueOf(name, by) };
+  const operator = OPERATORS.find((one) => rest.startsWith(one));
+  if (operator === undefined) return { wrong: `\${${name}} holds a sign after its name that has no meaning there` };
+  const word = rest.slice(operator.length);
+  const value = by.variables.get(name);
+  const given = operator.startsWith(":") ? value !== undefined && value !== "" : value !== undefined;
+  if (operator.endsWith("+")) return given ? interpolated(word, by, depth + 1) : { value: "" };
+  if (given) return { value: value ?? "" };
+  if (operator.endsWith("-")) return interpolated(word, by, depth + 1);
+  // The message is not interpolated: it could show the value of another variable.
+  const why = word.trim() === "" ? "" : ` (${word.trim().slice(0, 200)})`;
+  return { wrong: `the variable ${name} is not set${why}. Set it among the variables of the project` };
+}

@@ -1,0 +1,111 @@
+import type { ServiceDependency, ServiceOrigin, ServiceSpec } from "../services/service_spec.ts";
+import { checkSourceMounts } from "./check_source_mounts.ts";
+import { nearestWord } from "./nearest_word.ts";
+import { type Notes, quoted } from "./notes.ts";
+import type { ReadService } from "./read_service.ts";
+
+/** The services as they are seen together: who waits for whom, who is done when it ends, who shares an image. `left` are those that are not started. */
+export function joinedServices(
+  notes: Notes,
+  services: readonly ReadService[],
+  left: ReadonlySet<string>,
+): readonly ServiceSpec[] {
+  const names = new Set(services.map(({ spec }) => spec.name));
+  const waited = services.map((one) => ({ one, dependsOn: dependenciesOf(notes, one, { names, left }) }));
+  const awaited = new Set(
+    waited.flatMap(({ dependsOn }) =>
+      dependsOn.flatMap(({ condition, service }) => (condition === "service_completed_successfully" ? [service] : [])),
+    ),
+  );
+  const built = new Map(
+    services.flatMap(({ builtAs, spec }) => (builtAs === null ? [] : [[builtAs, spec.from] as const])),
+  );
+  const specs = waited.map(({ one, dependsOn }) => ({
+    ...one.spec,
+    from: sharedOrigin(one.spec.from, built),
+    dependsOn,
+    oneShot: endsByItself(notes, one, awaited.has(one.spec.name)),
+    container: { ...one.spec.container, aliases: aliasesOf(one, services) },
+  }));
+  checkCircles(notes, services, specs);
+  checkSourceMounts(notes, services);
+  return specs;
+}
+
+function dependenciesOf(
+  notes: Notes,
+  { dependencies, spec }: ReadService,
+  { names, left }: { readonly names: ReadonlySet<string>; readonly left: ReadonlySet<string> },
+): readonly ServiceDependency[] {
+  return dependencies.flatMap(({ at, dependency, written }) => {
+    const other = dependency.service;
+    if (names.has(other)) return [dependency];
+    const reason = left.has(other) ? "it is left out, as it has a profile" : "there is no such service";
+    if (!dependency.required) {
+      notes.warning(at, `${spec.name} does not wait for ${quoted(written)}: ${reason}`);
+      return [];
+    }
+    const near = left.has(other) ? undefined : nearestWord(written, names);
+    const next = left.has(other)
+      ? "Name the profile in the variable COMPOSE_PROFILES, or remove it here"
+      : near === undefined
+        ? "Add it, or remove it here"
+        : `Did you mean ${quoted(near)}?`;
+    notes.problem(at, `Cannot let ${spec.name} wait for ${quoted(written)}: ${reason}. ${next}`);
+    return [];
+  });
+}
+
+/** A service that names what another one builds is built as that one is. */
+function sharedOrigin(from: ServiceOrigin, built: ReadonlyMap<string, ServiceOrigin>): ServiceOrigin {
+  return from.kind === "image" ? (built.get(from.reference) ?? from) : from;
+}
+
+function endsByItself(notes: Notes, { node, restart, spec }: ReadService, awaited: boolean): boolean {
+  if (awaited) {
+    if (restart === "again") {
+      notes.warning(
+        node.at,
+        `${spec.name} is done when it ends, as another service waits for that, and is not started again`,
+      );
+    }
+    return true;
+  }
+  if (restart !== "never") return false;
+  if (spec.ports.length === 0 && spec.container.healthcheck === null) return true;
+  notes.warning(
+    node.at,
+    `${spec.name} is started again when it ends, although its restart is "no": it has ports or a health check, so it is meant to stay`,
+  );
+  return false;
+}
+
+function aliasesOf({ spec }: ReadService, services: readonly ReadService[]): readonly string[] {
+  const linked = services.flatMap(({ names }) =>
+    names.flatMap(({ alias, service }) => (service === spec.name ? [alias] : [])),
+  );
+  return [...new Set([...spec.container.aliases, ...linked])];
+}
+
+/** Names one circle of services that wait for each other. */
+function checkCircles(notes: Notes, services: readonly ReadService[], specs: readonly ServiceSpec[]): void {
+  const waitsFor = new Map(specs.map(({ name, dependsOn }) => [name, dependsOn.map(({ service }) => service)]));
+  const done = new Set<string>();
+  const follow = (name: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(name)) return [...way.slice(way.indexOf(name)), name];
+    if (done.has(name)) return undefined;
+    for (const other of waitsFor.get(name) ?? []) {
+      const circle = follow(other, [...way, name]);
+      if (circle) return circle;
+    }
+    done.add(name);
+    return undefined;
+  };
+  for (const { node, spec } of services) {
+    const circle = follow(spec.name, []);
+    if (circle) {
+      notes.problem(node.at, `Cannot tell what to start first: ${circle.join(" waits for ")}. Break the circle`);
+      return;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { ComposeNode, Place } from "./compose_node.ts";
+
+const MAX_NOTES = 200;
+const SHOWN = 60;
+
+/** Something that is wrong, and where. */
+export interface ComposeProblem {
+  readonly file: string;
+  readonly line: number;
+  /** A sentence for a person, without the value of any variable. */
+  readonly message: string;
+}
+
+/** What is found to be wrong or left out while a compose file is read; the same is said once. */
+export class Notes {
+  readonly #problems = new Map<string, ComposeProblem>();
+  readonly #warnings = new Map<string, ComposeProblem>();
+
+  problem(at: Place, message: string): void {
+    take(this.#problems, at, message);
+  }
+
+  warning(at: Place, message: string): void {
+    take(this.#warnings, at, message);
+  }
+
+  /** File by file, from the top down. */
+  get problems(): readonly ComposeProblem[] {
+    return inOrder(this.#problems);
+  }
+
+  get warnings(): readonly string[] {
+    return inOrder(this.#warnings).map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  }
+}
+
+function take(notes: Map<string, ComposeProblem>, { file, line }: Place, message: string): void {
+  if (notes.size < MAX_NOTES) notes.set(`${file.name}:${line}:${message}`, { file: file.name, line, message });
+}
+
+function inOrder(notes: ReadonlyMap<string, ComposeProblem>): readonly ComposeProblem[] {
+  const all = [...notes.values()];
+  const files = [...new Set(all.map(({ file }) => file))];
+  return all.toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line);
+}
+
+/** A value as a message may show it: as it is written, short, in quotes. */
+export function shown(node: ComposeNode): string {
+  if (node.kind !== "scalar") return `a ${node.kind}`;
+  return quoted(node.raw);
+}
+
+/** A word as a message may show it: short, in quotes, without signs that no one sees. */
+export function quoted(text: string): string {
+  const plain = text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "?");
+  return `"${plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain}"`;
+}
+
+/** What is wrong with a value, unless saying it could show that of a variable. */
+export function wrongOf(node: ComposeNode, wrong: string): string {
+  const plain = node.kind !== "scalar" || node.raw === node.text;
+  return plain ? wrong : "with its variables put in it is not what is expected here";
+}

@@ -1,0 +1,56 @@
+import { type ComposeFile, type ComposeNode, mapNode, nullNode } from "./compose_node.ts";
+import { interpolated, type Room } from "./interpolation.ts";
+import { type Notes, quoted } from "./notes.ts";
+import type { YamlNode } from "./yaml_node.ts";
+
+const TAGS = new Set(["!reset", "!override"]);
+
+/** What goes with the nodes of one file. */
+export interface Placing {
+  readonly file: ComposeFile;
+  readonly notes: Notes;
+  readonly room: Room;
+}
+
+/** The values of a file with their places, its variables put in; what begins with `x-` at the top is left out, as nothing reads it. */
+export function placedNodes(root: YamlNode, placing: Placing): ComposeNode {
+  const { value } = root;
+  if (value.kind !== "map") return placed(root, root.line, placing);
+  const entries = value.entries.filter(({ key }) => !key.startsWith("x-"));
+  return placed({ ...root, value: { kind: "map", entries } }, root.line, placing);
+}
+
+function placed({ value, tag, line: own }: YamlNode, line: number, placing: Placing): ComposeNode {
+  const { file, notes } = placing;
+  const at = { file, line };
+  if (tag !== undefined && !TAGS.has(tag)) {
+    notes.problem(at, `Cannot understand the tag ${quoted(tag)}: only !reset and !override have a meaning. Remove it`);
+  }
+  const tagged = tag !== undefined && { tag };
+  if (tag === "!reset") return { ...nullNode(at), tag };
+  if (value.kind === "list") {
+    // An alias stands where its list is told of, and its items where the anchor is.
+    const items = value.items.map((item) => placed(item, item.line, placing));
+    return { kind: "list", at, items, ...tagged };
+  }
+  if (value.kind === "map") {
+    const entries = value.entries.map((entry) => [entry.key, placed(entry.node, entry.line, placing)] as const);
+    return { ...mapNode(at, new Map(entries)), ...tagged };
+  }
+  if (typeof value.scalar !== "string") return { at, ...value, raw: value.text, ...tagged };
+  const text = textOf(value.scalar, { file, line: Math.max(line, own) }, placing);
+  return { kind: "scalar", at, scalar: text, text, raw: value.text, ...tagged };
+}
+
+function textOf(raw: string, at: { readonly file: ComposeFile; readonly line: number }, placing: Placing): string {
+  const { file, notes, room } = placing;
+  const unset = (name: string) =>
+    notes.warning(
+      at,
+      `The variable ${name} is not set, so it is empty here. Set it among the variables of the project`,
+    );
+  const result = interpolated(raw, { variables: file.variables, room, unset });
+  if ("value" in result) return result.value;
+  notes.problem(at, `Cannot put variables into ${quoted(raw)}: ${result.wrong}`);
+  return "";
+}

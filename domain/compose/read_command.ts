@@ -1,0 +1,15 @@
+import { shellWords } from "../services/shell_words.ts";
+import { notationIn, textsIn } from "./field_values.ts";
+import type { ServiceReading } from "./service_reading.ts";
+
+/** The words of a command; a line is split as a shell would, and `null` is what the image says. */
+export function readCommand(
+  { keys, name, reading: { notes } }: ServiceReading,
+  key: "command" | "entrypoint",
+): readonly string[] | null {
+  const node = keys.get(key);
+  if (node === undefined) return null;
+  const what = `"${key}" of ${name}`;
+  if (node.kind === "scalar") return notationIn(notes, node, { what, read: shellWords }) ?? null;
+  return textsIn(notes, node, what);
+}

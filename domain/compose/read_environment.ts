@@ -1,0 +1,87 @@
+import { type ComposeNode, isNull } from "./compose_node.ts";
+import { entriesIn, itemsIn, textIn, truthIn } from "./field_values.ts";
+import { insidePath } from "./inside_path.ts";
+import { knownKeys, readKeys } from "./known_keys.ts";
+import { quoted, shown } from "./notes.ts";
+import type { ServiceReading } from "./service_reading.ts";
+
+const FILE_KEYS = readKeys("path", "required", "format");
+
+/** The variables of a service: those of its files in their order, and over them its own. */
+export function readEnvironment(service: ServiceReading): Readonly<Record<string, string>> {
+  const { keys, name, reading } = service;
+  const all = new Map<string, string>();
+  for (const item of itemsIn(reading.notes, keys.get("env_file"), `"env_file" of ${name}`)) {
+    for (const [key, value] of fileValues(service, item)) all.set(key, value);
+  }
+  for (const [key, value] of keyedTexts(service, keys.get("environment"), "environment")) {
+    if (value === undefined) all.delete(key);
+    else all.set(key, value);
+  }
+  return Object.fromEntries(all);
+}
+
+/** The texts of a map; without a value the variable of the same name, `undefined` and a warning when that is not set. */
+export function keyedTexts(
+  { name, reading: { notes } }: ServiceReading,
+  node: ComposeNode | undefined,
+  what: string,
+): (readonly [string, string | undefined])[] {
+  return [...entriesIn(notes, node, `"${what}" of ${name}`)].map(([key, value]) => {
+    if (key === "" || key.includes("=") || key.includes("\0")) {
+      notes.problem(value.at, `Cannot read "${what}" of ${name}: a name is empty or holds a sign that no name can`);
+      return [key, undefined];
+    }
+    if (!isNull(value)) return [key, textIn(notes, value, `"${what}" of ${name}`)];
+    const known = value.at.file.variables.get(key);
+    if (known === undefined) {
+      const next = "Give it a value, or set it among the variables of the project";
+      notes.warning(value.at, `Left out ${shownKey(key, value)} in "${what}" of ${name}: it is not set. ${next}`);
+    }
+    return [key, known];
+  });
+}
+
+/** A key that comes from a list may hold the value of a variable; what is written there does not. */
+function shownKey(key: string, value: ComposeNode): string {
+  return quoted(value.kind === "scalar" && value.raw !== "" ? value.raw : key);
+}
+
+function fileValues({ name, reading }: ServiceReading, item: ComposeNode): ReadonlyMap<string, string> {
+  const { notes } = reading;
+  const whose = `of "env_file" of ${name}`;
+  const long = item.kind === "map" ? knownKeys(notes, item, { rules: FILE_KEYS, whose }) : new Map([["path", item]]);
+  const path = long.get("path");
+  const text = path && textIn(notes, path, `"env_file" of ${name}`);
+  if (!path || text === undefined) {
+    if (!path) notes.problem(item.at, `Cannot read "env_file" of ${name}: no file is named. Add "path"`);
+    return new Map();
+  }
+  const { file } = path.at;
+  const inside = insidePath(file.folder, text);
+  if (inside === undefined) {
+    notes.problem(
+      path.at,
+      `Cannot read the variables of ${name} from ${shown(path)}: it is no file of the source. Put it there`,
+    );
+    return new Map();
+  }
+  // The file beside the compose file is where the variables of the project are kept on other machines.
+  if (inside === insidePath(file.folder, ".env")) return file.variables;
+  const format = long.get("format");
+  if (format?.kind === "scalar" && format.text !== "raw") {
+    notes.problem(format.at, `Cannot read "format" ${whose}: only raw is known. Remove it`);
+  }
+  const required = long.get("required");
+  const shownName = path.kind === "scalar" && path.raw !== path.text ? path.raw : inside;
+  const values = reading.variables(inside, { name: shownName, known: file.variables, raw: format !== undefined });
+  if (values !== "absent") return values;
+  if (required === undefined || truthIn(notes, required, `"required" ${whose}`) !== false) {
+    const next = "Add it, or set the variables of the project and remove it here";
+    notes.problem(
+      path.at,
+      `Cannot read the variables of ${name} from ${shown(path)}: there is no such file in the source. ${next}`,
+    );
+  }
+  return new Map();
+}

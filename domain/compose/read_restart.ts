@@ -1,0 +1,36 @@
+import type { ComposeNode } from "./compose_node.ts";
+import { textIn } from "./field_values.ts";
+import { knownKeys, leftKeys, readKeys } from "./known_keys.ts";
+import { shown } from "./notes.ts";
+import type { ServiceReading } from "./service_reading.ts";
+
+const POLICY_KEYS = {
+  ...readKeys("condition"),
+  ...leftKeys("a service that ends is started again after growing pauses", "delay", "max_attempts", "window"),
+};
+
+/** What a service asks for when it ends: to be started again, or to stay ended; `null` when it does not say. */
+export function readRestart(
+  service: ServiceReading,
+  deploy: ReadonlyMap<string, ComposeNode>,
+): "again" | "never" | null {
+  const { keys, name, reading } = service;
+  const { notes } = reading;
+  const policy = knownKeys(notes, deploy.get("restart_policy"), {
+    rules: POLICY_KEYS,
+    whose: `of "deploy.restart_policy" of ${name}`,
+  });
+  const condition = policy.get("condition");
+  const node = condition ?? keys.get("restart");
+  const text = node && textIn(notes, node, `"restart" of ${name}`);
+  if (!node || text === undefined) return null;
+  if (text === "no" || (condition && text === "none")) return "never";
+  if (text === "always" || text === "unless-stopped" || (condition && text === "any")) return "again";
+  if (/^on-failure(?::\d+)?$/.test(text)) {
+    notes.warning(node.at, `${name} is started again whenever it ends: "on-failure" is not told from "always"`);
+    return "again";
+  }
+  const words = condition ? "none, on-failure, any" : '"no" (in quotes), always, on-failure, unless-stopped';
+  notes.problem(node.at, `Cannot read "restart" of ${name}: ${shown(node)} is none of ${words}`);
+  return null;
+}

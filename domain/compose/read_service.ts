@@ -1,0 +1,117 @@
+import { durationMs } from "../services/duration.ts";
+import type { ContainerSpec, ServiceSpec } from "../services/service_spec.ts";
+import type { ComposeNode } from "./compose_node.ts";
+import { itemsIn, notationIn, numberIn, textIn, truthIn } from "./field_values.ts";
+import { knownKeys } from "./known_keys.ts";
+import { shown } from "./notes.ts";
+import { readCommand } from "./read_command.ts";
+import { readDependencies, type WrittenDependency } from "./read_dependencies.ts";
+import { keyedTexts, readEnvironment } from "./read_environment.ts";
+import { readFiles } from "./read_files.ts";
+import { readHealth } from "./read_health.ts";
+import { readIsolation } from "./read_isolation.ts";
+import { readLimits } from "./read_limits.ts";
+import { readMounts } from "./read_mounts.ts";
+import { readNetworks } from "./read_networks.ts";
+import { readOrigin } from "./read_origin.ts";
+import { readPorts } from "./read_ports.ts";
+import { readRestart } from "./read_restart.ts";
+import { DEPLOY_KEYS } from "./service_keys.ts";
+import type { ServiceReading } from "./service_reading.ts";
+
+/** A service as it is written, before it is seen together with the others. */
+export interface ReadService {
+  readonly spec: ServiceSpec;
+  readonly node: ComposeNode;
+  /** The name that others may use for the image that it builds. */
+  readonly builtAs: string | null;
+  readonly restart: "again" | "never" | null;
+  readonly dependencies: readonly WrittenDependency[];
+  /** Names that it wants to find other services by. */
+  readonly names: readonly { readonly service: string; readonly alias: string }[];
+  readonly networks: readonly string[];
+}
+
+/** Reads all that one service says; `undefined`, and a problem, when it cannot be told what it is made from. */
+export function readService(service: ServiceReading): ReadService | undefined {
+  const { keys, name, node, reading } = service;
+  const deploy = knownKeys(reading.notes, keys.get("deploy"), { rules: DEPLOY_KEYS, whose: `of "deploy" of ${name}` });
+  for (const count of [deploy.get("replicas"), keys.get("scale")]) {
+    if (count === undefined) continue;
+    const number = numberIn(reading.notes, count, { what: `the number of copies of ${name}`, whole: true });
+    if (number !== undefined && number !== 1)
+      reading.notes.problem(
+        count.at,
+        `Cannot run ${shown(count)} copies of ${name}: each service runs once. Set 1, or remove it`,
+      );
+  }
+  const origin = readOrigin(service);
+  const restart = readRestart(service, deploy);
+  const { aliases, networks } = readNetworks(service);
+  const { dependencies, names } = readDependencies(service);
+  const container = containerOf(service, { aliases, deploy });
+  const environment = readEnvironment(service);
+  const ports = readPorts(service);
+  if (origin === undefined) return undefined;
+  const spec = { name, from: origin.from, environment, ports, dependsOn: [], oneShot: false, container };
+  return { spec, node, builtAs: origin.builtAs, restart, dependencies, names, networks };
+}
+
+function containerOf(
+  service: ServiceReading,
+  { aliases, deploy }: { readonly aliases: readonly string[]; readonly deploy: ReadonlyMap<string, ComposeNode> },
+): ContainerSpec {
+  const { keys, name, reading } = service;
+  const { notes } = reading;
+  const text = (key: string) => {
+    const node = keys.get(key);
+    return (node && textIn(notes, node, `"${key}" of ${name}`)) || null;
+  };
+  const truth = (key: string) => {
+    const node = keys.get(key);
+    return (node && truthIn(notes, node, `"${key}" of ${name}`)) ?? null;
+  };
+  const grace = keys.get("stop_grace_period");
+  return {
+    entrypoint: readCommand(service, "entrypoint"),
+    command: readCommand(service, "command"),
+    workingDir: text("working_dir"),
+    user: text("user"),
+    mounts: readMounts(service),
+    files: readFiles(service),
+    healthcheck: readHealth(service),
+    aliases,
+    hostname: text("hostname"),
+    labels: Object.fromEntries(labelsOf(service)),
+    extraHosts: hostsOf(service),
+    stopSignal: text("stop_signal"),
+    stopGraceMs:
+      (grace && notationIn(notes, grace, { what: `"stop_grace_period" of ${name}`, read: durationMs })) ?? null,
+    init: truth("init"),
+    readOnly: truth("read_only") ?? false,
+    dropCapabilities: readIsolation(service),
+    limits: readLimits(service, deploy),
+  };
+}
+
+function labelsOf(service: ServiceReading): (readonly [string, string])[] {
+  const node = service.keys.get("labels");
+  if (node?.kind !== "map") return keyedTexts(service, node, "labels").map(([key, value]) => [key, value ?? ""]);
+  // A label without a value is empty, whatever variable has its name.
+  return [...node.entries].map(([key, value]) => {
+    const empty = value.kind === "scalar" && value.scalar === null;
+    return [key, empty ? "" : (textIn(service.reading.notes, value, `a label of ${service.name}`) ?? "")];
+  });
+}
+
+function hostsOf({ keys, name, reading: { notes } }: ServiceReading): readonly string[] {
+  const all = new Set<string>();
+  for (const item of itemsIn(notes, keys.get("extra_hosts"), `"extra_hosts" of ${name}`)) {
+    const text = textIn(notes, item, `"extra_hosts" of ${name}`);
+    const [, host, address] = /^([^\s=:[\]]+)[=:]\[?([^\s=[\]]+)\]?$/.exec(text ?? "") ?? [];
+    if (host !== undefined) all.add(`${host}:${address}`);
+    else if (text !== undefined)
+      notes.problem(item.at, `Cannot read ${shown(item)} in "extra_hosts" of ${name}: write it as in host=10.0.0.1`);
+  }
+  return [...all];
+}
