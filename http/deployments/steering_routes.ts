@@ -1,5 +1,6 @@
 import { Elysia, t } from "elysia";
 import type { cancelDeployment } from "../../application/deployments/cancel_deployment.ts";
+import type { keepDeployment, rejectDeployment } from "../../application/deployments/decide_deployment.ts";
 import type { restartInstances } from "../../application/deployments/instances_of.ts";
 import type { pinDeployment } from "../../application/deployments/pin_deployment.ts";
 import type { redeploy, rollback } from "../../application/deployments/redeploy.ts";
@@ -16,13 +17,10 @@ import { DeploymentView, deploymentView, PinBody, RedeployBody, RespondBody } fr
 
 export interface SteeringUseCases {
   readonly cancelDeployment: ReturnType<typeof cancelDeployment>;
-  readonly keepDeployment: (by: Principal, id: string) => Promise<Deployment>;
+  readonly keepDeployment: ReturnType<typeof keepDeployment>;
   readonly pinDeployment: ReturnType<typeof pinDeployment>;
   readonly redeploy: ReturnType<typeof redeploy>;
-  readonly rejectDeployment: (
-    by: Principal,
-    id: string,
-  ) => Promise<{ readonly deployment: Deployment; readonly restoredDeploymentId: string | null }>;
+  readonly rejectDeployment: ReturnType<typeof rejectDeployment>;
   readonly respondToPrompt: ReturnType<typeof respondToPrompt>;
   readonly restartInstances: ReturnType<typeof restartInstances>;
   readonly rollback: ReturnType<typeof rollback>;
