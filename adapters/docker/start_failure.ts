@@ -22,9 +22,11 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
     const message = "Cannot start this: its image is not on the engine any more; deploy it again";
     return invalid("image_missing", message, { cause });
   }
-  const [, path] = /bind source path does not exist: (\S+)/.exec(words) ?? [];
+  const [, path] = /bind source path does not exist: (.+)$/.exec(words) ?? [];
   if (path !== undefined) {
-    return invalid("path_missing", `Cannot start this: there is no ${path} on this machine; make it first`, { cause });
+    return invalid("path_missing", `Cannot start this: there is no "${path}" on this machine; make it first`, {
+      cause,
+    });
   }
   const [, program, why] = /exec: "([^"]*)": (.*?)(?:: unknown)?$/.exec(words) ?? [];
   if (program !== undefined) {

@@ -150,8 +150,8 @@ export function serviceRuntimeContract(
         await Promise.all([old, web].map((request) => runtime.start(request)));
         const expectFound = async (by: readonly string[], ids: readonly string[]) => {
           for (const asker of by) {
-            for (const name of ["api", "backend"]) {
-              expect([asker, name, await world.found(asker, name)]).toEqual([asker, name, ids.toSorted()]);
+            for (const known of ["api", "backend"]) {
+              expect([asker, known, await world.found(asker, known)]).toEqual([asker, known, ids.toSorted()]);
             }
           }
         };

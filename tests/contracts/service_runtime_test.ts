@@ -43,7 +43,7 @@ async function openMemory(): Promise<ServiceRuntimeForContract> {
 serviceRuntimeContract("memory", openMemory);
 volumesContract("memory", openMemory);
 
-function request(service: string, image: string, given: Partial<RunRequest<RunnableImage>> = {}) {
+function imageRequest(service: string, image: string, given: Partial<RunRequest<RunnableImage>> = {}) {
   return serviceRequest({ image }, null, { service, ...given });
 }
 
@@ -55,7 +55,12 @@ describe("MemoryRuntime", () => {
       "sha256:1": { does: "keeps_silent", prints: ["image"] },
     });
     const command = serviceRequest({ image: "sha256:1" }, null, { container: { command: ["run", "me"] } });
-    const asked = [request("db", "sha256:1"), command, request("web", "sha256:1"), request("web", "sha256:2")];
+    const asked = [
+      imageRequest("db", "sha256:1"),
+      command,
+      imageRequest("web", "sha256:1"),
+      imageRequest("web", "sha256:2"),
+    ];
     for (const each of asked) await runtime.start(each);
     const printed = await Promise.all(
       asked.map(async ({ instanceId }) => (await runtime.output(instanceId, { since: 0, limit: 1 }))[0]?.message),
@@ -67,7 +72,7 @@ describe("MemoryRuntime", () => {
   test("start() of a one-shot without a script ends well, and one that ends later runs until then", async () => {
     const { promise: after, resolve } = Promise.withResolvers<void>();
     const runtime = new MemoryRuntime({ "service:slow": { does: "ends", code: 5, after } });
-    const [quick, slow] = [request("quick", "x", { oneShot: true }), request("slow", "x", { oneShot: true })];
+    const [quick, slow] = [imageRequest("quick", "x", { oneShot: true }), imageRequest("slow", "x", { oneShot: true })];
     expect(await runtime.start(quick)).toMatchObject({ status: "exited", exit: { code: 0, reason: "exited" } });
     expect(await runtime.start(slow)).toMatchObject({ status: "running", exit: null });
     resolve();

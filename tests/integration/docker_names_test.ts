@@ -9,7 +9,7 @@ import { answerOf } from "../contracts/runtime.ts";
 import { serviceRequest } from "../contracts/service_runtime.ts";
 
 // The disk and the processors may be busy with other suites.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
 

@@ -15,7 +15,9 @@ import { serviceRequest, serviceRuntimeContract } from "../contracts/service_run
 import { volumesContract } from "../contracts/volumes.ts";
 
 // The disk and the processors may be busy with other suites.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
+
+// What stands side by side runs at once, and a test in between keeps the groups small.
 
 serviceRuntimeContract("Docker", () => dockerServices(), { atOnce: true });
 volumesContract("Docker", () => dockerServices(), { atOnce: true });
@@ -60,16 +62,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe("DockerRuntime: how a service differs from its image", () => {
-  test.concurrent.each([
-    ["command", { command: ["sh", "-c", SHOWING, "x", ...HOSTILE] }],
-    ["entrypoint and command", { entrypoint: ["sh", "-c", SHOWING, "x"], command: HOSTILE }],
-  ])("start() hands on the words of %s as they are", async (_, container) => {
-    await using world = await dockerServices();
-    const { lines } = await outcomeOf(world, serviceRequest(world, null, { container }));
-    expect(lines).toEqual(HOSTILE.map(hex));
-  });
-
-  test.concurrent("start() clears what an image starts with, where that is asked for", async () => {
+  test("start() clears what an image starts with, where that is asked for", async () => {
     await using world = await dockerServices();
     const furnished = { image: await tinyImage("furnished") };
     const code = async (container: Partial<ContainerSpec>) =>
@@ -79,6 +72,15 @@ describe("DockerRuntime: how a service differs from its image", () => {
     expect(await code({ command: ["exit 7"] })).toBe(7);
     expect(await code({ entrypoint: [], command: ["sh", "-c", "exit 8"] })).toBe(8);
     expect(await code({ entrypoint: ["true"] })).toBe(0);
+  });
+
+  test.concurrent.each([
+    ["command", { command: ["sh", "-c", SHOWING, "x", ...HOSTILE] }],
+    ["entrypoint and command", { entrypoint: ["sh", "-c", SHOWING, "x"], command: HOSTILE }],
+  ])("start() hands on the words of %s as they are", async (_, container) => {
+    await using world = await dockerServices();
+    const { lines } = await outcomeOf(world, serviceRequest(world, null, { container }));
+    expect(lines).toEqual(HOSTILE.map(hex));
   });
 
   test.concurrent("start() sets everything that a container may be told, and no label of its own from outside", async () => {
@@ -157,24 +159,6 @@ describe("DockerRuntime: the files of a service", () => {
   const look = files.map(({ target }) => `stat -c '%a %u %g' ${target}; od -An -v -tx1 ${target}`).join("; ");
   const seen = ["400 1000 3000000", " 73 65 0a 63 72 65 74", "644 0 0", "600 0 0", " c3 bc"];
 
-  test.concurrent.each([
-    ["a container", {}, []],
-    ["a container that is read-only", { readOnly: true }, []],
-    ["a container with something mounted there", {}, [{ kind: "memory", target: "/tmp/over/", bytes: 1_000_000 }]],
-    ["a read-only one with something mounted", { readOnly: true }, [{ kind: "memory", target: "/tmp", bytes: null }]],
-  ] as const)(
-    "start() puts them into %s before its program runs, and remove() removes them",
-    async (_, given, mounts) => {
-      await using world = await dockerServices();
-      const request = serviceRequest(world, look, { container: { ...given, files }, mounts });
-      expect((await outcomeOf(world, request)).lines).toEqual(seen);
-      await world.runtime.remove(request.instanceId, GRACE);
-      const own = ["--quiet", "--filter", `label=slipway.installation=${world.installation}`];
-      expect(await world.docker("volume", "ls", ...own)).toBe("");
-      expect(await world.docker("ps", "--all", ...own)).toBe("");
-    },
-  );
-
   test("start() leaves nothing of them when it fails, and remove() removes what a killed server left", async () => {
     const passed: string[] = [];
     await using engine = await faultyEngine(({ method, path }) => {
@@ -194,6 +178,24 @@ describe("DockerRuntime: the files of a service", () => {
     await world.runtime.remove(request.instanceId, GRACE);
     expect(await left()).toEqual(["", ""]);
   });
+
+  test.concurrent.each([
+    ["a container", {}, []],
+    ["a container that is read-only", { readOnly: true }, []],
+    ["a container with something mounted there", {}, [{ kind: "memory", target: "/tmp/over/", bytes: 1_000_000 }]],
+    ["a read-only one with something mounted", { readOnly: true }, [{ kind: "memory", target: "/tmp", bytes: null }]],
+  ] as const)(
+    "start() puts them into %s before its program runs, and remove() removes them",
+    async (_, given, mounts) => {
+      await using world = await dockerServices();
+      const request = serviceRequest(world, look, { container: { ...given, files }, mounts });
+      expect((await outcomeOf(world, request)).lines).toEqual(seen);
+      await world.runtime.remove(request.instanceId, GRACE);
+      const own = ["--quiet", "--filter", `label=slipway.installation=${world.installation}`];
+      expect(await world.docker("volume", "ls", ...own)).toBe("");
+      expect(await world.docker("ps", "--all", ...own)).toBe("");
+    },
+  );
 });
 
 describe("DockerRuntime: what is mounted", () => {
