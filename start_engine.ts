@@ -16,6 +16,7 @@ const RESTORE_MS = 2_000;
 const SWEEP_MS = 60_000;
 const STOP_MS = 10_000;
 const CACHE_BYTES = 4 * 1_024 ** 3;
+const IMAGE_CACHE_BYTES = 10 * 1_024 ** 3;
 
 /** What carries deployments out; disposing leaves running releases alone and unfinished deployments to the next process. */
 export type Engine = AsyncDisposable;
@@ -38,7 +39,7 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   });
   const follow = followLiveReleases(world, { baseDomain });
   const revive = reviveReleases(world, restore);
-  const removeImages = cleanImages(world);
+  const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const removeLeftovers = sweepReleases(world, rollbackWindow);
   const sweep = async () => {
     await revive();

@@ -9,7 +9,7 @@ import { testPrograms } from "./support/test_programs.ts";
 
 const MINUTES = 60_000;
 
-/** Runs the quick groups one after the other and the others at once, with the servers they need, which are gone afterwards. */
+/** Runs the quick groups and then the others, with the servers they need, which are gone afterwards. */
 async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promise<TestCount> {
   await using servers = new AsyncDisposableStack();
   if (groups.some(({ needsServers }) => needsServers)) {
@@ -22,30 +22,34 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   const slow = groups.filter(({ needsServers }) => needsServers);
   // What takes long to make is made meanwhile.
   const image = slow.length > 0 ? toolchainImage() : undefined;
-  const folder = process.cwd();
-  const counts: TestCount[] = [];
-  for (const group of groups.filter(({ needsServers }) => !needsServers)) {
-    counts.push(await runGroup(group, { folder, timeout: 20 * MINUTES, signal }));
-    signal.throwIfAborted();
-  }
+  const quick = groups.filter(({ needsServers }) => !needsServers);
+  const counts = await twoAtOnce(quick, { timeout: 20 * MINUTES, signal });
   await image;
-  // They wait more than they work: two at once. One is watched as it runs; what the others said is shown when they are done.
-  const waiting = slow.entries();
-  const lane = async () => {
-    for (const [index, group] of waiting) {
-      const output = index === 0 ? "inherit" : "later";
-      counts.push(await runGroup(group, { folder, timeout: 60 * MINUTES, signal, output }));
-      signal.throwIfAborted();
-    }
-  };
-  await Promise.all([lane(), lane()]);
-  signal.throwIfAborted();
+  counts.push(...(await twoAtOnce(slow, { timeout: 60 * MINUTES, signal })));
   const sum = (pick: (each: TestCount) => number) => counts.reduce((total, each) => total + pick(each), 0);
   return {
     passed: sum((each) => each.passed),
     failed: sum((each) => each.failed),
     skipped: sum((each) => each.skipped),
   };
+}
+
+/** Runs groups in two lanes, as tests wait more than they work. One lane is watched as it runs; what is said in the other is shown group by group. */
+async function twoAtOnce(
+  groups: readonly TestGroup[],
+  options: { readonly timeout: number; readonly signal: AbortSignal },
+): Promise<TestCount[]> {
+  const counts: TestCount[] = [];
+  const waiting = groups.values();
+  const lane = async (output: "inherit" | "later") => {
+    for (const group of waiting) {
+      counts.push(await runGroup(group, { ...options, folder: process.cwd(), output }));
+      options.signal.throwIfAborted();
+    }
+  };
+  await Promise.all([lane("inherit"), lane("later")]);
+  options.signal.throwIfAborted();
+  return counts;
 }
 
 /** The exit code: 0 only when tests ran, none failed, and none was skipped where skipping is not allowed. */

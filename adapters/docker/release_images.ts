@@ -80,6 +80,7 @@ export class DockerReleaseImages implements ReleaseImages {
     await orRefused("remove unused layers", async () => {
       await this.#archive.removeLeftovers();
       await this.#prune("/images/prune", { filters });
+      if (maxCacheBytes === Number.POSITIVE_INFINITY) return;
       await this.#prune("/build/prune", { "keep-storage": Math.max(1, Math.floor(maxCacheBytes)) });
     });
   }

@@ -2,22 +2,23 @@ import { isEngineAway } from "../../domain/failure.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { ReleaseImages } from "../../ports/release_images.ts";
 
-/** What builds may keep to be quicker the next time. */
-const CACHE_BYTES = 10 * 1_024 ** 3;
-
 export interface CleanImagesPorts {
   readonly releaseFolders: ReleaseFolders;
   readonly releaseImages: ReleaseImages;
 }
 
-/** Removes the images whose release folder is gone, with the layers and caches that nobody needs; while no engine answers there is nothing to do. */
-export function cleanImages({ releaseFolders, releaseImages }: CleanImagesPorts) {
+/** Removes the images whose release folder is gone, with the layers that nobody needs, and what builds keep beyond so many bytes; while no engine answers there is nothing to do. */
+export function cleanImages(
+  { releaseFolders, releaseImages }: CleanImagesPorts,
+  // An engine takes long to look through what builds keep: a deployment does not wait for it.
+  maxCacheBytes = Number.POSITIVE_INFINITY,
+) {
   return async function (): Promise<void> {
     try {
       for (const { deploymentId } of await releaseImages.list()) {
         if (!(await releaseFolders.find(deploymentId))) await releaseImages.remove(deploymentId);
       }
-      await releaseImages.trim(CACHE_BYTES);
+      await releaseImages.trim(maxCacheBytes);
     } catch (error) {
       if (!isEngineAway(error)) throw error;
     }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TestProject } from "../support/deploying.ts";
 import { type DockerServer, dockerServer } from "../support/docker_server.ts";
 import { ecosystemProjects } from "../support/ecosystem_projects.ts";
-import { inTurns } from "../support/struck_deployments.ts";
+import { inTurns } from "../support/in_turns.ts";
 import { file } from "../support/tar_archive.ts";
 import { toolchainImage } from "../support/toolchain_image.ts";
 

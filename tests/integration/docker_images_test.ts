@@ -91,6 +91,8 @@ describe("DockerReleaseImages", () => {
       return request.lines.includes("[2/2] CACHED");
     };
     for (const name of ["old", "new"]) expect(await cached(name)).toBe(false);
+    await world.images.trim(Number.POSITIVE_INFINITY);
+    for (const name of ["old", "new"]) expect(await cached(name)).toBe(true);
     await world.images.trim(6_000_000);
     expect([await cached("new"), await cached("old")]).toEqual([true, false]);
     const left = await engine.docker("images", "--all", "--quiet", "--no-trunc");

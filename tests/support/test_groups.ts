@@ -17,7 +17,10 @@ export interface TestSelection {
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** Groups every chosen test file: one group per folder, those that need no server first, none left out. */
+/** How many files of a folder that needs servers run in one process: its parts run side by side with those of others, and each process costs a second. */
+const PART = 4;
+
+/** Groups every chosen test file by folder, those that need no server first, the others in parts, none left out. */
 export async function testGroups({ fastOnly, paths }: TestSelection): Promise<TestGroup[]> {
   const all = (await Array.fromAsync(new Glob("tests/**/*_test.ts").scan(root))).sort();
   const unknown = paths.find((path) => !all.some((file) => within(file, path)));
@@ -26,10 +29,16 @@ export async function testGroups({ fastOnly, paths }: TestSelection): Promise<Te
   const fastPaths = await pathsOfFastTests();
   const isFast = (file: string) => fastPaths.some((path) => within(file, path));
   const runs = [...chosen.filter(isFast), ...(fastOnly ? [] : chosen.filter((file) => !isFast(file)))];
-  return [...Map.groupBy(runs, (file) => file.split("/")[1] ?? file)].map(([name, files]) => ({
-    name,
-    files,
-    needsServers: !files.every(isFast),
+  return [...Map.groupBy(runs, (file) => file.split("/")[1] ?? file)].flatMap(([name, files]) =>
+    files.every(isFast) ? [{ name, files, needsServers: false }] : parts(name, files),
+  );
+}
+
+function parts(name: string, files: readonly string[]): TestGroup[] {
+  return Array.from({ length: Math.ceil(files.length / PART) }, (_, index) => ({
+    name: `${name}, part ${index + 1}`,
+    files: files.slice(index * PART, (index + 1) * PART),
+    needsServers: true,
   }));
 }
 

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
+import { Failure } from "../../../domain/failure.ts";
+import type { Edge } from "../../../ports/edge.ts";
+import { EngineScene } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/intercepted.ts";
+
+const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
+
+/** A scene with some live releases, and an edge that is to follow them. */
+async function followed(scene: EngineScene, count: number) {
+  const projects = await Promise.all(Array.from({ length: count }, () => scene.project()));
+  const live = await Promise.all(projects.map((project) => scene.deployed(project)));
+  const switched = new Map<string, number>();
+  const edge: Edge = intercepted(scene.memory.edge, "switch", (goOn, [key, routes]) => {
+    switched.set(key as string, (routes as readonly unknown[]).length);
+    return goOn();
+  });
+  const ports = { ...scene.world, edge };
+  return { ports, switched, live, keys: projects.map(({ id }) => id) };
+}
+
+/** The same ports, with a runtime that cannot tell of some instances. */
+function without(ports: Awaited<ReturnType<typeof followed>>["ports"], away: ReadonlySet<string>) {
+  const runtime = intercepted(ports.runtime, "find", (goOn, [id]) =>
+    away.has(id as string) ? Promise.reject(AWAY) : goOn(),
+  );
+  return { ...ports, runtime };
+}
+
+describe("followLiveReleases()", () => {
+  test("follows all others although one cannot be looked up, whichever it is, and passes the failure on", async () => {
+    await using scene = await EngineScene.open();
+    const { ports, switched, live, keys } = await followed(scene, 3);
+    for (const [index, broken] of live.entries()) {
+      switched.clear();
+      const away = new Set(broken.services.flatMap(({ instanceId }) => instanceId ?? []));
+      const follow = followLiveReleases(without(ports, away), { baseDomain: "localhost" });
+      await expect(follow(null)).rejects.toBe(AWAY);
+      const others = keys.filter((_, other) => other !== index);
+      expect(switched).toEqual(new Map(others.map((key) => [key, 1])));
+    }
+  });
+
+  test("follows what failed as soon as it can be looked up, and forgets nothing that it followed before", async () => {
+    await using scene = await EngineScene.open();
+    const { ports, switched, live, keys } = await followed(scene, 2);
+    const away = new Set(live[0]!.services.flatMap(({ instanceId }) => instanceId ?? []));
+    const follow = followLiveReleases(without(ports, away), { baseDomain: "localhost" });
+    await expect(follow(null)).rejects.toBe(AWAY);
+    away.clear();
+    expect(await follow(null)).toBe(true);
+    expect(switched).toEqual(new Map(keys.map((key) => [key, 1])));
+    for (const { organizationId, id } of live) await scene.memory.deployments.remove(organizationId, id);
+    expect(await follow(null)).toBe(true);
+    expect(switched).toEqual(new Map(keys.map((key) => [key, 0])));
+  });
+});
