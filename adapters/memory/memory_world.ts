@@ -39,6 +39,7 @@ import { MemoryUploadFiles } from "./upload_files.ts";
 import { MemoryUploadSessions } from "./upload_sessions.ts";
 import { MemoryUsers } from "./users.ts";
 import { MemoryVariables } from "./variables.ts";
+import { MemoryYamlReader } from "./yaml_reader.ts";
 
 /** Every port, in memory. */
 export type MemoryWorld = ReturnType<typeof memoryWorld>;
@@ -88,6 +89,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     uploadFiles: new MemoryUploadFiles(),
     uploadSessions: new MemoryUploadSessions(tables),
     users: new MemoryUsers(tables),
+    yamlReader: new MemoryYamlReader(),
     variables: new MemoryVariables(tables),
   };
 }
