@@ -24,6 +24,7 @@ import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
 import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
 import { UploadSources } from "./adapters/local/upload_sources.ts";
 import { LibraryManifestParser } from "./adapters/manifests/manifest_parser.ts";
+import { LibraryYamlReader } from "./adapters/yaml/library_yaml_reader.ts";
 import { migrate } from "./adapters/postgres/migrate.ts";
 import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
 import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
@@ -70,6 +71,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     hostFolders: new LocalHostFolders(),
     log,
     manifestParser: new LibraryManifestParser(),
+    yamlReader: new LibraryYamlReader(),
     nameRecords,
     objectStorages,
     passwords: new ArgonPasswords(),

@@ -41,6 +41,7 @@ import { MemoryUploadSessions } from "./upload_sessions.ts";
 import { MemoryUsers } from "./users.ts";
 import { MemoryVariables } from "./variables.ts";
 import { MemoryVolumes } from "./volumes.ts";
+import { MemoryYamlReader } from "./yaml_reader.ts";
 
 /** Every port, in memory. */
 export type MemoryWorld = ReturnType<typeof memoryWorld>;
@@ -92,6 +93,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     uploadFiles: new MemoryUploadFiles(),
     uploadSessions: new MemoryUploadSessions(tables),
     users: new MemoryUsers(tables),
+    yamlReader: new MemoryYamlReader(),
     variables: new MemoryVariables(tables),
     volumes,
   };

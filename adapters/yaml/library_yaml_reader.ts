@@ -21,7 +21,7 @@ function problem(message: string): YamlReading {
 }
 
 async function readApart(text: string): Promise<YamlReading> {
-  const worker = new Worker(new URL("./yaml_worker.ts", import.meta.url).href, { smol: true });
+  const worker = new Worker(new URL("./yaml_worker.ts", import.meta.url).href);
   const { promise, resolve } = Promise.withResolvers<YamlReading>();
   const timer = setTimeout(() => resolve(problem("Cannot read this: it takes too long. Write it simpler")), LIMIT_MS);
   worker.addEventListener("message", ({ data }: MessageEvent<YamlReading>) => resolve(data));

@@ -4,6 +4,7 @@ import {
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   LineCounter,
   type Pair,
   parseDocument,
@@ -15,6 +16,7 @@ import type { YamlEntry, YamlNode, YamlProblem, YamlReading, YamlValue } from ".
 
 const MAX_VALUES = 20_000;
 const MAX_DEPTH = 100;
+const MAX_SIGNS = 50_000;
 const CORE_TAG = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 const KEY_LENGTH = 60;
 
@@ -22,7 +24,9 @@ const KEY_LENGTH = 60;
 export function readYaml(text: string): YamlReading {
   const lines = new LineCounter();
   try {
-    const document = parseDocument(text.replace(/^\uFEFF/, ""), {
+    const plain = text.replace(/^\uFEFF/, "");
+    checkSigns(plain);
+    const document = parseDocument(plain, {
       lineCounter: lines,
       // Both are done below: the library takes a time for them that grows with the square of the keys.
       merge: false,
@@ -42,6 +46,19 @@ export function readYaml(text: string): YamlReading {
     if (error instanceof Refusal) return { problem: error.problem };
     if (error instanceof RangeError) return { problem: { line: 1, message: TOO_DEEP } };
     return { problem: { line: 1, message: "Cannot read this as YAML: correct it" } };
+  }
+}
+
+/** Refuses what the library would take long and much memory for: it makes an object of every sign, and an error of every wrong one. */
+function checkSigns(text: string): void {
+  let signs = 0;
+  let depth = 0;
+  for (const sign of new Lexer().lex(text)) {
+    signs += 1;
+    if (sign === "[" || sign === "{") depth += 1;
+    else if (sign === "]" || sign === "}") depth -= 1;
+    if (depth > MAX_DEPTH) throw new Refusal({ line: 1, message: TOO_DEEP });
+    if (signs > MAX_SIGNS) throw new Refusal({ line: 1, message: TOO_MANY });
   }
 }
 
@@ -79,6 +96,7 @@ class Resolution {
   readonly #lines: LineCounter;
   readonly #anchors = new Map<string, YamlNode | "open">();
   readonly #sizes = new Map<YamlNode, number>();
+  #values = 0;
 
   constructor(lines: LineCounter) {
     this.#lines = lines;
@@ -111,14 +129,23 @@ class Resolution {
     const meant = this.#anchors.get(name);
     if (meant === "open")
       throw new Refusal({ line, message: "Cannot read this: an alias stands inside what it repeats" });
-    if (meant !== undefined) return meant;
+    if (meant !== undefined) {
+      this.#count(this.#sizes.get(meant) ?? 1, line);
+      return meant;
+    }
     throw new Refusal({ line, message: `Cannot read this: no anchor &${clipped(name)} stands before this alias` });
   }
 
   #sized(node: YamlNode, size: number): YamlNode {
-    if (size > MAX_VALUES) throw new Refusal({ line: node.line, message: TOO_MANY });
+    this.#count(1, node.line);
     this.#sizes.set(node, size);
     return node;
+  }
+
+  /** Counts what stands somewhere, or stands there once more by an alias. */
+  #count(values: number, line: number): void {
+    this.#values += values;
+    if (this.#values > MAX_VALUES) throw new Refusal({ line, message: TOO_MANY });
   }
 
   #sizeOf(value: YamlValue): number {
@@ -183,6 +210,6 @@ function isPlain(value: unknown): value is string | number | bigint | boolean | 
 }
 
 function clipped(text: string): string {
-  const plain = text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "?");
-  return plain.length > KEY_LENGTH ? `${plain.slice(0, KEY_LENGTH)}…` : plain;
+  const plain = text.slice(0, KEY_LENGTH).replaceAll(/[\p{Cc}\p{Cs}]/gu, "?");
+  return text.length > KEY_LENGTH ? `${plain}…` : plain;
 }

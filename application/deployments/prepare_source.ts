@@ -3,17 +3,16 @@ import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
 import { invalidField } from "../../domain/failure.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
 import { isBranchName, isGitName } from "../../domain/project.ts";
-import type { ManifestParser } from "../../ports/manifest_parser.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Sources } from "../../ports/sources.ts";
-import { detectFiles } from "../uploads/detect_files.ts";
+import { detectFiles, type ReadableTree } from "../uploads/detect_files.ts";
+import { detectProject, type DetectProjectPorts } from "../uploads/detect_project.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
 const LIMIT_MS = 60_000;
 
-export interface PrepareSourcePorts extends CheckLocalPathPorts {
+export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPorts {
   readonly githostUrl: string;
-  readonly manifestParser: ManifestParser;
   readonly releaseFolders: ReleaseFolders;
   readonly sources: Sources;
 }
@@ -38,7 +37,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
         signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
         log: () => {},
       });
-      return await detectIn(ports, id);
+      return await detectProject(ports, treeOf(ports, id));
     } finally {
       await ports.releaseFolders.remove(id);
     }
@@ -64,13 +63,16 @@ function sourceOf(
 
 /** Recognises what a release folder holds below `root`. */
 export function detectIn(
-  { manifestParser, releaseFolders }: Pick<PrepareSourcePorts, "manifestParser" | "releaseFolders">,
+  ports: Pick<PrepareSourcePorts, "manifestParser" | "releaseFolders">,
   id: string,
   root = "",
 ): Promise<Detection> {
-  const tree = {
+  return detectFiles(ports.manifestParser, treeOf(ports, id), root);
+}
+
+function treeOf({ releaseFolders }: Pick<PrepareSourcePorts, "releaseFolders">, id: string): ReadableTree {
+  return {
     entries: () => releaseFolders.entries(id),
-    read: (path: string, options: { readonly maxBytes: number }) => releaseFolders.read(id, path, options),
+    read: (path, options) => releaseFolders.read(id, path, options),
   };
-  return detectFiles(manifestParser, tree, root);
 }

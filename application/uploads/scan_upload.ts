@@ -2,15 +2,13 @@ import type { Detection } from "../../domain/detection/detection.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ManifestParser } from "../../ports/manifest_parser.ts";
 import type { UploadFiles } from "../../ports/upload_files.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
-import { detectFiles } from "./detect_files.ts";
+import { detectProject, type DetectProjectPorts } from "./detect_project.ts";
 import { findUploadSession } from "./find_upload_session.ts";
 
-export interface ScanUploadPorts {
+export interface ScanUploadPorts extends DetectProjectPorts {
   readonly clock: Clock;
-  readonly manifestParser: ManifestParser;
   readonly uploadFiles: UploadFiles;
   readonly uploadSessions: UploadSessions;
 }
@@ -21,8 +19,8 @@ export function scanUpload(ports: ScanUploadPorts) {
   return async function (by: Principal, id: string): Promise<Detection> {
     const { state } = await find(by, id);
     if (state !== "ready") throw invalid("upload_not_ready", "Cannot scan: upload the folder to this session first");
-    const { manifestParser, uploadFiles } = ports;
-    return detectFiles(manifestParser, {
+    const { uploadFiles } = ports;
+    return detectProject(ports, {
       entries: () => uploadFiles.list(id),
       read: (path, options) => uploadFiles.read(id, path, options),
     });

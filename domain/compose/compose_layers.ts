@@ -7,16 +7,16 @@ import { longForms } from "./long_forms.ts";
 import { mergedNodes, settled } from "./merged_nodes.ts";
 
 /** One map of what a file says with all that it includes, its services extend and the files after it lay over it. */
-export function composeLayers(reading: ComposeReading, { paths, folder, variables, chain }: LayerWish): ComposeMap {
+export function composeLayers(reading: ComposeReading, { paths, chain, ...place }: LayerWish): ComposeMap {
   let all: ComposeMap | undefined;
   for (const { path, name, required } of paths) {
-    const file: ComposeFile = { name, folder, variables };
+    const file: ComposeFile = { name, ...place };
     const written = longForms(reading.yaml(path, file, required ?? undefined));
     const extended = extendedServices(reading, { path, written });
     const own = importedFiles(reading, extended, { chain: [...chain, path], read: composeLayers });
     all = asMap(all === undefined ? settled(own) : mergedNodes(reading.notes, all, own));
   }
-  return all ?? mapNode({ file: { name: "", folder, variables }, line: 1 });
+  return all ?? mapNode({ file: { name: "", ...place }, line: 1 });
 }
 
 function asMap(node: ComposeNode): ComposeMap {

@@ -12,6 +12,7 @@ import { type ComposeProblem, quoted } from "./notes.ts";
 import { checkNetworks } from "./read_networks.ts";
 import { readService } from "./read_service.ts";
 import { FILE_KEYS, SERVICE_KEYS } from "./service_keys.ts";
+import { textLength } from "./text_length.ts";
 
 /** Which compose file is meant and what its variables are. */
 export interface ComposeWish {
@@ -37,6 +38,10 @@ const OVERRIDE_NAMES = [
 ];
 const SERVICE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const MAX_SERVICES = 100;
+/** An alias or a variable in many places is written out in each of them. */
+const MOST_TEXT = 4_194_304;
+
+const TOO_LONG = `Cannot deploy this file: written out, its services are longer than ${MOST_TEXT} characters. Keep large values in files of the image`;
 
 /** Tells the services of a compose file with all it refers to, from files that were loaded before; asks for those that are missing, until none is. */
 export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, wish: ComposeWish): ComposeModel {
@@ -52,6 +57,7 @@ export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, wish: Comp
   const project = projectOf(reading, path, wish);
   const services = servicesOf(reading, project);
   if (files.needs.length > 0) return { needs: files.needs };
+  if (textLength(services) > MOST_TEXT) reading.notes.problem(project.at, TOO_LONG);
   const { problems, warnings } = reading.notes;
   return problems.length > 0 ? { problems, warnings } : { services, warnings };
 }
@@ -61,7 +67,7 @@ function projectOf(reading: ComposeReading, path: string, { variables: given }: 
   const beside = insidePath(folder, ".env")!;
   const kept = reading.variables(beside, { name: beside, known: given });
   const variables = new Map([...(kept === "absent" ? [] : kept), ...given]);
-  const file: ComposeFile = { name: path, folder, variables };
+  const file: ComposeFile = { name: path, folder, variables, variablesFile: beside };
   const first = { path, name: path, required: { file, line: 1 } };
   if (variables.has("COMPOSE_FILE")) {
     reading.notes.warning(
@@ -71,7 +77,7 @@ function projectOf(reading: ComposeReading, path: string, { variables: given }: 
   }
   const over = overrideOf(reading, { path, folder, file });
   const paths = [first, ...over.map((other) => ({ path: other, name: other, required: null }))];
-  return composeLayers(reading, { paths, folder, variables, chain: [] });
+  return composeLayers(reading, { paths, folder, variables, variablesFile: beside, chain: [] });
 }
 
 /** The file that is laid over a compose file of the usual name, as compose picks it. */

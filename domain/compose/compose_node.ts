@@ -6,6 +6,8 @@ export interface ComposeFile {
   readonly folder: string;
   /** What its variables are, those that are not set left out. */
   readonly variables: ReadonlyMap<string, string>;
+  /** The file that these variables stand for, whether it is there or not. */
+  readonly variablesFile: string | null;
 }
 
 /** Where something is written. */

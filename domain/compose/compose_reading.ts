@@ -56,7 +56,7 @@ export class ComposeReading {
   ): ReadonlyMap<string, string> | "absent" {
     const found = this.text(path);
     if (found === "absent") return found;
-    const file = { name, folder: "", variables: known };
+    const file = { name, folder: "", variables: known, variablesFile: null };
     if (found === "binary") this.notes.problem({ file, line: 1 }, "Cannot read this file: it is not text");
     if (typeof found === "string") return new Map();
     const { values, problems } = envFile(found.text, { variables: known, room: this.room, raw });

@@ -72,7 +72,8 @@ function valueAt(
   const quote = begin[0];
   if (quote !== "'" && quote !== '"') {
     // A comment begins after white space; a sign inside of a word is part of it.
-    return { text: begin.replace(/(?:^|[ \t]+)#.*$/, "").trimEnd(), literal: false, last: at };
+    const comment = begin.startsWith("#") ? 0 : begin.search(/[ \t]#/);
+    return { text: (comment < 0 ? begin : begin.slice(0, comment)).trimEnd(), literal: false, last: at };
   }
   let inner = "";
   let rest = begin.slice(1);

@@ -104,7 +104,7 @@ class Extension {
     const known = this.#files.get(path);
     if (known !== undefined) return { path, written: known };
     const shownName = node.kind === "scalar" && node.raw !== node.text ? node.raw : path;
-    const other: ComposeFile = { name: shownName, folder: folderOf(path), variables: file.variables };
+    const other: ComposeFile = { ...file, name: shownName, folder: folderOf(path) };
     const written = longForms(this.#reading.yaml(path, other, node.at));
     this.#files.set(path, written);
     return { path, written };

@@ -56,6 +56,7 @@ function wishOf(reading: ComposeReading, item: ComposeNode, chain: readonly stri
     paths: paths.map(({ path, name }) => ({ path, name, required: item.at })),
     folder,
     variables: variablesOf(reading, { item, folder, files: long.get("env_file") }),
+    variablesFile: long.has("env_file") ? null : insidePath(folder, ".env")!,
     chain,
   };
 }

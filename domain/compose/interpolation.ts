@@ -20,6 +20,7 @@ export interface Interpolation {
 /** Puts variables into a text: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for `$`. No answer shows the value of a variable but the text itself. */
 export function interpolated(text: string, by: Interpolation, depth = 0): Notation<string> {
   if (!text.includes("$")) return { value: text };
+  by.room.left -= text.length;
   if (depth > MAX_DEPTH) return { wrong: "its variables have too many defaults inside each other" };
   let value = "";
   let at = 0;

@@ -5,6 +5,7 @@ export interface LayerWish {
   readonly paths: readonly { readonly path: string; readonly name: string; readonly required: Place | null }[];
   readonly folder: string;
   readonly variables: ReadonlyMap<string, string>;
+  readonly variablesFile: string | null;
   /** The files that led here by `include`. */
   readonly chain: readonly string[];
 }

@@ -52,8 +52,8 @@ export function shown(node: ComposeNode): string {
 
 /** A word as a message may show it: short, in quotes, without signs that no one sees. */
 export function quoted(text: string): string {
-  const plain = text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "?");
-  return `"${plain.length > SHOWN ? `${plain.slice(0, SHOWN)}…` : plain}"`;
+  const plain = text.slice(0, SHOWN).replaceAll(/[\p{Cc}\p{Cs}]/gu, "?");
+  return `"${plain}${text.length > SHOWN ? "…" : ""}"`;
 }
 
 /** What is wrong with a value, unless saying it could show that of a variable. */

@@ -67,7 +67,7 @@ function fileValues({ name, reading }: ServiceReading, item: ComposeNode): Reado
     return new Map();
   }
   // The file beside the compose file is where the variables of the project are kept on other machines.
-  if (inside === insidePath(file.folder, ".env")) return file.variables;
+  if (inside === file.variablesFile) return file.variables;
   const format = long.get("format");
   if (format?.kind === "scalar" && format.text !== "raw") {
     notes.problem(format.at, `Cannot read "format" ${whose}: only raw is known. Remove it`);

@@ -56,7 +56,7 @@ function pullOf({ keys, name, reading: { notes } }: ServiceReading, builds: bool
   } else if (timed) {
     notes.warning(
       node.at,
-      `The image of ${name} is pulled with every deployment: ${shown(node)} is not told from always`,
+      `The image of ${name} is pulled with every deployment: ${shown(node)} counts as always here`,
     );
     return "always";
   }

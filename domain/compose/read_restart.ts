@@ -27,7 +27,7 @@ export function readRestart(
   if (text === "no" || (condition && text === "none")) return "never";
   if (text === "always" || text === "unless-stopped" || (condition && text === "any")) return "again";
   if (/^on-failure(?::\d+)?$/.test(text)) {
-    notes.warning(node.at, `${name} is started again whenever it ends: "on-failure" is not told from "always"`);
+    notes.warning(node.at, `${name} is started again whenever it ends: "on-failure" counts as "always" here`);
     return "again";
   }
   const words = condition ? "none, on-failure, any" : '"no" (in quotes), always, on-failure, unless-stopped';

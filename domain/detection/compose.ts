@@ -26,34 +26,37 @@ export const compose: Refinement = {
     const file = objectOf(folder.data(composeFile));
     const all = Object.entries(memberOf(file, "services") ?? {}).slice(0, MAX_SERVICES);
     const described = all.flatMap(([name, value]) => serviceOf(folder, name, objectOf(value) ?? {}) ?? []);
-    const included = file !== undefined && Object.hasOwn(file, "include");
-    const includes = included
-      ? [`Cannot follow the files that ${composeFile} includes: put their services into it`]
-      : [];
+    const includes = file !== undefined && Object.hasOwn(file, "include");
+    if (described.length === 0 && includes) return withIncluded(found, composeFile);
     if (described.length === 0) {
       const reason = file === undefined ? "it is not YAML with keys and values" : "it names none";
       return warned(
         { ...found, composeFile },
-        ...(includes.length > 0
-          ? includes
-          : [`Cannot find services in ${composeFile}: ${reason}. Correct it, or leave it out`]),
+        `Cannot find services in ${composeFile}: ${reason}. Correct it, or leave it out`,
       );
     }
-    return withServices({ ...found, composeFile }, { composeFile, described, includes, alone: found === undefined });
+    return withServices({ ...found, composeFile }, { composeFile, described, alone: found === undefined });
   },
 };
+
+/** All services are in other files, which are read only when it is certain that they are meant. */
+function withIncluded(found: Finding | undefined, composeFile: string): Finding {
+  if (found === undefined) return { composeFile, projectType: "services" };
+  return warned(
+    { ...found, composeFile },
+    `Cannot tell whether what ${composeFile} includes should run too. Choose the project type "services" for that`,
+  );
+}
 
 function withServices(
   found: Finding,
   {
     composeFile,
     described,
-    includes,
     alone,
   }: {
     readonly composeFile: string;
     readonly described: readonly ComposeService[];
-    readonly includes: readonly string[];
     readonly alone: boolean;
   },
 ): Finding {
@@ -75,7 +78,7 @@ function withServices(
   const services = started.map(({ service }) => service);
   // Each service is built in its own way, whatever the project around them looks like.
   const told = started.flatMap(({ warnings }) => warnings);
-  return warned({ ...found, projectType: "services", services, warnings: [] }, ...told, ...includes, ...aside);
+  return warned({ ...found, projectType: "services", services, warnings: [] }, ...told, ...aside);
 }
 
 function serviceOf(folder: ProjectFolder, name: string, written: JsonObject): ComposeService | undefined {
@@ -100,7 +103,6 @@ function serviceOf(folder: ProjectFolder, name: string, written: JsonObject): Co
   const warnings = [
     ...(place?.warnings ?? []),
     ...(empty ? [`Cannot start ${name}: it has neither an image nor a build. Add one of them`] : []),
-    ...(extending ? [`Cannot follow what ${name} extends: write it out in the service itself`] : []),
   ];
   const profiles = written["profiles"];
   return { service, builds, profiled: Array.isArray(profiles) && profiles.length > 0, warnings };

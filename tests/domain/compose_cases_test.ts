@@ -61,9 +61,9 @@ function nested(key: string, value: object): object {
   return Object.keys(value).length > 0 ? { [key]: value } : {};
 }
 
-describe("loadCompose() reads", () => {
-  const cases = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const cases = readdirSync(FOLDER, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
+describe("loadCompose() reads", () => {
   test("at least 60 projects", () => expect(cases.length).toBeGreaterThanOrEqual(60));
 
   for (const { name } of cases.toSorted((a, b) => a.name.localeCompare(b.name))) {
@@ -74,6 +74,26 @@ describe("loadCompose() reads", () => {
       const file = Bun.file(join(FOLDER, name, "expected.json"));
       if (UPDATES) await Bun.write(file, `${JSON.stringify(says, null, 2)}\n`);
       expect(says).toEqual(await file.json());
+    });
+  }
+});
+
+/** Values that stand where others are expected. */
+const ODD_VALUES = ["[]", "{}", "null", "-1", "[[x]]", "{a: {b: c}}", '"${NOPE}"', "!reset null", "[{}]"];
+
+describe("loadCompose() refuses with a sentence or reads, and nothing else,", () => {
+  for (const { name } of cases) {
+    test(`${name} with any value changed`, async () => {
+      const lines = (await Bun.file(join(FOLDER, name, "project.txt")).text()).split("\n").slice(0, 40);
+      for (const [at, line] of lines.entries()) {
+        const odd = ODD_VALUES[at % ODD_VALUES.length]!;
+        const changed = line.replace(/^(\s*(?:- )?[\w"]+:)(?: .*)?$/, (_, key: string) => `${key} ${odd}`);
+        for (const text of [lines.toSpliced(at, 1), lines.with(at, changed)]) {
+          const files = writtenProject(text.join("\n"));
+          const answer = await said(files, { file: [...files.keys()][0] ?? "compose.yaml" });
+          expect(Object.keys(answer).length).toBeGreaterThan(0);
+        }
+      }
     });
   }
 });

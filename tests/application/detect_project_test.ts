@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
+import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
+import { detectProject } from "../../application/uploads/detect_project.ts";
+import type { Detection } from "../../domain/detection/detection.ts";
+
+function found(files: Readonly<Record<string, string>>): Promise<Detection> {
+  const paths = Object.keys(files).toSorted();
+  const ports = { manifestParser: new LibraryManifestParser(), yamlReader: new LibraryYamlReader() };
+  return detectProject(ports, {
+    async *entries() {
+      for (const path of paths) yield { path, type: "file" as const, size: files[path]!.length };
+    },
+    read: async (path) => (files[path] === undefined ? undefined : new TextEncoder().encode(files[path])),
+  });
+}
+
+describe("detectProject()", () => {
+  test("follows what a compose file includes, extends and is overridden by", async () => {
+    const { projectType, services, warnings } = await found({
+      "compose.yaml": "include: [db.yaml]\nservices:\n  web:\n    extends: {file: base.yaml, service: app}\n",
+      "compose.override.yaml": "services: {web: {ports: ['8080:80']}}",
+      "base.yaml": "services: {app: {build: {context: ./app, dockerfile: Dockerfile.prod}}}",
+      "db.yaml": "services: {db: {image: 'postgres:16', expose: ['5432']}}",
+      "app/Dockerfile.prod": "FROM nginx",
+    });
+    expect(projectType).toBe("services");
+    expect(services).toEqual([
+      { name: "web", rootDirectory: "app", dockerfile: "Dockerfile.prod", port: 80 },
+      { name: "db", rootDirectory: null, image: "postgres:16", port: 5432 },
+    ]);
+    expect(warnings).toEqual([expect.stringContaining("public endpoints")]);
+  });
+
+  test("takes services from included files alone", async () => {
+    const { projectType, services } = await found({
+      "compose.yaml": "include: [db/compose.yaml]\n",
+      "db/compose.yaml": "services: {db: {image: postgres, volumes: ['./init:/init:ro']}}",
+    });
+    expect(projectType).toBe("services");
+    expect(services).toEqual([{ name: "db", rootDirectory: null, image: "postgres" }]);
+  });
+
+  test("warns of what is wrong with file and line, and says what it can", async () => {
+    const { services, warnings } = await found({
+      "compose.yaml": "services:\n  web:\n    image: nginx\n    privileged: true\n",
+    });
+    expect(services).toEqual([{ name: "web", rootDirectory: null, image: "nginx" }]);
+    expect(warnings).toEqual([expect.stringMatching(/^compose\.yaml:4: Cannot use "privileged" of web: /)]);
+  });
+
+  test("warns of a folder that is not there", async () => {
+    const { services, warnings } = await found({ "compose.yaml": "services: {web: {build: ./gone}}" });
+    expect(services).toEqual([{ name: "web", rootDirectory: "gone" }]);
+    expect(warnings).toEqual(["Cannot build web: there is no folder gone. Correct its build context"]);
+  });
+
+  test("tells of a compose file in a folder relative to that", async () => {
+    const { rootDirectory, services } = await found({
+      "shop/compose.yaml": "services: {web: {build: ./web}, all: {build: .}}",
+      "shop/web/Dockerfile": "FROM nginx",
+      "shop/Dockerfile": "FROM nginx",
+    });
+    expect(rootDirectory).toBe("shop");
+    expect(services).toEqual([
+      { name: "web", rootDirectory: "web" },
+      { name: "all", rootDirectory: null },
+    ]);
+  });
+});

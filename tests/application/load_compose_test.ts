@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
+import { loadCompose, type LoadComposeWish } from "../../application/deployments/load_compose.ts";
+import type { Failure } from "../../domain/failure.ts";
+import { Secret } from "../../domain/secret.ts";
+
+function load(files: Readonly<Record<string, string>>, wish: Partial<LoadComposeWish> = {}) {
+  const asked: string[] = [];
+  const releaseFolders = {
+    async *entries() {},
+    read: async (_id: string, path: string) => {
+      asked.push(path);
+      return files[path] === undefined ? undefined : new TextEncoder().encode(files[path]);
+    },
+  };
+  const run = loadCompose({ yamlReader: new LibraryYamlReader(), releaseFolders });
+  return { asked, done: run("one", { root: "", file: "compose.yaml", variables: new Map(), ...wish }) };
+}
+
+function refusal(files: Readonly<Record<string, string>>, wish: Partial<LoadComposeWish> = {}): Promise<Failure> {
+  return load(files, wish).done.then(
+    () => Promise.reject(new Error("It was read")),
+    (error: Failure) => error,
+  );
+}
+
+describe("loadCompose()", () => {
+  test("names the first ten problems and counts the others", async () => {
+    const keys = Array.from({ length: 13 }, (_, at) => `    wrong_${at}: 1\n`).join("");
+    const failure = await refusal({ "compose.yaml": `services:\n  web:\n    image: a\n${keys}` });
+    expect(failure).toMatchObject({ kind: "invalid", code: "compose_invalid" });
+    expect(failure.details).toHaveLength(10);
+    expect(failure.details?.[0]).toEqual({
+      path: "compose.yaml:4",
+      message: expect.stringContaining('Cannot understand "wrong_0" of web'),
+    });
+    expect(failure.message).toEndWith("and 3 more");
+  });
+
+  test("refuses a project of too many files", async () => {
+    const many = Array.from({ length: 60 }, (_, at) => `f${at}.yaml`);
+    const files = Object.fromEntries(many.map((path, at) => [path, `services: {s${at}: {image: a}}`]));
+    const failure = await refusal({ "compose.yaml": `include: [${many.join(", ")}]`, ...files });
+    expect(failure.code).toBe("compose_invalid");
+    expect(failure.message).toContain("more than 50 files");
+  });
+
+  test("refuses a project that looks for too many files", async () => {
+    const many = Array.from({ length: 600 }, (_, at) => `{path: f${at}.env, required: false}`);
+    const failure = await refusal({ "compose.yaml": `services: {a: {image: a, env_file: [${many.join(", ")}]}}` });
+    expect(failure.code).toBe("compose_invalid");
+  });
+
+  test("refuses a project of too many bytes", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 12 }, (_, at) => [`f${at}.env`, `A=${"x".repeat(500_000)}\n`]),
+    );
+    const failure = await refusal({
+      "compose.yaml": `services: {a: {image: a, env_file: [${Object.keys(files).join(", ")}]}}`,
+      ...files,
+    });
+    expect(failure.message).toContain("bytes");
+  });
+
+  test("refuses files that include each other without end", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 20 }, (_, at) => [
+        `f${at}.yaml`,
+        `include: [f${at + 1}.yaml]\nservices: {s${at}: {image: a}}`,
+      ]),
+    );
+    const failure = await refusal({ "compose.yaml": "include: [f0.yaml]", ...files });
+    expect(failure.message).toContain("include each other");
+  });
+
+  test("refuses services that are huge when they are written out", async () => {
+    const aliases = Array.from({ length: 5_000 }, (_, at) => `K${at}: *big`).join(", ");
+    const text = `x-big: &big "${"x".repeat(40_000)}"\nservices: {a: {image: a, environment: {${aliases}}}}`;
+    expect((await refusal({ "compose.yaml": text })).message).toContain("written out");
+    const variable = text.replace('"xxx', '"$A xxx');
+    expect((await refusal({ "compose.yaml": variable })).message).toContain("too long");
+  });
+
+  test("reads lines of variables that are mostly blank", async () => {
+    const files = {
+      "compose.yaml": "services: {a: {image: a, env_file: x.env}}",
+      "x.env": `A=x${" ".repeat(500_000)}y`,
+    };
+    const { services } = await load(files).done;
+    expect(services[0]?.environment["A"]).toHaveLength(500_002);
+  });
+
+  test("asks for no file outside of the source", async () => {
+    const { asked, done } = load({
+      "compose.yaml": [
+        "include: [../a.yaml, /etc/b.yaml, {path: c.yaml, env_file: ../../d.env, project_directory: ../..}]",
+        "services:",
+        "  web:",
+        "    extends: {file: ../../e.yaml, service: x}",
+        "    env_file: [../f.env, /etc/passwd, ~/g.env, 'a/../../h.env']",
+        "    build: {context: ., dockerfile: ../Dockerfile}",
+        "    configs: [k]",
+        "configs: {k: {file: ../../../etc/shadow}}",
+      ].join("\n"),
+      "c.yaml": "services: {c: {image: a}}",
+    });
+    await done.catch(() => {});
+    expect(asked).toContain("c.yaml");
+    expect(
+      asked.filter((path) => path.startsWith("/") || path.split("/").includes("..") || path.includes("~")),
+    ).toEqual([]);
+  });
+
+  test("refuses a file that lies outside of the source", async () => {
+    expect((await refusal({}, { file: "../compose.yaml" })).code).toBe("compose_invalid");
+  });
+
+  test("never shows the value of a variable in what it refuses", async () => {
+    const places = [
+      "image",
+      "restart",
+      "mem_limit",
+      "user",
+      "stop_grace_period",
+      "hostname",
+      "pull_policy",
+      "network_mode",
+      "cpus",
+      "scale",
+      "init",
+      "platform",
+      "shm_size",
+    ];
+    const listed = [
+      "ports",
+      "volumes",
+      "expose",
+      "env_file",
+      "depends_on",
+      "links",
+      "networks",
+      "configs",
+      "secrets",
+      "cap_add",
+      "security_opt",
+      "extra_hosts",
+      "tmpfs",
+      "environment",
+    ];
+    const wish = { variables: new Map([["TOKEN", new Secret("~hush: hush/..")]]) };
+    for (const key of [...places, ...listed]) {
+      const value = listed.includes(key) ? '["${TOKEN}"]' : '"${TOKEN}"';
+      const text = `services:\n  web:\n    build: .\n    privileged: true\n    ${key}: ${value}\n`;
+      const failure = await refusal({ "compose.yaml": text }, wish);
+      expect(`${key} ${failure.message} ${JSON.stringify(failure.details)}`).not.toContain("hush");
+    }
+  });
+
+  test("gives variables only to services that ask for them", async () => {
+    const { services } = await load(
+      { "compose.yaml": "services: {a: {image: a}, b: {image: b, environment: [TOKEN]}}" },
+      { variables: new Map([["TOKEN", new Secret("x")]]) },
+    ).done;
+    expect(services.map(({ environment }) => environment)).toEqual([{}, { TOKEN: "x" }]);
+  });
+});

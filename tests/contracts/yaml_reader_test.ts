@@ -1,0 +1,54 @@
+import { expect, test } from "bun:test";
+import { MemoryYamlReader } from "../../adapters/memory/yaml_reader.ts";
+import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
+import { YAML_TEXTS, yamlReaderContract } from "./yaml_reader.ts";
+
+yamlReaderContract("memory", () => new MemoryYamlReader(new Map(YAML_TEXTS.map(([, text, says]) => [text, says]))));
+yamlReaderContract("library", () => new LibraryYamlReader());
+
+for (const [what, text, line, word] of [
+  ["a key that is there twice", "a: 1\nb: 2\na: 3\n", 3, '"a" is there twice'],
+  ["two merge keys in one map", "x: &x {a: 1}\ny:\n  <<: *x\n  <<: *x\n", 4, "twice"],
+  ["a second document", "a: 1\n---\nb: 2\n", 2, "more than one document"],
+  ["an alias without an anchor", "a: 1\nb: *nothing\n", 2, "no anchor &nothing"],
+  ["an alias inside what it repeats", "a: &a\n  - *a\n", 2, "inside what it repeats"],
+  ["a merge of something else than a map", "a:\n  <<: text\n", 2, '"<<" takes a map'],
+  ["a key that is a list", "a: 1\n? [x]\n: 2\n", 2, "a key has to be a text"],
+  ["a tab before a key", "a:\n\tb: 1\n", 2, "a tab"],
+  ["a line too far left", "a:\n    b: 1\n  c: 2\n", 3, "too far left or right"],
+  ["values that are too deep", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
+] as const) {
+  test(`read() says where ${what} stands`, async () => {
+    const reading = await new LibraryYamlReader().read(text);
+    expect(reading).toEqual({ problem: { line, message: expect.stringContaining(word) } });
+  });
+}
+
+test("read() shows no value in a problem", async () => {
+  for (const text of [
+    'a: "hush\\q"',
+    "hush: hush: hush",
+    "a: 'hush",
+    "a: hush\n b: 1",
+    "a: @hush",
+    "- hush\nhush",
+    "%hush",
+  ]) {
+    const reading = await new LibraryYamlReader().read(text);
+    expect(JSON.stringify("problem" in reading ? reading.problem : "")).not.toContain("hush");
+  }
+});
+
+test("read() reads a long text as it reads a short one", async () => {
+  const text = `a: &a [1, {b: "x"}]\nc: *a\n`;
+  const long = await new LibraryYamlReader().read(`${text}${"# a comment\n".repeat(1_000)}`);
+  expect(long).toEqual(await new LibraryYamlReader().read(text));
+});
+
+test("read() leaves the thread to others while it reads a long text", async () => {
+  const reading = new LibraryYamlReader().read("[]".repeat(60_000)).then(() => "read");
+  // Were it read here, this would come after it.
+  const other = new Promise((resolve) => setTimeout(() => resolve("other"), 0));
+  expect(await Promise.race([reading, other])).toBe("other");
+  await reading;
+});
