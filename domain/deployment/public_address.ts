@@ -55,8 +55,8 @@ function endpointsOf({
   return all.length === 0 ? [ALONE] : all.map((endpoint) => ({ ...endpoint, service: ALONE.service }));
 }
 
-function unnamed({ domain: _, customDomain: __, domainType: ___, ...endpoint }: ResolvedEndpoint): ResolvedEndpoint {
-  return endpoint;
+function unnamed({ port, service, targetPath }: ResolvedEndpoint): ResolvedEndpoint {
+  return { port, service, ...(targetPath !== undefined && { targetPath }) };
 }
 
 interface LedAddress extends PublicAddress {

@@ -7,6 +7,7 @@ import {
   PLAIN_CONTAINER,
   type ServiceApp,
   type ServiceDockerfile,
+  type ServiceOrigin,
   type ServiceSpec,
 } from "../../../domain/services/service_spec.ts";
 import { innerPath } from "../../../domain/services/sole_service.ts";
@@ -116,7 +117,7 @@ async function needsDetection({ deployment, ports }: Run, { from }: ServiceSpec)
   return (await ports.releaseFolders.digest(deployment.id, innerPath(from.context, "Dockerfile"))) === undefined;
 }
 
-function asApp(from: ServiceSpec["from"]): ServiceApp {
+function asApp(from: ServiceOrigin): ServiceApp {
   if (from.kind === "app") return from;
   return part("", (from as ServiceDockerfile).context).from as ServiceApp;
 }
