@@ -5,7 +5,7 @@ import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { loadCompose } from "../../application/deployments/load_compose.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/composition/service_spec.ts";
 import { writtenProject } from "../support/written_project.ts";
 
 const FOLDER = join(import.meta.dirname, "compose_cases");

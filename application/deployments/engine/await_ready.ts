@@ -1,6 +1,6 @@
 import { type Failure, invalid } from "../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { SOLE_SERVICE } from "../../../domain/services/sole_service.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { Instance, OutputLine } from "../../../ports/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import type { Run } from "./run.ts";

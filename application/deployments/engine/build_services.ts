@@ -1,13 +1,13 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import { invalid } from "../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import type {
   ServiceApp,
   ServiceDockerfile,
   ServiceOrigin,
   ServiceSpec,
-} from "../../../domain/services/service_spec.ts";
-import { isSite, USUAL_PORT } from "../../../domain/services/sole_service.ts";
+} from "../../../domain/composition/service_spec.ts";
+import { isSite, USUAL_PORT } from "../../../domain/composition/sole_service.ts";
 import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
 import { detectIn } from "../prepare_source.ts";
 import { settledPlan } from "./app_plan.ts";
