@@ -1,5 +1,5 @@
 import type { Secret } from "../domain/secret.ts";
-import type { ContainerSpec } from "../domain/services/service_spec.ts";
+import type { ContainerSpec } from "../domain/composition/service_spec.ts";
 
 /** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
 export interface RunnableFolder {

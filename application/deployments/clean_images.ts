@@ -15,7 +15,8 @@ export function cleanImages(
 ) {
   return async function (): Promise<void> {
     try {
-      for (const { deploymentId } of await releaseImages.list()) {
+      const kept = await releaseImages.list();
+      for (const deploymentId of new Set(kept.map((image) => image.deploymentId))) {
         if (!(await releaseFolders.find(deploymentId))) await releaseImages.remove(deploymentId);
       }
       await releaseImages.trim(maxCacheBytes);

@@ -1,6 +1,6 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { SOLE_SERVICE } from "../../../domain/services/sole_service.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import { cleanImages } from "../clean_images.ts";
 import { ensureServices } from "../ensure_services.ts";

@@ -1,10 +1,10 @@
 import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
 import { instanceIdOf, type InstanceOwner } from "../../../domain/deployment/instance_id.ts";
 import { Failure, invalid, isEngineAway } from "../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { type Move, movesTo } from "../../../domain/services/moves.ts";
-import type { ServiceDependency } from "../../../domain/services/service_spec.ts";
-import { isSite, siteFolder } from "../../../domain/services/sole_service.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { type Move, movesTo } from "../../../domain/composition/moves.ts";
+import type { ServiceDependency } from "../../../domain/composition/service_spec.ts";
+import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import { awaitReady, called, showOutput, type Started, stayUp } from "./await_ready.ts";
 import { isOutage, type Run, say } from "./run.ts";
