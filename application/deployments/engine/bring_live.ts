@@ -98,11 +98,13 @@ async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
 /** How the services of a release stand. */
 export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Deployment): Promise<readonly Standing[]> {
   const standings: Standing[] = [];
+  const publicly = publicServices(deployment);
   for (const record of await recordsOf(ports, deployment)) {
     const service = deployment.services.find(({ name }) => name === record.spec.name);
     if (!service) continue;
     const instance = service.instanceId ? await ports.runtime.find(service.instanceId) : undefined;
-    standings.push({ record, service, deployment, runs: instance !== undefined && instance.status !== "exited" });
+    const runs = instance !== undefined && instance.status !== "exited";
+    standings.push({ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) });
   }
   return standings;
 }

@@ -20,6 +20,8 @@ export interface Standing {
   readonly deployment: Deployment;
   /** Whether it runs now. */
   readonly runs: boolean;
+  /** Whether visitors get to it now. */
+  readonly isPublic: boolean;
 }
 
 /** What is to change. */
@@ -149,7 +151,9 @@ export class Changeover {
     this.#signal.throwIfAborted();
     if (isSite(record.spec)) return this.#site(record);
     if (oneShot && !this.#plan.runsOneShots) return this.#notRunAgain(record, former);
-    const beside = (former?.runs ?? false) && this.#plan.publicly.has(name);
+    // Those who get to it now are not to notice, whether others will or not.
+    const isVisited = this.#plan.publicly.has(name) || (former?.isPublic ?? false);
+    const beside = (former?.runs ?? false) && isVisited;
     if (former?.service.instanceId && !beside) await this.#giveWay(name, former.service.instanceId);
     const instanceId = this.#made(record);
     this.#instances.set(name, instanceId);
