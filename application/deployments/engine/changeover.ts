@@ -151,9 +151,7 @@ export class Changeover {
     this.#signal.throwIfAborted();
     if (isSite(record.spec)) return this.#site(record);
     if (oneShot && !this.#plan.runsOneShots) return this.#notRunAgain(record, former);
-    // Those who get to it now are not to notice, whether others will or not.
-    const isVisited = this.#plan.publicly.has(name) || (former?.isPublic ?? false);
-    const beside = (former?.runs ?? false) && isVisited;
+    const beside = (former?.runs ?? false) && this.#mayStandBeside(record);
     if (former?.service.instanceId && !beside) await this.#giveWay(name, former.service.instanceId);
     const instanceId = this.#made(record);
     this.#instances.set(name, instanceId);
@@ -166,6 +164,17 @@ export class Changeover {
     if (status === "done") await this.#plan.tell(name, { status });
     else say(this.#run, "health", name === called(record) ? `${name} answers` : "It answers");
     return { name, status, instanceId, site: null, failure: null, beside };
+  }
+
+  /**
+   * Those who get to a service now are not to notice, whether others will or not. A program that others know by its address stays until they have
+   * gone too; in containers they know it by name, and two of it may be in each other's way.
+   */
+  #mayStandBeside({ image, spec: { name } }: ServiceRecord): boolean {
+    if (this.#plan.publicly.has(name) || this.#former(name)?.isPublic) return true;
+    return (
+      image === null && this.#plan.wanted.some(({ spec }) => spec.dependsOn.some(({ service }) => service === name))
+    );
   }
 
   /** Waits for what a service depends on, and gives what runs of it. */
