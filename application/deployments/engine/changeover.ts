@@ -8,6 +8,7 @@ import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts"
 import type { Instance } from "../../../ports/runtime.ts";
 import { awaitReady, called, showOutput, type Started, stayUp } from "./await_ready.ts";
 import { isOutage, type Run, say } from "./run.ts";
+import { refuseEmptySite } from "./refuse_empty_site.ts";
 import { startService } from "./start_service.ts";
 
 export const STOP_GRACE_MS = 10_000;
@@ -308,15 +309,4 @@ function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService
 /** Whether one service alone is concerned; a database or an engine that is away concerns all. */
 function isOwnFailure(error: unknown): error is Failure {
   return error instanceof Failure && !isOutage(error) && !isEngineAway(error);
-}
-
-/** A site without a file would answer everything with "not found". */
-async function refuseEmptySite(run: Run, { artifactOf, id, plan }: Deployment, site: string): Promise<void> {
-  for await (const { path, type } of run.ports.releaseFolders.entries(artifactOf ?? id)) {
-    if (type !== "folder" && (site === "" || path.startsWith(`${site}/`))) return;
-  }
-  throw invalid(
-    "output_missing",
-    `Cannot serve this: there is no file in ${plan.outputDirectory ?? (site || "it")}. Set outputDirectory to where the build leaves its result`,
-  );
 }
