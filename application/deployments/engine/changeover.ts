@@ -1,58 +1,18 @@
 import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
-import { instanceIdOf, type InstanceOwner } from "../../../domain/deployment/instance_id.ts";
+import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
 import { Failure, invalid, isEngineAway } from "../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { type Move, movesTo } from "../../../domain/composition/moves.ts";
 import type { ServiceDependency } from "../../../domain/composition/service_spec.ts";
 import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
+import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
 import { awaitReady, called, showOutput, type Started, stayUp } from "./await_ready.ts";
 import { isOutage, type Run, say } from "./run.ts";
 import { refuseEmptySite } from "./refuse_empty_site.ts";
 import { startService } from "./start_service.ts";
 
 export const STOP_GRACE_MS = 10_000;
-
-/** A service as it stands before a changeover. */
-export interface Standing {
-  readonly record: ServiceRecord;
-  readonly service: DeployedService;
-  /** Whose release it is of. */
-  readonly deployment: Deployment;
-  /** Whether it runs now. */
-  readonly runs: boolean;
-  /** Whether visitors get to it now. */
-  readonly isPublic: boolean;
-}
-
-/** What is to change. */
-export interface ChangeoverPlan {
-  readonly former: readonly Standing[];
-  readonly wanted: readonly ServiceRecord[];
-  /** Whose release the new instances are of, and what they are called after. */
-  readonly deployment: Deployment;
-  readonly owner: InstanceOwner;
-  /** The services that visitors get to. */
-  readonly publicly: ReadonlySet<string>;
-  /** Takes how a service stands meanwhile. */
-  readonly tell: (name: string, change: Partial<DeployedService>) => Promise<void>;
-  /** Whether what is the same is left alone. */
-  readonly keepsSame: boolean;
-  /** Whether what ends by itself is run; a way back does not run it again. */
-  readonly runsOneShots: boolean;
-}
-
-/** How bringing up a service went. */
-export interface Outcome {
-  readonly name: string;
-  readonly status: "healthy" | "done" | "unchanged" | "failed";
-  /** What runs of it now: of its new version, or of the one before where it failed. */
-  readonly instanceId: string | null;
-  readonly site: string | null;
-  readonly failure: Failure | null;
-  /** Whether it stands beside its former version, which visitors and others still get. */
-  readonly beside: boolean;
-}
 
 interface Task {
   /** Resolves once it was started, or never will be. */
