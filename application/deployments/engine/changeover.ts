@@ -1,4 +1,4 @@
-import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
+import type { DeployedService } from "../../../domain/deployment/deployment.ts";
 import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
 import { Failure, invalid, isEngineAway } from "../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
