@@ -69,8 +69,13 @@ export async function showOutput(run: Run, { instanceId, record }: Started): Pro
   }
 }
 
+/** What a sentence calls a service that it begins with. */
+export function sentenceName({ spec }: ServiceRecord): string {
+  return spec.name === SOLE_SERVICE ? "It" : spec.name;
+}
+
 /** What a sentence calls a service. */
-export function called({ spec }: ServiceRecord): string {
+function called({ spec }: ServiceRecord): string {
   return spec.name === SOLE_SERVICE ? "it" : spec.name;
 }
 

@@ -7,7 +7,7 @@ import type { ServiceDependency } from "../../../domain/composition/service_spec
 import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
-import { awaitReady, called, showOutput, type Started, stayUp } from "./await_ready.ts";
+import { awaitReady, sentenceName, showOutput, type Started, stayUp } from "./await_ready.ts";
 import { isOutage, type Run, say } from "./run.ts";
 import { refuseEmptySite } from "./refuse_empty_site.ts";
 import { startService } from "./start_service.ts";
@@ -123,7 +123,7 @@ export class Changeover {
     const started = this.#started(record, instanceId);
     const status = await awaitReady(this.#run, started, this.#signal);
     if (status === "done") await this.#plan.tell(name, { status });
-    else say(this.#run, "health", name === called(record) ? `${name} answers` : "It answers");
+    else say(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "is up"}`);
     return { name, status, instanceId, site: null, failure: null, beside };
   }
 
