@@ -1,5 +1,4 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { connect, type Socket } from "node:net";
 import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
 import { type DockerServices, dockerServices } from "../support/docker_services.ts";
 import { eventually } from "../support/eventually.ts";
@@ -12,7 +11,6 @@ import { serviceRequest } from "../contracts/service_runtime.ts";
 setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
-const HANDOVERS = 20;
 
 function api(world: DockerServices, given: Partial<RunRequest<RunnableImage>> = {}) {
   return serviceRequest(world, world.programs.working, { service: "api", ...given });
@@ -23,138 +21,10 @@ async function networksOf(world: DockerServices): Promise<readonly string[]> {
   return (await world.docker("network", "ls", "--quiet", "--filter", own)).split("\n").filter((id) => id !== "");
 }
 
-/** Answers on port 3000 with a word, and at once ends when it is asked to. */
-function saying(word: string): string {
-  return `mkdir /tmp/w; echo ${word} >/tmp/w/index.html; exec httpd -f -p 3000 -h /tmp/w`;
-}
-
-/** Asks `api` without a pause, by its name, and prints what it says. */
-const ASKING = "while :; do wget -q -T 5 -O - http://api:3000/ || echo failed; done";
-
-/** A connection on which what is sent comes back. */
-async function echoing(port: number): Promise<{ say(word: string): Promise<string>; readonly socket: Socket }> {
-  const socket = connect(port, "127.0.0.1");
-  let heard = "";
-  socket.on("data", (bytes) => (heard += bytes.toString()));
-  const failed = new Promise<never>((_, reject) => socket.once("close", () => reject(new Error("closed"))));
-  failed.catch(() => {});
-  const say = async (word: string) => {
-    heard = "";
-    socket.write(`${word}\n`);
-    return Promise.race([
-      failed,
-      eventually(
-        async () => heard,
-        (text) => text.endsWith("\n"),
-      ),
-    ]);
-  };
-  return { say, socket };
-}
-
-/** The same, once it is answered. */
-async function connected(port: number) {
-  const opened = await eventually(
-    async () => {
-      const attempt = await echoing(port);
-      if ((await attempt.say("first").catch(() => "")) === "first\n") return attempt;
-      attempt.socket.destroy();
-      return undefined;
-    },
-    (attempt) => attempt !== undefined,
-  );
-  return opened!;
-}
-
 /** The engine's words for labels. */
 function labelWords(labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(labels).flatMap(([name, value]) => ["--label", `${name}=${value}`]);
 }
-
-test.concurrent("introduce() breaks no connection, of visitors or between services, nor does remove() of the old one", async () => {
-  await using world = await dockerServices();
-  const { runtime } = world;
-  // Whoever connects to one of these talks through it to whom it finds by the name.
-  const echo = "while :; do nc -l -p 7000 -e cat; done";
-  const old = serviceRequest(world, echo, { service: "api" });
-  const web = serviceRequest(world, "while :; do nc -l -p 8080 -e nc api 7000; done", {
-    service: "web",
-    ports: [8_080],
-  });
-  const other = serviceRequest(world, "while :; do nc -l -p 8080 -e nc api 9090; done", {
-    service: "other",
-    ports: [8_080],
-  });
-  // Two at once: one for the visitor, one for the other service.
-  const next = serviceRequest(world, "nc -l -p 7070 -e cat & while :; do nc -l -p 9090 -e cat; done", {
-    service: "api",
-    unannounced: true,
-    ports: [7_070],
-  });
-  await runtime.start(old);
-  const beside = await runtime.start(other);
-  const [started, fresh] = [await runtime.start(web), await runtime.start(next)];
-  const through = await connected(started.port!);
-  const own = await connected(fresh.port!);
-  await runtime.introduce(next.instanceId);
-  expect(await world.found(web.instanceId, "api")).toEqual([next.instanceId]);
-  const later = await connected(beside.port!);
-  for (const each of [through, own, later]) expect(await each.say("second")).toBe("second\n");
-  await runtime.remove(old.instanceId, GRACE);
-  for (const each of [own, later]) expect(await each.say("third")).toBe("third\n");
-  // The same when the network of one that was introduced goes.
-  const last = api(world, { unannounced: true });
-  await runtime.start(last);
-  await runtime.introduce(last.instanceId);
-  for (const each of [own, later]) expect(await each.say("fourth")).toBe("fourth\n");
-  for (const { socket } of [through, own, later]) socket.destroy();
-});
-
-test.concurrent("over many handovers a name leads to one that answers, at once to the new one, and networks do not pile up", async () => {
-  await using world = await dockerServices();
-  const { runtime } = world;
-  const asker = serviceRequest(world, ASKING, { service: "web" });
-  const version = async (number: number) => {
-    const given = { service: "api", unannounced: number > 0, ports: [3_000] };
-    const request = serviceRequest(world, saying(`v${number}`), given);
-    expect(await answerOf(await runtime.start(request))).toBe(`v${number}\n`);
-    return request.instanceId;
-  };
-  let before = await version(0);
-  await runtime.start(asker);
-  const container = await world.containerOf(asker.instanceId);
-  const say = (word: string) => world.docker("exec", container, "sh", "-c", `echo ${word} >/proc/1/fd/1`);
-  const heard = async () => (await world.docker("logs", container)).split("\n");
-  // The answer that was under way does not count.
-  const heardAfter = async (word: string) => {
-    const lines = await heard();
-    return lines.includes(word) ? lines.slice(lines.indexOf(word) + 2) : [];
-  };
-  for (let number = 1; number <= HANDOVERS; number++) {
-    const next = await version(number);
-    await runtime.introduce(next);
-    await say(`introduced-${number}`);
-    await eventually(
-      () => heardAfter(`introduced-${number}`),
-      ({ length }) => length >= 3,
-    );
-    await runtime.remove(before, GRACE);
-    expect([number, (await networksOf(world)).length]).toEqual([number, 2]);
-    before = next;
-  }
-  // Between two marks: the old one and then the new one; after a mark, the new one alone.
-  let [number, underWay] = [0, false];
-  for (const line of await heard()) {
-    const [, mark] = /^introduced-(\d+)$/.exec(line) ?? [];
-    if (mark !== undefined) [number, underWay] = [Number(mark), true];
-    else {
-      const expected = underWay ? [number - 1, number] : [number, number + 1];
-      expect([line, expected.some((each) => line === `v${each}`)]).toEqual([line, true]);
-      underWay = false;
-    }
-  }
-  expect(number).toBe(HANDOVERS);
-}, 600_000);
 
 test.concurrent("one that does not run while a name is handed over starts again, and finds the new one", async () => {
   await using world = await dockerServices();
@@ -180,6 +50,26 @@ test.concurrent("one that does not run while a name is handed over starts again,
   const lines = await runtime.output(task.instanceId, { since: 0, limit: 100 });
   const [, found] = /^Address:\s*([\d.]+)/.exec(lines.findLast(({ message }) => message !== "")!.message) ?? [];
   expect(addresses.split(" ")).toContain(found!);
+});
+
+test.concurrent("one that was introduced and is lost is found again when it is started anew", async () => {
+  await using world = await dockerServices();
+  const { runtime } = world;
+  const web = serviceRequest(world, world.programs.working, { service: "web" });
+  const [old, next] = [api(world), api(world, { unannounced: true })];
+  for (const request of [web, old, next]) await runtime.start(request);
+  await runtime.introduce(next.instanceId);
+  for (const unannounced of [false, true]) {
+    await world.docker("rm", "--force", await world.containerOf(next.instanceId));
+    expect(await world.found(web.instanceId, "api")).toEqual([old.instanceId]);
+    await runtime.start({ ...next, unannounced });
+    if (unannounced) {
+      expect(await world.found(web.instanceId, "api")).toEqual([old.instanceId]);
+      await runtime.introduce(next.instanceId);
+    }
+    expect(await world.found(web.instanceId, "api")).toEqual([next.instanceId]);
+    expect(await networksOf(world)).toHaveLength(2);
+  }
 });
 
 test.concurrent("what remove() could not clean up is cleaned up by whoever comes next", async () => {
