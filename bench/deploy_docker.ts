@@ -1,6 +1,7 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { answers, deploy, freePort, inTurns, TOKEN } from "./deploying.ts";
+import { docker } from "./docker.ts";
 import { printed, ROOT, start, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
@@ -60,12 +61,4 @@ async function byHand(source: string, name: string): Promise<number> {
   await docker(["rm", "--force", "--volumes", name]);
   await docker(["rmi", name]);
   return ms;
-}
-
-async function docker(words: readonly string[]): Promise<void> {
-  const child = Bun.spawn(["docker", ...words], {
-    env: { ...process.env, DOCKER_BUILDKIT: "1" },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  if ((await child.exited) !== 0) throw new Error(`docker ${words.join(" ")}: ${await child.stderr.text()}`);
 }

@@ -3,6 +3,7 @@ import { median } from "./temp_folder.ts";
 /** What a server of a benchmark lets in. */
 export const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
 const ROUNDS = 5;
+const SETTLED_MS = 20;
 
 /** Measures a deployment and the bare work in turns, after one of each that does not count. */
 export async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (name: string) => Promise<number>>) {
@@ -19,25 +20,42 @@ export async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (nam
   };
 }
 
+/** Where a server is reached. */
+export interface Server {
+  readonly api: string;
+  /** The port of its edge. */
+  readonly edge: string;
+}
+
 /** Makes a project, and measures from the request for its deployment on. */
-export async function deploy(
-  { api, edge }: { readonly api: string; readonly edge: string },
-  project: Readonly<Record<string, unknown>>,
-): Promise<number> {
-  const post = async <T>(path: string, body: object): Promise<T> => {
-    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-    const answer = await fetch(`${api}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()) as T;
-  };
-  const { data } = await post<{ data: { id: string; hostname: string } }>("/api/projects", project);
+export async function deploy(server: Server, project: Readonly<Record<string, unknown>>): Promise<number> {
+  const made = await madeProject(server, project);
   const started = performance.now();
-  const made = await post<{ data: { deployment_id: string } }>("/api/deployments", { projectId: data.id });
-  await answers(Number(edge), data.hostname);
+  const deployment = deployed(server, made.id);
+  await answers(Number(server.edge), made.hostname);
   const ms = performance.now() - started;
-  await settled(api, made.data.deployment_id);
-  await removed(api, made.data.deployment_id);
+  await removed(server.api, await deployment);
   return ms;
+}
+
+/** Makes a project. */
+export async function madeProject({ api }: Server, project: Readonly<Record<string, unknown>>) {
+  const { data } = await post<{ data: { id: string; hostname: string } }>(`${api}/api/projects`, project);
+  return data;
+}
+
+/** Deploys a project; resolves to the id of the deployment once it is ready. */
+export async function deployed({ api }: Server, projectId: string): Promise<string> {
+  const { data } = await post<{ data: { deployment_id: string } }>(`${api}/api/deployments`, { projectId });
+  await settled(api, data.deployment_id);
+  return data.deployment_id;
+}
+
+async function post<T>(url: string, body: object): Promise<T> {
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
+  return (await answer.json()) as T;
 }
 
 async function settled(api: string, id: string): Promise<void> {
@@ -46,20 +64,20 @@ async function settled(api: string, id: string): Promise<void> {
     const answer = await fetch(`${api}/api/deployments/${id}`, { headers });
     const { data } = (await answer.json()) as { data: { status: string } };
     if (data.status === "ready") return;
-    if (data.status === "failed") throw new Error(JSON.stringify(data));
-    await Bun.sleep(100);
+    if (data.status === "failed" || data.status === "partial_failure") throw new Error(JSON.stringify(data));
+    await Bun.sleep(SETTLED_MS);
   }
 }
 
 /** Ends the app, which would outlive its server. */
-async function removed(api: string, id: string): Promise<void> {
+export async function removed(api: string, id: string): Promise<void> {
   await fetch(`${api}/api/deployments/${id}`, { method: "DELETE", headers: { authorization: `Bearer ${TOKEN}` } });
 }
 
 /** Resolves once a host answers with 200. */
-export async function answers(port: number, host: string): Promise<void> {
+export async function answers(port: number, host: string, path = "/"): Promise<void> {
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { host } }).catch(() => undefined);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { host } }).catch(() => undefined);
     await answer?.arrayBuffer();
     if (answer?.status === 200) return;
     await Bun.sleep(2);

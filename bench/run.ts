@@ -4,6 +4,7 @@ import { idleMemory } from "./idle_memory.ts";
 import { apiGet, apiList } from "./api.ts";
 import { deploymentGet, deploymentsList } from "./deployments_api.ts";
 import { contextUpload } from "./context_upload.ts";
+import { composeDeploy, composeNoop } from "./compose.ts";
 import { deployDocker } from "./deploy_docker.ts";
 import { deployProcess } from "./deploy_process.ts";
 import { detect } from "./detect.ts";
@@ -25,6 +26,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<Result>>> = {
   "deployment-get": deploymentGet,
   "deploy-process": deployProcess,
   "deploy-docker": deployDocker,
+  "compose-deploy": composeDeploy,
+  "compose-noop": composeNoop,
   "context-upload": contextUpload,
   boot,
   "idle-memory": idleMemory,

@@ -12,7 +12,7 @@ export function soleService({ image, plan }: Pick<Deployment, "image" | "plan">)
   const others = plan.publicEndpoints.flatMap(({ port }) => (port === undefined ? [] : [Number(port)]));
   const spec: ServiceSpec = {
     name: SOLE_SERVICE,
-    from: originOf(plan),
+    from: plannedOrigin(plan),
     environment: {},
     ports: [...new Set([plan.port ?? USUAL_PORT, ...others])],
     dependsOn: [],
@@ -22,7 +22,8 @@ export function soleService({ image, plan }: Pick<Deployment, "image" | "plan">)
   return { spec, image, madeFrom: null };
 }
 
-function originOf(plan: DeploymentPlan): ServiceOrigin {
+/** What a service is made from whose plan is settled. */
+export function plannedOrigin(plan: DeploymentPlan): ServiceOrigin {
   const { framework, packageManager, installCommand, buildCommand, startCommand, outputDirectory } = plan;
   const rootDirectory = plan.rootDirectory ?? "";
   if (plan.projectType === "docker") {

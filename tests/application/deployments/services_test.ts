@@ -290,6 +290,33 @@ describe("services of a source", () => {
     expect(web!.environment.get("API_URL")?.reveal()).toBe(`http://127.0.0.1:${running!.port}`);
   });
 
+  test("that are processes are replaced with those who know their address, beside each other", async () => {
+    await using scene = await EngineScene.open();
+    const files = {
+      "web/package.json": APP["package.json"]!,
+      "api/package.json": APP["package.json"]!,
+      "api/page": "one",
+    };
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
+    const project = await scene.project();
+    const services = [
+      { name: "web", rootDirectory: "web", startCommand: "serve web", dependsOn: ["api"] },
+      { name: "api", rootDirectory: "api", startCommand: "serve api" },
+      { name: "jobs", rootDirectory: "web", startCommand: "work" },
+    ];
+    await scene.deployed(project, { services });
+    const before = await standing(scene, project);
+    const { runtime } = scene.memory;
+    const removed: string[] = [];
+    const remove = runtime.remove.bind(runtime);
+    runtime.remove = (id) => (removed.push(id), remove(id));
+    scene.known.git[REPOSITORY] = { commits: [commit("a2", { ...files, "api/page": "two" })] };
+    const ready = await scene.deployed(project, { services });
+    expect(statuses(ready)).toEqual({ web: "healthy", api: "healthy", jobs: "unchanged" });
+    expect(removed).toEqual([]);
+    expect((await standing(scene, project))["jobs"]).toEqual(before["jobs"]!);
+  });
+
   test("are refused as processes when one needs an image, before anything is started", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});

@@ -1,0 +1,176 @@
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { type ByHand, byHand, type Hand } from "./compose_by_hand.ts";
+import { answers, deployed, inTurns, madeProject, removed, type Server, TOKEN } from "./deploying.ts";
+import { docker } from "./docker.ts";
+import { printed, ROOT, start, stop } from "./process.ts";
+import type { Result } from "./run.ts";
+import { tempFolder } from "./temp_folder.ts";
+
+const SERVICES = ["web", "api", "worker", "migrate", "db"] as const;
+const LIMIT = 1.5;
+
+/**
+ * The first deployment of five services, of each of which one file has changed: from the request until web and api answer through the edge, which they do
+ * once all are up, against the same containers by plain calls of `docker`, in turns. Both build on what is kept of the build before.
+ */
+export async function composeDeploy(): Promise<Result> {
+  return onShop(async ({ source, server, hand }) => {
+    const measured = await inTurns({
+      slipway: async (name) => {
+        await change(source);
+        const project = await madeProject(server, shop(`first-${name}`, source));
+        await using _ = leftBehind(project.id);
+        const started = performance.now();
+        const deployment = deployed(server, project.id);
+        const answered = ["/", "/api/orders"].map((path) => answers(Number(server.edge), project.hostname, path));
+        // One that fails never answers.
+        await Promise.race([Promise.all(answered), deployment]);
+        const ms = performance.now() - started;
+        await removed(server.api, await deployment);
+        return ms;
+      },
+      bare: async (name) => {
+        await change(source);
+        await using standing = hand(name);
+        return standing.bringUp();
+      },
+    });
+    return { ratio: measured.ratio, details: told(measured, "five services, one file of each changed") };
+  });
+}
+
+/**
+ * A deployment of five services of which nothing has changed, from the request until it is ready, against what tells the same by plain calls of `docker`:
+ * each service built, which changes nothing, and its image and container looked at; in turns.
+ */
+export async function composeNoop(): Promise<Result> {
+  return onShop(async ({ source, server, hand }) => {
+    await change(source);
+    const project = await madeProject(server, shop("same", source));
+    await using _ = leftBehind(project.id);
+    await deployed(server, project.id);
+    await using standing = hand("same");
+    await standing.bringUp();
+    const measured = await inTurns({
+      slipway: async () => {
+        const started = performance.now();
+        await deployed(server, project.id);
+        return performance.now() - started;
+      },
+      bare: () => standing.lookAtAll(),
+    });
+    return { ratio: measured.ratio, details: told(measured, "five services, nothing changed") };
+  });
+}
+
+interface Scene {
+  /** The folder of the project. */
+  readonly source: string;
+  readonly server: Server;
+  /** The same containers by hand, of this name. */
+  readonly hand: (name: string) => ByHand;
+}
+
+/** Works with a server and a folder with the shop; nothing of either is left. */
+async function onShop(work: (scene: Scene) => Promise<Result>): Promise<Result> {
+  await using folder = await tempFolder();
+  const source = join(folder.path, "source");
+  for (const name of ["web", "api"]) {
+    await cp(join(ROOT, "examples/compose-shop", name), join(source, name), { recursive: true });
+  }
+  await cp(join(ROOT, "bench/compose_shop"), source, { recursive: true });
+  const settings = { PORT: "0", SLIPWAY_DATA: join(folder.path, "data"), SLIPWAY_ADMIN_TOKEN: TOKEN };
+  const slipway = start("main.ts", [], { ...settings, SLIPWAY_RUNTIME: "docker" }, "ignore");
+  try {
+    const [, api = "", edge = ""] = await printed(slipway, /API +(\S+)\/api\n[^]*Apps +http:\/\/\S+:(\d+)\n/);
+    const hand = (name: string) => byHand({ source, name: `slipway-bench-${process.pid}-${name}`, services: SHOP });
+    return await work({ source, server: { api, edge }, hand });
+  } finally {
+    await stop(slipway);
+  }
+}
+
+/** The services of `compose_shop/compose.yaml`, in words of `docker run`. */
+const SHOP: readonly Hand[] = [
+  {
+    name: "web",
+    port: 8080,
+    path: "/",
+    after: ["api"],
+    words: ["--env", "API_URL=http://api:3000", "--env", "GREETING=Welcome to the shop"],
+  },
+  {
+    name: "api",
+    port: 3000,
+    path: "/api/orders",
+    after: ["db", "migrate"],
+    until: "healthy",
+    words: ["--env", "DB_HOST=db", ...checked()],
+  },
+  { name: "worker", after: ["db", "migrate"], words: ["--restart", "always"] },
+  { name: "migrate", after: ["db"], until: "exited", words: [] },
+  { name: "db", after: [], until: "healthy", volume: "/data", words: checked() },
+];
+
+function checked(): readonly string[] {
+  return [
+    "--health-cmd",
+    "perl /app/check.pl",
+    "--health-interval",
+    "1s",
+    "--health-timeout",
+    "2s",
+    "--health-retries",
+    "30",
+  ];
+}
+
+function shop(name: string, localPath: string) {
+  const publicEndpoints = [
+    { service: "web", port: 8080 },
+    { service: "api", port: 3000, targetPath: "/api" },
+  ];
+  return { name: `shop-${name}`, localPath, publicEndpoints };
+}
+
+/** Has every service built anew. */
+async function change(source: string): Promise<void> {
+  for (const name of SERVICES) {
+    const file = join(source, name, MAIN[name]);
+    const text = await Bun.file(file).text();
+    await Bun.write(file, `${text.replace(/\n# [0-9a-f-]{36}\n$/, "\n")}# ${crypto.randomUUID()}\n`);
+  }
+}
+
+const MAIN = {
+  web: "server.pl",
+  api: "server.pl",
+  worker: "worker.pl",
+  migrate: "migrate.pl",
+  db: "server.pl",
+} as const;
+
+/** What a project leaves on the engine; disposing removes it. */
+function leftBehind(projectId: string): AsyncDisposable {
+  const marked = ["--quiet", "--filter", `label=slipway.project=${projectId}`];
+  const scope = ["--quiet", "--filter", `label=slipway.scope=${projectId}`];
+  return {
+    async [Symbol.asyncDispose]() {
+      await drop(["ps", "--all", ...marked], ["rm", "--force", "--volumes"]);
+      await drop(["network", "ls", ...scope], ["network", "rm"]);
+      await drop(["volume", "ls", ...scope], ["volume", "rm"]);
+      await drop(["images", ...marked], ["rmi", "--force"]);
+    },
+  };
+}
+
+/** Removes what is listed; the server may be doing so at the same time. */
+async function drop(list: readonly string[], words: readonly string[]): Promise<void> {
+  const found = (await docker(list)).split("\n").filter((line) => line !== "");
+  if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});
+}
+
+function told({ slipway, bare }: { readonly slipway: number; readonly bare: number }, what: string): string {
+  return `slipway ${slipway} ms, by hand ${bare} ms, ${what}, at most ${LIMIT}`;
+}

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { answers, freePort } from "./deploying.ts";
+import { docker } from "./docker.ts";
+
+const LOOK_MS = 20;
+
+/** A service in words of `docker run`. */
+export interface Hand {
+  readonly name: string;
+  /** What has to be up, or done, before it is started. */
+  readonly after: readonly string[];
+  /** How its container has to stand before others are started that need it; running unless told. */
+  readonly until?: "healthy" | "exited";
+  /** Where visitors are answered. */
+  readonly port?: number;
+  readonly path?: string;
+  /** Where it keeps its data. */
+  readonly volume?: string;
+  readonly words: readonly string[];
+}
+
+/** Services that plain calls of `docker` bring up; disposing leaves nothing of them. */
+export interface ByHand extends AsyncDisposable {
+  /** Builds and starts all, each as soon as it may; resolves to how many milliseconds it took until all were up and answered. */
+  bringUp(): Promise<number>;
+  /** Finds out that nothing has changed and everything runs; resolves to how many milliseconds that took. */
+  lookAtAll(): Promise<number>;
+}
+
+/** Services of this name, each built from the folder of its name. */
+export function byHand({
+  source,
+  name,
+  services,
+}: {
+  readonly source: string;
+  readonly name: string;
+  readonly services: readonly Hand[];
+}): ByHand {
+  const called = (service: string) => `${name}-${service}`;
+  const build = (service: string) => docker(["build", "--quiet", "--tag", called(service), join(source, service)]);
+  const state = (service: string) =>
+    docker([
+      "inspect",
+      "--format",
+      "{{if .State.Health}}{{.State.Health.Status}}{{else}}{{.State.Status}}{{end}} {{.State.ExitCode}}",
+      called(service),
+    ]);
+
+  async function bring(
+    { after, until, port, path = "/", volume, words, ...service }: Hand,
+    up: (service: string) => Promise<void>,
+  ): Promise<void> {
+    for (const other of after) await up(other);
+    const published = freePort();
+    const ports = port === undefined ? [] : ["--publish", `127.0.0.1:${published}:${port}`];
+    const volumes = volume === undefined ? [] : ["--volume", `${name}:${volume}`];
+    const own = ["--name", called(service.name), "--network", name, "--network-alias", service.name];
+    await docker(["run", "--detach", "--init", ...own, ...ports, ...volumes, ...words, called(service.name)]);
+    if (until !== undefined) while ((await state(service.name)) !== `${until} 0`) await Bun.sleep(LOOK_MS);
+    if (port !== undefined) await answers(published, `127.0.0.1:${published}`, path);
+  }
+
+  return {
+    async bringUp() {
+      const started = performance.now();
+      await Promise.all([
+        docker(["network", "create", "--subnet", subnet(), name]),
+        docker(["volume", "create", name]),
+        ...services.map((service) => build(service.name)),
+      ]);
+      const tasks = new Map<string, Promise<void>>();
+      const up = (service: string): Promise<void> => {
+        const task =
+          tasks.get(service) ??
+          bring(
+            services.find((known) => known.name === service)!,
+            up,
+          );
+        tasks.set(service, task);
+        return task;
+      };
+      await Promise.all(services.map((service) => up(service.name)));
+      return performance.now() - started;
+    },
+    async lookAtAll() {
+      const started = performance.now();
+      await Promise.all(
+        services.map(async ({ name: service }) => {
+          const image = await build(service);
+          await docker(["image", "inspect", image]);
+          await docker(["inspect", called(service)]);
+        }),
+      );
+      return performance.now() - started;
+    },
+    async [Symbol.asyncDispose]() {
+      const all = services.map((service) => called(service.name));
+      await docker(["rm", "--force", "--volumes", ...all]).catch(() => {});
+      await docker(["volume", "rm", name]).catch(() => {});
+      await docker(["network", "rm", name]).catch(() => {});
+      await docker(["rmi", ...all]).catch(() => {});
+    },
+  };
+}
+
+/** Engines have some thirty address ranges to give by themselves, which may be in use: as Slipway does, one is chosen outside of them. */
+function subnet(): string {
+  const [a, b] = [Math.floor(Math.random() * 30), Math.floor(Math.random() * 256)];
+  return `10.${220 + a}.${b}.0/24`;
+}
