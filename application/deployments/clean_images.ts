@@ -15,7 +15,8 @@ export function cleanImages(
 ) {
   return async function (): Promise<void> {
     try {
-      for (const { deploymentId } of await releaseImages.list()) {
+      const owners = (await releaseImages.list()).map(({ deploymentId }) => deploymentId);
+      for (const deploymentId of new Set(owners)) {
         if (!(await releaseFolders.find(deploymentId))) await releaseImages.remove(deploymentId);
       }
       await releaseImages.trim(maxCacheBytes);
