@@ -4,6 +4,7 @@ import { CryptoVault } from "./adapters/crypto/vault.ts";
 import { DnsNameRecords } from "./adapters/dns/name_records.ts";
 import { DockerContainerEngine } from "./adapters/docker/container_engine.ts";
 import { DockerImageBuilder } from "./adapters/docker/image_builder.ts";
+import { DockerImageRegistry } from "./adapters/docker/image_registry.ts";
 import { DockerReleaseImages } from "./adapters/docker/release_images.ts";
 import { DockerRuntime } from "./adapters/docker/docker_runtime.ts";
 import { DockerVolumes } from "./adapters/docker/docker_volumes.ts";
@@ -54,7 +55,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
   const objectStorages = await openStorages(config, nameRecords);
-  const containers = openContainers(config, await stores.installation.id(), log);
+  const containers = openContainers(config, await stores.installation.id(), { log, nameRecords });
   opened.use(containers.runtime);
   const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime });
   opened.use(running.processes);
@@ -64,6 +65,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     ...running,
     containers: containers.runtime,
     imageBuilder: containers.imageBuilder,
+    imageRegistry: containers.imageRegistry,
     releaseImages: containers.releaseImages,
     volumes: containers.volumes,
     clock: { now: () => new Date() },
@@ -82,11 +84,18 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
 }
 
 /** What builds and runs images; whether an engine answers shows when one is needed. */
-function openContainers({ dockerHost }: Config, installation: string, log: Log) {
+function openContainers(
+  { dockerHost, mode }: Config,
+  installation: string,
+  { log, nameRecords }: { readonly log: Log; readonly nameRecords: NameRecords },
+) {
   const engine = new EngineApi(dockerHost);
+  const releaseImages = new DockerReleaseImages({ engine, installation });
+  const way = mode === "cloud" ? { checkHost: publicAddress(nameRecords) } : {};
   return {
     imageBuilder: new DockerImageBuilder({ engine, installation }),
-    releaseImages: new DockerReleaseImages({ engine, installation }),
+    imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages, ...way }),
+    releaseImages,
     runtime: new DockerRuntime({ engine, installation, log }),
     volumes: new DockerVolumes({ engine, installation }),
   };

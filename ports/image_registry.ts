@@ -19,7 +19,7 @@ export interface ImageRegistry {
   /**
    * Brings an image to the engine and resolves to what it is. Rejects with an `invalid` failure, code `image_missing`, when it cannot be had, with the registry's own words,
    * `image_foreign` for one that this installation made for another project; with an `unavailable` one, code `engine_away`, when the engine does not answer.
-   * Aborting ends it and rejects with the signal's reason.
+   * Aborting has the engine end it, and rejects with the signal's reason at once.
    */
   fetch(request: PullRequest): Promise<BuiltImage>;
 }

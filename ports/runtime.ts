@@ -1,5 +1,5 @@
 import type { Secret } from "../domain/secret.ts";
-import type { ContainerSpec } from "../domain/services/service_spec.ts";
+import type { ContainerSpec } from "../domain/composition/service_spec.ts";
 
 /** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
 export interface RunnableFolder {
@@ -123,7 +123,8 @@ export interface Runtime<From extends Runnable = Runnable> {
   /** Stops its program and starts it anew, at the same address. */
   restart(instanceId: string, options: { readonly graceMs: number }): Promise<Instance>;
   /**
-   * From now on the others of its scope find it by its names, beside whoever has them too; no connection breaks. Repeating it changes nothing, and
+   * From now on the others of its scope find it by its names, and nobody else of its service; there is no moment in which they find nobody. No connection
+   * breaks: whoever was found before goes on with those it has, and is found again if this one is removed first. Repeating it changes nothing, and
    * mends what was broken off. Of one that was not unannounced, nothing is to be done.
    */
   introduce(instanceId: string): Promise<void>;

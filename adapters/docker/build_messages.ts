@@ -8,7 +8,7 @@ export interface BuildMessage {
   readonly aux?: unknown;
   readonly error?: string;
   readonly errorDetail?: { readonly message?: string };
-  readonly progressDetail?: { readonly current?: number };
+  readonly progressDetail?: { readonly current?: number; readonly total?: number };
 }
 
 const MAX_MESSAGE_CHARACTERS = 64 * 1_024 * 1_024;

@@ -112,6 +112,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
         await this.#own.remove(record.Id);
         this.#usage.forget(record.Id);
         await this.#networks.release(scopeOf(record.Config.Labels));
+        await this.#names.tidy(scopeOf(record.Config.Labels));
       }
       await this.#files.forget(instanceId);
     }).catch(refused("remove this"));

@@ -23,8 +23,12 @@ export const LABEL = {
   scope: "slipway.scope",
   aliases: "slipway.aliases",
   unannounced: "slipway.unannounced",
-  /** The name that a network is for. */
-  name: "slipway.name",
+  /** The instance that a network introduces. */
+  introduces: "slipway.introduces",
+  /** By which names it does so. */
+  names: "slipway.names",
+  /** Which one of its scope it is, counted from the first. */
+  generation: "slipway.generation",
   volume: "slipway.volume",
   files: "slipway.files",
 } as const;

@@ -18,16 +18,23 @@ interface Wanted {
   readonly internal: boolean;
 }
 
-/** A network of a scope that is for one name. */
-export interface NameNetwork {
+/** A network of a scope that is there to introduce one instance. */
+export interface Generation {
   readonly id: string;
-  readonly name: string;
+  /** The name of the network. */
+  readonly network: string;
+  /** Grows with each that is made in the scope. */
+  readonly number: number;
+  readonly instanceId: string;
+  /** By which names it is introduced. */
+  readonly names: readonly string[];
 }
 
 const SUBNETS = 5_120;
 const SUBNET_TRIES = 64;
+const LAST_GENERATION = 9_999_999;
 
-/** The networks of each scope: one in which its services find each other and nobody else does, and one for each name that was handed over. */
+/** The networks of each scope: one in which its services find each other and nobody else does, and one for each that was introduced. */
 export class ScopeNetworks {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
@@ -45,21 +52,50 @@ export class ScopeNetworks {
     return this.#ensure({ name: this.#name(scope), labels: { [LABEL.scope]: scope }, internal: false });
   }
 
-  /** The id of the network for a name, made if there is none. It leads nowhere else, so that it never becomes the way out of a container. */
-  async ensureFor(scope: string, name: string): Promise<string> {
-    const digest = new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, 12);
-    const labels = { [LABEL.scope]: scope, [LABEL.name]: name };
-    return this.#ensure({ name: `${this.#name(scope)}.${digest}`, labels, internal: true });
+  /**
+   * The network that introduces an instance, made if there is none, as the newest of its scope. Engines look for a name in one network after the other,
+   * in the order of their names, so the newest has the first. It leads nowhere else, so that it never becomes the way out of a container.
+   */
+  async ensureGeneration(scope: string, instanceId: string, names: readonly string[]): Promise<Generation> {
+    const all = await this.generations(scope);
+    const known = all.find((each) => each.instanceId === instanceId);
+    const number = known?.number ?? (all[0]?.number ?? 0) + 1;
+    const order = `${LAST_GENERATION - number}`.padStart(`${LAST_GENERATION}`.length, "0");
+    const digest = new Bun.CryptoHasher("sha256").update(instanceId).digest("hex").slice(0, 12);
+    const network = known?.network ?? `${this.#name(scope)}.${order}.${digest}`;
+    const labels = {
+      [LABEL.scope]: scope,
+      [LABEL.introduces]: instanceId,
+      [LABEL.names]: names.join(" "),
+      [LABEL.generation]: `${number}`,
+    };
+    return { id: await this.#ensure({ name: network, labels, internal: true }), network, number, instanceId, names };
   }
 
-  /** Those that are for a name, of a scope. */
-  async names(scope: string): Promise<readonly NameNetwork[]> {
-    const first = new Map<string, NameNetwork>();
-    for (const { Id, Labels } of await this.#all({ [LABEL.scope]: scope })) {
-      const name = Labels?.[LABEL.name];
-      if (name !== undefined && !first.has(name)) first.set(name, { id: Id, name });
+  /** Those of a scope that introduce somebody, newest first. */
+  async generations(scope: string): Promise<readonly Generation[]> {
+    const first = new Map<string, Generation>();
+    for (const { Id, Name, Labels } of await this.#all({ [LABEL.scope]: scope })) {
+      const instanceId = Labels?.[LABEL.introduces];
+      if (instanceId === undefined || first.has(Name)) continue;
+      const names = (Labels?.[LABEL.names] ?? "").split(" ");
+      first.set(Name, { id: Id, network: Name, number: Number(Labels?.[LABEL.generation]), instanceId, names });
     }
-    return [...first.values()];
+    return [...first.values()].sort((a, b) => (a.network < b.network ? -1 : 1));
+  }
+
+  /**
+   * Has everybody leave a network that introduces nobody any more, and removes it. What the engine refuses is left as it is: a container that
+   * waits for its next start cannot leave a network, and would not start again without it.
+   */
+  async discard({ id, network }: Generation): Promise<void> {
+    const leave = async (from: string) => {
+      for (const container of await this.#membersOf(network)) await this.#disconnect(from, container);
+    };
+    await leave(id);
+    if ((await this.#membersOf(network)).length > 0 || !(await this.#remove(id))) return;
+    // Somebody who does not run may have joined just before: the engine would not start it any more.
+    await leave(network);
   }
 
   /** Removes a scope's networks unless a container of it is left, running or not. */
@@ -135,6 +171,23 @@ export class ScopeNetworks {
       ...(subnet && { IPAM: { Config: [{ Subnet: subnet }] } }),
     };
     await this.#engine.json("POST", "/networks/create", { json });
+  }
+
+  /** The ids of all containers that are to be in a network, running or not. */
+  async #membersOf(network: string): Promise<readonly string[]> {
+    const all = await this.#own.list();
+    return all.filter(({ NetworkSettings }) => NetworkSettings.Networks?.[network]).map(({ Id }) => Id);
+  }
+
+  /** By force, also out of a network that is not there any more. */
+  async #disconnect(network: string, container: string): Promise<void> {
+    try {
+      await this.#engine.request("POST", `/networks/${network}/disconnect`, {
+        json: { Container: container, Force: true },
+      });
+    } catch (error) {
+      if (!(error instanceof EngineRefusal)) throw error;
+    }
   }
 
   /** Whether it is gone; somebody may have joined it. */

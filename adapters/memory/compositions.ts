@@ -1,5 +1,5 @@
 import { notFound } from "../../domain/failure.ts";
-import type { Composition } from "../../domain/services/composition.ts";
+import type { Composition } from "../../domain/composition/composition.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 

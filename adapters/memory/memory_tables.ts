@@ -8,7 +8,7 @@ import type { Grant, Role } from "../../domain/permission.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Server, ServerCredentials } from "../../domain/server.ts";
-import type { Composition } from "../../domain/services/composition.ts";
+import type { Composition } from "../../domain/composition/composition.ts";
 import type { UploadSession } from "../../domain/upload.ts";
 import type { AuditEntry } from "../../ports/audit_log.ts";
 import type { CloudLink } from "../../ports/cloud_links.ts";

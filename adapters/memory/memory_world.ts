@@ -16,6 +16,7 @@ import { MemoryHostFolders } from "./host_folders.ts";
 import { MemoryIdempotentAnswers } from "./idempotent_answers.ts";
 import { MemoryIdentities } from "./identities.ts";
 import { MemoryImageBuilder } from "./image_builder.ts";
+import { MemoryImageRegistry } from "./image_registry.ts";
 import { MemoryInstallation } from "./installation.ts";
 import { MemoryInvitations } from "./invitations.ts";
 import { MemoryLiveReleases } from "./live_releases.ts";
@@ -75,7 +76,8 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),
     identities: new MemoryIdentities(tables),
-    imageBuilder: new MemoryImageBuilder(releaseImages),
+    imageBuilder: new MemoryImageBuilder(releaseImages, {}, releaseFolders),
+    imageRegistry: new MemoryImageRegistry(releaseImages),
     installation: new MemoryInstallation(tables),
     invitations: new MemoryInvitations(tables),
     manifestParser: new MemoryManifestParser(),

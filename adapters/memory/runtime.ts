@@ -9,12 +9,14 @@ interface Running {
   servers: Bun.Server<undefined>[];
   script: Script;
   instance: Instance;
-  isIntroduced: boolean;
+  /** Since when others find it, as a number that grows; `null` before. */
+  foundSince: number | null;
 }
 
 const HOST = "127.0.0.1";
 const TRIES = 5;
 let lastPid = 0;
+let lastFound = 0;
 
 /** Runs programs that exist as a script only; one without a script answers every request with 200. */
 export class MemoryRuntime implements Runtime {
@@ -59,7 +61,8 @@ export class MemoryRuntime implements Runtime {
       exit: null,
     };
     const script = scriptOf(this.scripts, request);
-    const running = { request, lines: [], servers: [], script, instance, isIntroduced: !request.unannounced };
+    const foundSince = request.unannounced ? null : ++lastFound;
+    const running = { request, lines: [], servers: [], script, instance, foundSince };
     this.started.push(request);
     this.#running.set(instanceId, running);
     return this.#begin(running);
@@ -90,14 +93,16 @@ export class MemoryRuntime implements Runtime {
   }
 
   async introduce(instanceId: string): Promise<void> {
-    this.#known(instanceId).isIntroduced = true;
+    this.#known(instanceId).foundSince ??= ++lastFound;
   }
 
   /** The instances that others of a scope find by a name. */
   named(scope: string, name: string): readonly string[] {
-    const found = [...this.#running.values()].filter(({ request, isIntroduced }) => {
+    const all = [...this.#running.values()].filter(({ request }) => request.scope === scope);
+    const found = all.filter(({ request, foundSince }) => {
       const aliases = request.runs.kind === "image" ? (request.runs.container?.aliases ?? []) : [];
-      return isIntroduced && request.scope === scope && [request.service, ...aliases].includes(name);
+      const after = all.some((other) => other.request.service === request.service && takesOver(other, foundSince));
+      return foundSince !== null && !after && [request.service, ...aliases].includes(name);
     });
     return found.map(({ instance }) => instance.instanceId);
   }
@@ -159,6 +164,11 @@ export class MemoryRuntime implements Runtime {
     const restarts = running.instance.restarts + runs - 1;
     running.instance = { ...running.instance, status: "exited", containerId: null, restarts, exit };
   }
+}
+
+/** Whether it was introduced after another was found. */
+function takesOver({ request, foundSince }: Running, before: number | null): boolean {
+  return request.unannounced === true && foundSince !== null && before !== null && foundSince > before;
 }
 
 type Ending = Extract<Script, { does: "ends" | "takes_all_memory" }>;

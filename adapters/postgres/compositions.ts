@@ -1,6 +1,6 @@
 import { notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/services/composition.ts";
+import type { Composition } from "../../domain/composition/composition.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import type { Vault } from "../../ports/vault.ts";
 import type { Database } from "./database.ts";

@@ -58,11 +58,12 @@ function checkSigns(text: string): void {
     if (sign === "[" || sign === "{") depth += 1;
     else if (sign === "]" || sign === "}") depth -= 1;
     if (depth > MAX_DEPTH) throw new Refusal({ line: 1, message: TOO_DEEP });
-    if (signs > MAX_SIGNS) throw new Refusal({ line: 1, message: TOO_MANY });
+    if (signs > MAX_SIGNS) throw new Refusal({ line: 1, message: TOO_LONG });
   }
 }
 
 const TOO_DEEP = `Cannot read this: more than ${MAX_DEPTH} lists and maps lie inside each other. Write it flatter`;
+const TOO_LONG = `Cannot read this: it has more than ${MAX_SIGNS} words and signs. Split it up`;
 const TOO_MANY = `Cannot read this: it stands for more than ${MAX_VALUES} values. Repeat less of it by aliases`;
 
 /** The library's own sentences quote what is written, which may be a secret. */

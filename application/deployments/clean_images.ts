@@ -15,8 +15,8 @@ export function cleanImages(
 ) {
   return async function (): Promise<void> {
     try {
-      const owners = (await releaseImages.list()).map(({ deploymentId }) => deploymentId);
-      for (const deploymentId of new Set(owners)) {
+      const kept = await releaseImages.list();
+      for (const deploymentId of new Set(kept.map((image) => image.deploymentId))) {
         if (!(await releaseFolders.find(deploymentId))) await releaseImages.remove(deploymentId);
       }
       await releaseImages.trim(maxCacheBytes);

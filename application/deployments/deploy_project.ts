@@ -3,8 +3,8 @@ import { Failure, invalid, invalidField, notFound } from "../../domain/failure.t
 import { demand, type Principal } from "../../domain/permission.ts";
 import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/project.ts";
 import type { PublicEndpoint, ServiceDefinition } from "../../domain/service_definition.ts";
-import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
-import type { ServiceSpec } from "../../domain/services/service_spec.ts";
+import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
+import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import type { ClaimDomainPorts } from "../domains/claim_domain.ts";

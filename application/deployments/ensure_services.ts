@@ -31,6 +31,6 @@ export async function ensureServices(ports: EnsureServicesPorts, deployment: Dep
     const peers = record.spec.dependsOn.flatMap(({ service }) => found.get(service) ?? []);
     found.set(name, await startService(ports, { deployment, record, instanceId, peers }));
   };
-  for (const name of [...missing]) await start(name);
+  for (const { name } of deployment.services) await start(name);
   return [...found.values()];
 }

@@ -2,8 +2,8 @@ import type { Deployment, DeploymentPlan, DeploymentSource, Trigger } from "../.
 import { newId } from "../../domain/id.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/services/composition.ts";
-import type { ServiceSpec } from "../../domain/services/service_spec.ts";
+import type { Composition } from "../../domain/composition/composition.ts";
+import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";

@@ -1,3 +1,4 @@
+import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../domain/deployment/secret_values.ts";
@@ -70,8 +71,13 @@ export function downloadLogs(ports: ReadLogsPorts) {
         const lines = await read(by, id, { ...query, since, limit: PAGE });
         if (lines.length === 0) return;
         since = lines.at(-1)!.seq;
-        yield `${lines.map(({ message }) => message).join("\n")}\n`;
+        yield `${lines.map(asText).join("\n")}\n`;
       }
     })();
   };
+}
+
+/** Of several services each line says whose it is. */
+function asText({ message, service }: LoggedLine): string {
+  return service === null || service === SOLE_SERVICE ? message : `${service} | ${message}`;
 }

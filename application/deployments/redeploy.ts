@@ -3,8 +3,8 @@ import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import type { Project } from "../../domain/project.ts";
-import { recordsIn } from "../../domain/services/composition.ts";
-import { givenServices } from "../../domain/services/given_services.ts";
+import { recordsIn } from "../../domain/composition/composition.ts";
+import { givenServices } from "../../domain/composition/given_services.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import { checkLocalPath } from "../projects/check_local_path.ts";
 import { linked, type DeployProjectPorts } from "./deploy_project.ts";
@@ -86,7 +86,7 @@ export function rollback(ports: RedeployPorts) {
   };
 }
 
-/** The services of the project as they are set now; those of a deployment that brought its own come along with its endpoints. */
+/** The services of the project as they are set now; those of a deployment that brought its own come along with its endpoints, and so do those of an upload. */
 async function sameServices(
   { compositions, variables }: RedeployPorts,
   project: Project,
@@ -97,8 +97,12 @@ async function sameServices(
     return { given: givenServices(services, await variables.reveal(project.id)) };
   }
   const given = (await compositions.read(old.id))?.given;
-  if (!given) return {};
-  return { given, plan: { ...planOf(project), publicEndpoints: old.plan.publicEndpoints } };
+  const plan = { ...planOf(project), publicEndpoints: old.plan.publicEndpoints };
+  if (given) return { given, plan };
+  // What was uploaded is the same again: nobody has said that its addresses are to lead elsewhere.
+  const isCopied = originOf(old)?.kind !== "git" && originOf(old)?.kind !== "local";
+  const hasOwn = old.plan.projectType === "services" && (project.settings.publicEndpoints ?? []).length === 0;
+  return isCopied && hasOwn ? { plan } : {};
 }
 
 /** Where the code of a deployment came from at first. */

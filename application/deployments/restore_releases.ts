@@ -1,6 +1,6 @@
 import { isEngineAway } from "../../domain/failure.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
-import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { ensureServices, type EnsureServicesPorts } from "./ensure_services.ts";

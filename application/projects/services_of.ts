@@ -1,7 +1,7 @@
 import type { Project } from "../../domain/project.ts";
 import type { ServiceDefinition } from "../../domain/service_definition.ts";
-import { givenServices } from "../../domain/services/given_services.ts";
-import type { ServiceSpec } from "../../domain/services/service_spec.ts";
+import { givenServices } from "../../domain/composition/given_services.ts";
+import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Variables } from "../../ports/variables.ts";
 import { checkHostMounts } from "./check_host_mounts.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";

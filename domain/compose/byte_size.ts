@@ -1,4 +1,4 @@
-import type { Notation } from "../services/notation.ts";
+import type { Notation } from "../composition/notation.ts";
 
 const UNITS: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
 const SIZE = /^(\d+(?:\.\d+)?) ?(?:([bkmgt])|([kmgt])i?b)?$/i;

@@ -1,6 +1,9 @@
 import type { Notes } from "./notes.ts";
 import type { ReadService } from "./read_service.ts";
 
+/** No path of a file system goes deeper. */
+const MAX_DEPTH = 2_048;
+
 /** Refuses a mount of the source that its container may write to when it holds what another mount shows: it could be swapped for a link to anything of the machine. */
 export function checkSourceMounts(notes: Notes, services: readonly ReadService[]): void {
   const mounts = services.flatMap(({ node, spec }) =>
@@ -8,10 +11,12 @@ export function checkSourceMounts(notes: Notes, services: readonly ReadService[]
       mount.kind === "source" ? [{ at: node.at, name: spec.name, mount }] : [],
     ),
   );
-  const writable = mounts.filter(({ mount }) => !mount.readOnly);
-  for (const outer of writable) {
-    const inner = mounts.find(({ mount }) => isBelow(outer.mount.path, mount.path));
-    if (inner === undefined) continue;
+  const writable = new Map(mounts.filter(({ mount }) => !mount.readOnly).map((one) => [one.mount.path, one]));
+  const told = new Set<string>();
+  for (const inner of mounts) {
+    const outer = foldersAbove(inner.mount.path).flatMap((path) => writable.get(path) ?? [])[0];
+    if (outer === undefined || told.has(outer.mount.path)) continue;
+    told.add(outer.mount.path);
     const where = inner.name === outer.name ? "another one of it" : `one of ${inner.name}`;
     const next = "Make the outer one read-only, or keep the inner one elsewhere";
     notes.problem(
@@ -21,6 +26,8 @@ export function checkSourceMounts(notes: Notes, services: readonly ReadService[]
   }
 }
 
-function isBelow(outer: string, inner: string): boolean {
-  return outer === "" ? inner !== "" : inner.startsWith(`${outer}/`);
+/** The folders that a path lies in, the whole source included. */
+function foldersAbove(path: string): string[] {
+  const parts = path === "" ? [] : path.split("/").slice(0, MAX_DEPTH);
+  return parts.map((_, index) => parts.slice(0, index).join("/"));
 }

@@ -1,4 +1,4 @@
-import type { Notation } from "../services/notation.ts";
+import type { Notation } from "../composition/notation.ts";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*/;
 const OPERATORS = [":-", ":?", ":+", "-", "?", "+"] as const;

@@ -1,4 +1,4 @@
-import type { ServiceDependency, ServiceOrigin, ServiceSpec } from "../services/service_spec.ts";
+import type { ServiceDependency, ServiceOrigin, ServiceSpec } from "../composition/service_spec.ts";
 import { checkSourceMounts } from "./check_source_mounts.ts";
 import { nearestWord } from "./nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";
@@ -80,6 +80,12 @@ function endsByItself(notes: Notes, { node, restart, spec }: ReadService, awaite
   return false;
 }
 
+/** A circle in words, the middle of a long one left out. */
+function named(circle: readonly string[]): string {
+  const told = circle.length > 10 ? [...circle.slice(0, 8), "…", circle.at(-1)!] : circle;
+  return told.join(" waits for ");
+}
+
 function aliasesOf({ spec }: ReadService, services: readonly ReadService[]): readonly string[] {
   const linked = services.flatMap(({ names }) =>
     names.flatMap(({ alias, service }) => (service === spec.name ? [alias] : [])),
@@ -104,7 +110,7 @@ function checkCircles(notes: Notes, services: readonly ReadService[], specs: rea
   for (const { node, spec } of services) {
     const circle = follow(spec.name, []);
     if (circle) {
-      notes.problem(node.at, `Cannot tell what to start first: ${circle.join(" waits for ")}. Break the circle`);
+      notes.problem(node.at, `Cannot tell what to start first: ${named(circle)}. Break the circle`);
       return;
     }
   }

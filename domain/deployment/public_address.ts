@@ -1,6 +1,6 @@
 import type { DomainName } from "../domain_name.ts";
 import type { Project } from "../project.ts";
-import type { ResolvedEndpoint } from "../services/resolve_endpoints.ts";
+import type { ResolvedEndpoint } from "../composition/resolve_endpoints.ts";
 import type { Deployment } from "./deployment.ts";
 import { endpointName, pathPrefixOf } from "./endpoint_name.ts";
 
@@ -55,8 +55,8 @@ function endpointsOf({
   return all.length === 0 ? [ALONE] : all.map((endpoint) => ({ ...endpoint, service: ALONE.service }));
 }
 
-function unnamed({ domain: _, customDomain: __, domainType: ___, ...endpoint }: ResolvedEndpoint): ResolvedEndpoint {
-  return endpoint;
+function unnamed({ port, service, targetPath }: ResolvedEndpoint): ResolvedEndpoint {
+  return { port, service, ...(targetPath !== undefined && { targetPath }) };
 }
 
 interface LedAddress extends PublicAddress {

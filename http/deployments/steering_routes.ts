@@ -8,7 +8,6 @@ import type { respondToPrompt } from "../../application/deployments/respond_to_p
 import type { startBuild } from "../../application/deployments/start_build.ts";
 import type { showDeployment } from "../../application/deployments/view_deployment.ts";
 import { DEPLOYMENT_STATUSES, type Deployment } from "../../domain/deployment/deployment.ts";
-import type { Principal } from "../../domain/permission.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { done, IdPath, Nothing, nullable, one, oneOf } from "../schema.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type ContainerSpec, PLAIN_CONTAINER } from "../../domain/services/service_spec.ts";
+import { type ContainerSpec, PLAIN_CONTAINER } from "../../domain/composition/service_spec.ts";
 import type { Instance, RunnableImage, RunnableMount, RunRequest, Runtime } from "../../ports/runtime.ts";
 import type { Volume, Volumes } from "../../ports/volumes.ts";
 import { eventually } from "../support/eventually.ts";
@@ -139,7 +139,7 @@ export function serviceRuntimeContract(
     });
 
     promise(
-      "an unannounced one is not found before it is introduced, then beside the old one, then alone",
+      "an unannounced one is not found before it is introduced, then alone, also while the old one runs",
       async () => {
         await using world = await open();
         const { runtime, programs } = world;
@@ -166,7 +166,9 @@ export function serviceRuntimeContract(
           const late = serviceRequest(world, programs.working, { service: "late" });
           await runtime.start(late);
           askers = [...askers, late.instanceId];
-          await expectFound([...askers, next.instanceId], [before, next.instanceId]);
+          await expectFound([...askers, before, next.instanceId], [next.instanceId]);
+          for (const each of [web, next]) await runtime.restart(each.instanceId, GRACE);
+          await expectFound(askers, [next.instanceId]);
           await runtime.remove(before, GRACE);
           await expectFound(askers, [next.instanceId]);
           await runtime.restart(web.instanceId, GRACE);
@@ -175,5 +177,52 @@ export function serviceRuntimeContract(
         }
       },
     );
+
+    promise("when one that was introduced is removed, others find again who is left", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const [first, second, third] = [false, true, true].map((unannounced) =>
+        serviceRequest(world, programs.working, { service: "api", unannounced }),
+      );
+      const web = serviceRequest(world, programs.working, { service: "web" });
+      for (const request of [web, first!, second!, third!]) await runtime.start(request);
+      for (const next of [second!, third!]) await runtime.introduce(next.instanceId);
+      // Introduced before: to repeat it does not take the name back.
+      await runtime.introduce(second!.instanceId);
+      for (const [current, before] of [
+        [third!, second!],
+        [second!, first!],
+      ] as const) {
+        expect(await world.found(web.instanceId, "api")).toEqual([current.instanceId]);
+        await runtime.remove(current.instanceId, GRACE);
+        expect(await world.found(web.instanceId, "api")).toEqual([before.instanceId]);
+      }
+    });
+
+    promise("introduce() leaves a name to those of other services that share it", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const sharing = (service: string, unannounced: boolean) =>
+        serviceRequest(world, programs.working, { service, unannounced, container: { aliases: ["backend"] } });
+      const web = serviceRequest(world, programs.working, { service: "web" });
+      const [one, two] = [sharing("one", false), sharing("two", false)];
+      const [nextOne, nextTwo] = [sharing("one", true), sharing("two", true)];
+      const late = sharing("late", false);
+      const expectFound = async (...requests: readonly RunRequest[]) =>
+        expect(await world.found(web.instanceId, "backend")).toEqual(
+          requests.map(({ instanceId }) => instanceId).toSorted(),
+        );
+      for (const request of [web, one, two, nextOne, nextTwo]) await runtime.start(request);
+      await expectFound(one, two);
+      await runtime.introduce(nextOne.instanceId);
+      await expectFound(nextOne, two);
+      await runtime.introduce(nextTwo.instanceId);
+      await expectFound(nextOne, nextTwo);
+      await runtime.start(late);
+      await expectFound(nextOne, nextTwo, late);
+      for (const { instanceId } of [one, two]) await runtime.remove(instanceId, GRACE);
+      await expectFound(nextOne, nextTwo, late);
+      expect(await world.found(web.instanceId, "one")).toEqual([nextOne.instanceId]);
+    });
   });
 }

@@ -56,7 +56,7 @@ describe("a deployment struck at any step", () => {
     name: "plain",
     strikes: DEPLOYMENT_STRIKES,
     atOnce: 8,
-    awayTogether: 2,
+    awayTogether: 1,
     cancellable: true,
     server: () => faultyServer(apps.settings()),
     prepared: apps.prepared,

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { utimes } from "node:fs/promises";
+import { join } from "node:path";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
 import { newId } from "../../domain/id.ts";
@@ -68,7 +70,37 @@ describe("DockerImageBuilder", () => {
   });
 });
 
+describe("DockerImageBuilder.identify()", () => {
+  const makings = { dockerfile: { text: "FROM scratch\n" }, args: new Map<string, string>() };
+
+  test("needs no engine, and does not ask when files were written", async () => {
+    await using world = await dockerImages();
+    const folder = await world.folder({ "a/b": "b", large: new Uint8Array(300_000).fill(1) });
+    const digest = await world.builder.identify({ ...makings, folder });
+    await utimes(join(folder, "a/b"), 1, 1);
+    await utimes(join(folder, "a"), 1, 1);
+    expect(await away.identify({ ...makings, folder })).toBe(digest);
+    await Bun.write(join(folder, "large"), new Uint8Array(300_000).fill(1).with(299_999, 2));
+    expect(await away.identify({ ...makings, folder })).not.toBe(digest);
+  });
+});
+
 describe("DockerReleaseImages", () => {
+  test("list() and remove() know the images that earlier releases made, by the same names", async () => {
+    await using world = await dockerImages();
+    const [projectId, deploymentId] = [newId("prj"), newId("dep")];
+    const digest = new Bun.CryptoHasher("sha256").update(`${world.installation} ${projectId}`).digest("hex");
+    const name = `slipway/${projectId}-${digest.slice(0, 32)}:${deploymentId}`;
+    const image = await tinyImage();
+    expect((await run(["docker", "tag", image, name])).ok).toBe(true);
+    expect((await run(["docker", "tag", image, `slipway/${projectId}:${deploymentId}`])).ok).toBe(true);
+    expect(await world.images.list()).toMatchObject([{ projectId, deploymentId, service: "app", image }]);
+    await world.images.remove(deploymentId);
+    expect(await world.images.list()).toEqual([]);
+    expect((await run(["docker", "image", "rm", `slipway/${projectId}:${deploymentId}`])).ok).toBe(true);
+    expect(await world.isThere(image)).toBe(true);
+  });
+
   test("trim() removes unused layers of this installation alone, and the cache that was not used for longest", async () => {
     await tinyImage();
     await using engine = await OwnEngine.start([BASE]);

@@ -5,21 +5,31 @@ import { type DockerServices, dockerServices } from "../support/docker_services.
 import { eventually } from "../support/eventually.ts";
 import { faultyEngine } from "../support/faulty_engine.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
-import { answerOf } from "../contracts/runtime.ts";
+import { answerOf, whenStatus } from "../contracts/runtime.ts";
 import { serviceRequest } from "../contracts/service_runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
+const HANDOVERS = 20;
 
 function api(world: DockerServices, given: Partial<RunRequest<RunnableImage>> = {}) {
   return serviceRequest(world, world.programs.working, { service: "api", ...given });
 }
 
-function networksOf(world: DockerServices): Promise<string> {
-  return world.docker("network", "ls", "--quiet", "--filter", `label=slipway.installation=${world.installation}`);
+async function networksOf(world: DockerServices): Promise<readonly string[]> {
+  const own = `label=slipway.installation=${world.installation}`;
+  return (await world.docker("network", "ls", "--quiet", "--filter", own)).split("\n").filter((id) => id !== "");
 }
+
+/** Answers on port 3000 with a word, and at once ends when it is asked to. */
+function saying(word: string): string {
+  return `mkdir /tmp/w; echo ${word} >/tmp/w/index.html; exec httpd -f -p 3000 -h /tmp/w`;
+}
+
+/** Asks `api` without a pause, by its name, and prints what it says. */
+const ASKING = "while :; do wget -q -T 5 -O - http://api:3000/ || echo failed; done";
 
 /** A connection on which what is sent comes back. */
 async function echoing(port: number): Promise<{ say(word: string): Promise<string>; readonly socket: Socket }> {
@@ -61,30 +71,150 @@ function labelWords(labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(labels).flatMap(([name, value]) => ["--label", `${name}=${value}`]);
 }
 
-test.concurrent("introduce() breaks no connection: neither of visitors, nor between services", async () => {
+test.concurrent("introduce() breaks no connection, of visitors or between services, nor does remove() of the old one", async () => {
   await using world = await dockerServices();
   const { runtime } = world;
-  // Whoever connects to the web talks through it to the old one, then to the new one.
+  // Whoever connects to one of these talks through it to whom it finds by the name.
   const echo = "while :; do nc -l -p 7000 -e cat; done";
   const old = serviceRequest(world, echo, { service: "api" });
   const web = serviceRequest(world, "while :; do nc -l -p 8080 -e nc api 7000; done", {
     service: "web",
     ports: [8_080],
   });
-  const next = serviceRequest(world, "while :; do nc -l -p 9090 -e cat; done", {
+  const other = serviceRequest(world, "while :; do nc -l -p 8080 -e nc api 9090; done", {
+    service: "other",
+    ports: [8_080],
+  });
+  // Two at once: one for the visitor, one for the other service.
+  const next = serviceRequest(world, "nc -l -p 7070 -e cat & while :; do nc -l -p 9090 -e cat; done", {
     service: "api",
     unannounced: true,
-    ports: [9_090],
+    ports: [7_070],
   });
   await runtime.start(old);
+  const beside = await runtime.start(other);
   const [started, fresh] = [await runtime.start(web), await runtime.start(next)];
   const through = await connected(started.port!);
   const own = await connected(fresh.port!);
   await runtime.introduce(next.instanceId);
-  expect(await world.found(web.instanceId, "api")).toEqual([old.instanceId, next.instanceId].toSorted());
-  expect(await through.say("second")).toBe("second\n");
-  expect(await own.say("second")).toBe("second\n");
-  for (const { socket } of [through, own]) socket.destroy();
+  expect(await world.found(web.instanceId, "api")).toEqual([next.instanceId]);
+  const later = await connected(beside.port!);
+  for (const each of [through, own, later]) expect(await each.say("second")).toBe("second\n");
+  await runtime.remove(old.instanceId, GRACE);
+  for (const each of [own, later]) expect(await each.say("third")).toBe("third\n");
+  // The same when the network of one that was introduced goes.
+  const last = api(world, { unannounced: true });
+  await runtime.start(last);
+  await runtime.introduce(last.instanceId);
+  for (const each of [own, later]) expect(await each.say("fourth")).toBe("fourth\n");
+  for (const { socket } of [through, own, later]) socket.destroy();
+});
+
+test.concurrent("over many handovers a name leads to one that answers, at once to the new one, and networks do not pile up", async () => {
+  await using world = await dockerServices();
+  const { runtime } = world;
+  const asker = serviceRequest(world, ASKING, { service: "web" });
+  const version = async (number: number) => {
+    const given = { service: "api", unannounced: number > 0, ports: [3_000] };
+    const request = serviceRequest(world, saying(`v${number}`), given);
+    expect(await answerOf(await runtime.start(request))).toBe(`v${number}\n`);
+    return request.instanceId;
+  };
+  let before = await version(0);
+  await runtime.start(asker);
+  const container = await world.containerOf(asker.instanceId);
+  const say = (word: string) => world.docker("exec", container, "sh", "-c", `echo ${word} >/proc/1/fd/1`);
+  const heard = async () => (await world.docker("logs", container)).split("\n");
+  // The answer that was under way does not count.
+  const heardAfter = async (word: string) => {
+    const lines = await heard();
+    return lines.includes(word) ? lines.slice(lines.indexOf(word) + 2) : [];
+  };
+  for (let number = 1; number <= HANDOVERS; number++) {
+    const next = await version(number);
+    await runtime.introduce(next);
+    await say(`introduced-${number}`);
+    await eventually(
+      () => heardAfter(`introduced-${number}`),
+      ({ length }) => length >= 3,
+    );
+    await runtime.remove(before, GRACE);
+    expect([number, (await networksOf(world)).length]).toEqual([number, 2]);
+    before = next;
+  }
+  // Between two marks: the old one and then the new one; after a mark, the new one alone.
+  let [number, underWay] = [0, false];
+  for (const line of await heard()) {
+    const [, mark] = /^introduced-(\d+)$/.exec(line) ?? [];
+    if (mark !== undefined) [number, underWay] = [Number(mark), true];
+    else {
+      const expected = underWay ? [number - 1, number] : [number, number + 1];
+      expect([line, expected.some((each) => line === `v${each}`)]).toEqual([line, true]);
+      underWay = false;
+    }
+  }
+  expect(number).toBe(HANDOVERS);
+}, 600_000);
+
+test.concurrent("one that does not run while a name is handed over starts again, and finds the new one", async () => {
+  await using world = await dockerServices();
+  const { runtime } = world;
+  const task = serviceRequest(world, "nslookup api | tail -n 2", { service: "task", oneShot: true });
+  const failing = serviceRequest(world, "exit 1", { service: "failing" });
+  let before = api(world);
+  for (const request of [before, task, failing]) await runtime.start(request);
+  for (let time = 0; time < 2; time++) {
+    const next = api(world, { unannounced: true });
+    await runtime.start(next);
+    await runtime.introduce(next.instanceId);
+    await runtime.remove(before.instanceId, GRACE);
+    before = next;
+  }
+  for (const { instanceId } of [task, failing]) {
+    await whenStatus(runtime, instanceId, "exited");
+    await runtime.restart(instanceId, GRACE);
+    expect((await whenStatus(runtime, instanceId, "exited"))?.exit?.code).toBe(instanceId === task.instanceId ? 0 : 1);
+  }
+  const format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
+  const addresses = await world.docker("inspect", "--format", format, await world.containerOf(before.instanceId));
+  const lines = await runtime.output(task.instanceId, { since: 0, limit: 100 });
+  const [, found] = /^Address:\s*([\d.]+)/.exec(lines.findLast(({ message }) => message !== "")!.message) ?? [];
+  expect(addresses.split(" ")).toContain(found!);
+});
+
+test.concurrent("what remove() could not clean up is cleaned up by whoever comes next", async () => {
+  let refused: RegExp | undefined;
+  await using engine = await faultyEngine(({ method, path }) =>
+    refused?.test(`${method} ${path}`) ? "the server was killed here" : undefined,
+  );
+  await using world = await dockerServices();
+  const dying = world.another(engine.host);
+  const web = serviceRequest(world, world.programs.working, { service: "web" });
+  let before = api(world, { unannounced: true });
+  for (const request of [web, before]) await world.runtime.start(request);
+  await world.runtime.introduce(before.instanceId);
+  const late = serviceRequest(world, world.programs.working, { service: "late" });
+  const handOver = async () => {
+    const next = api(world, { unannounced: true });
+    await world.runtime.start(next);
+    await world.runtime.introduce(next.instanceId);
+    await dying.remove(before.instanceId, GRACE);
+    before = next;
+    expect(await networksOf(world)).toHaveLength(3);
+    expect(await world.found(web.instanceId, "api")).toEqual([next.instanceId]);
+  };
+  const broken = /POST .*\/disconnect|DELETE \/networks/;
+  for (const [refusing, next] of [
+    [broken, () => world.runtime.start(late)],
+    [/DELETE \/networks/, () => world.runtime.remove(late.instanceId, GRACE)],
+    [broken, () => world.runtime.introduce(before.instanceId)],
+  ] as const) {
+    refused = refusing;
+    await handOver();
+    await next();
+    expect(await networksOf(world)).toHaveLength(2);
+    expect(await world.found(web.instanceId, "api")).toEqual([before.instanceId]);
+  }
 });
 
 test.concurrent("introduce() that was broken off anywhere works when it is repeated, and the networks go with the last", async () => {
@@ -117,10 +247,10 @@ test.concurrent("introduce() that was broken off anywhere works when it is repea
     await world.runtime.remove(late.instanceId, GRACE);
   }
   await Promise.all([world.runtime, world.another(), world.another()].map((each) => each.introduce(next.instanceId)));
-  expect(await world.found(web.instanceId, "api")).toEqual([old.instanceId, next.instanceId].toSorted());
-  expect((await networksOf(world)).split("\n")).toHaveLength(2);
+  expect(await world.found(web.instanceId, "api")).toEqual([next.instanceId]);
+  expect(await networksOf(world)).toHaveLength(2);
   for (const { instanceId } of [old, web, next]) await world.runtime.remove(instanceId, GRACE);
-  expect(await networksOf(world)).toBe("");
+  expect(await networksOf(world)).toEqual([]);
 });
 
 test.concurrent("many servers that start and introduce at once leave all names known to all", async () => {
@@ -191,12 +321,12 @@ test.concurrent("a container that an earlier version made is understood, keeps i
   const next = serviceRequest(world, world.programs.working, { unannounced: true });
   const web = serviceRequest(world, world.programs.working, { service: "web" });
   for (const request of [next, web]) await world.runtime.start(request);
-  expect((await networksOf(world)).split("\n")).toHaveLength(1);
+  expect(await networksOf(world)).toHaveLength(1);
   expect(await world.found(web.instanceId, "app")).toEqual(["earlier"]);
   await world.runtime.introduce(next.instanceId);
-  expect(await world.found(web.instanceId, "app")).toEqual(["earlier", next.instanceId].toSorted());
+  expect(await world.found(web.instanceId, "app")).toEqual([next.instanceId]);
   await world.runtime.remove("earlier", GRACE);
   expect(await world.found(web.instanceId, "app")).toEqual([next.instanceId]);
   for (const { instanceId } of [web, next]) await world.runtime.remove(instanceId, GRACE);
-  expect(await networksOf(world)).toBe("");
+  expect(await networksOf(world)).toEqual([]);
 });

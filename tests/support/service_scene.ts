@@ -14,7 +14,9 @@ export const SHOP = { web: "1", api: "1", worker: "1", migrate: "1", db: "1" } a
 const DEFINITIONS: Readonly<Record<string, Omit<ServiceDefinition, "name">>> = {
   web: { ports: [8080], dependsOn: { api: { condition: "service_healthy" } } },
   api: { ports: [3000], dependsOn: { migrate: { condition: "service_completed_successfully" } } },
-  worker: { dependsOn: { db: { condition: "service_healthy" }, migrate: { condition: "service_completed_successfully" } } },
+  worker: {
+    dependsOn: { db: { condition: "service_healthy" }, migrate: { condition: "service_completed_successfully" } },
+  },
   migrate: { oneShot: true, dependsOn: { db: { condition: "service_healthy" } } },
   db: { volumes: ["data:/data"] },
 };
@@ -22,8 +24,8 @@ const DEFINITIONS: Readonly<Record<string, Omit<ServiceDefinition, "name">>> = {
 export const ENDPOINTS = [{ service: "web" }, { service: "api", targetPath: "/api" }] as const;
 
 /** The definitions of a shop in these versions. */
-export function shop(versions: Versions): readonly ServiceDefinition[] {
-  return Object.entries(versions).map(([name, version]) => ({
+export function shop(wanted: Versions): readonly ServiceDefinition[] {
+  return Object.entries(wanted).map(([name, version]) => ({
     name,
     image: `${name}:${version}`,
     ...DEFINITIONS[name],
@@ -35,7 +37,11 @@ export async function shopScene(options: SceneOptions = {}): Promise<EngineScene
   const scene = await EngineScene.open({
     ...options,
     engine: { runtime: "docker", ...options.engine },
-    replace: (world) => ({ manifestParser: new LibraryManifestParser(), yamlReader: new LibraryYamlReader(), ...options.replace?.(world) }),
+    replace: (world) => ({
+      manifestParser: new LibraryManifestParser(),
+      yamlReader: new LibraryYamlReader(),
+      ...options.replace?.(world),
+    }),
   });
   const { imageRegistry, runtime } = scene.memory;
   for (const name of Object.keys(SHOP)) {
@@ -59,9 +65,9 @@ export function shopProject(scene: EngineScene, settings: ProjectSettings = {}):
 }
 
 /** Deploys a shop in these versions, and waits for the end. */
-export async function deployShop(scene: EngineScene, project: Project, versions: Versions): Promise<Deployment> {
+export async function deployShop(scene: EngineScene, project: Project, wanted: Versions): Promise<Deployment> {
   scene.memory.clock.advance(1_000);
-  return scene.deployed(project, { services: shop(versions) });
+  return scene.deployed(project, { services: shop(wanted) });
 }
 
 /** What runs, by service; what is being retired does not count. */

@@ -4,8 +4,8 @@ import type { DomainName } from "../../domain/domain_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../domain/identity.ts";
 import type { Project } from "../../domain/project.ts";
-import type { Composition } from "../../domain/services/composition.ts";
-import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
+import type { Composition } from "../../domain/composition/composition.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/composition/service_spec.ts";
 import { fingerprint, randomText } from "../../domain/token.ts";
 import type { StoreWorld } from "../contracts/store_world.ts";
 

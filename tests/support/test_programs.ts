@@ -14,6 +14,11 @@ const PROGRAMS: readonly Program[] = [
     packages: ["docker.io", "iptables", "iproute2", "debootstrap", "debian-archive-keyring"],
     isThere: async () => (await dockerAnswers()) || Bun.which("dockerd") !== null,
   },
+  {
+    name: "a registry of images",
+    packages: ["docker-registry"],
+    isThere: async () => Bun.which("docker-registry") !== null,
+  },
   { name: "bubblewrap", packages: ["bubblewrap"], isThere: async () => Bun.which("bwrap") !== null },
 ];
 

@@ -1,7 +1,7 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
-import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../domain/services/service_spec.ts";
-import { isSite } from "../../../domain/services/sole_service.ts";
+import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../domain/composition/service_spec.ts";
+import { isSite, plannedOrigin } from "../../../domain/composition/sole_service.ts";
 
 /** The plan of a service that is built from the source, as if it were a project of its own. */
 export function servicePlan(
@@ -40,24 +40,6 @@ export function settledPlan(
 
 /** A service as its settled plan has it. */
 export function plannedService(spec: ServiceSpec, plan: DeploymentPlan): ServiceSpec {
-  const { framework, packageManager, installCommand, buildCommand, startCommand, outputDirectory } = plan;
-  const rootDirectory = plan.rootDirectory ?? "";
   const ports = plan.port === null || spec.ports.length > 0 ? spec.ports : [plan.port];
-  if (plan.projectType === "docker") {
-    const { buildArgs: args, buildTarget: target, dockerfile } = plan;
-    const text = spec.from.kind === "dockerfile" ? spec.from.text : null;
-    return { ...spec, ports, from: { kind: "dockerfile", context: rootDirectory, dockerfile, text, target, args } };
-  }
-  const isStatic = plan.projectType === "static";
-  const app: ServiceApp = {
-    kind: "app",
-    rootDirectory,
-    framework,
-    packageManager,
-    installCommand,
-    buildCommand,
-    startCommand: isStatic ? null : startCommand,
-    outputDirectory: isStatic ? (outputDirectory ?? ".") : outputDirectory,
-  };
-  return { ...spec, ports, from: app };
+  return { ...spec, ports, from: plannedOrigin(plan) };
 }

@@ -1,6 +1,6 @@
 import { type Failure, invalid } from "../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { SOLE_SERVICE } from "../../../domain/services/sole_service.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { Instance, OutputLine } from "../../../ports/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import type { Run } from "./run.ts";
@@ -50,9 +50,16 @@ export async function stayUp(run: Run, started: Started, signal: AbortSignal): P
     const instance = await run.ports.runtime.find(instanceId);
     refuseEnded(record, instance);
     if (!instance || instance.restarts > restarts || !(await isHealthy(run, started, instance, true))) {
-      throw invalid("health_failed", `Cannot keep ${called(record)} live: it answered, and then it did not any more`);
+      throw invalid("health_failed", `Cannot keep ${called(record)} live: ${lost(started, instance)}`);
     }
   }
+}
+
+/** What became of a service that was well before. */
+function lost({ isPublic }: Started, instance: Instance | undefined): string {
+  const code = instance?.exit?.code ?? null;
+  if (code !== null) return `it ended with code ${code}`;
+  return isPublic ? "it answered, and then it did not any more" : "it did not stay up";
 }
 
 /** Copies the end of what a service printed into the deployment's log, so that the reason stands where people look. */
@@ -62,8 +69,13 @@ export async function showOutput(run: Run, { instanceId, record }: Started): Pro
   }
 }
 
+/** What a sentence calls a service that it begins with. */
+export function sentenceName({ spec }: ServiceRecord): string {
+  return spec.name === SOLE_SERVICE ? "It" : spec.name;
+}
+
 /** What a sentence calls a service. */
-export function called({ spec }: ServiceRecord): string {
+function called({ spec }: ServiceRecord): string {
   return spec.name === SOLE_SERVICE ? "it" : spec.name;
 }
 

@@ -1,10 +1,12 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { SOLE_SERVICE } from "../../../domain/services/sole_service.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
+import type { Instance } from "../../../ports/runtime.ts";
 import { cleanImages } from "../clean_images.ts";
 import { ensureServices } from "../ensure_services.ts";
-import { Changeover, type Outcome, type Standing, STOP_GRACE_MS } from "./changeover.ts";
+import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
+import type { Outcome, Standing } from "./changeover_plan.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import { type Run, step, type StopReason, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo } from "./serve.ts";
@@ -97,11 +99,13 @@ async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
 
 /** How the services of a release stand. */
 export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Deployment): Promise<readonly Standing[]> {
+  const publicly = publicServices(deployment);
   const standing = async (record: ServiceRecord): Promise<readonly Standing[]> => {
     const service = deployment.services.find(({ name }) => name === record.spec.name);
     if (!service) return [];
     const instance = service.instanceId ? await ports.runtime.find(service.instanceId) : undefined;
-    return [{ record, service, deployment, runs: instance !== undefined && instance.status !== "exited" }];
+    const runs = instance !== undefined && instance.status !== "exited";
+    return [{ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) }];
   };
   return (await Promise.all((await recordsOf(ports, deployment)).map(standing))).flat();
 }
@@ -202,16 +206,16 @@ export async function retire(run: Run, live: Pick<Deployment, "services"> = run.
   const former = (await runtime.list()).filter(
     ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
   );
-  for (const { deploymentId, image, instanceId } of former) {
-    if (await isPreview(run, deploymentId)) continue;
-    // Long answers and sockets may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
-    void new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
-      .then(() => edge.drained(instanceId, DRAIN_MS))
-      .then(() => runtime.remove(instanceId, { graceMs: STOP_GRACE_MS }))
-      // Its image was in use until now.
-      .then(() => (image === null ? undefined : cleanImages(run.ports)()))
-      .catch(() => {});
-  }
+  const retired: Instance[] = [];
+  for (const instance of former) if (!(await isPreview(run, instance.deploymentId))) retired.push(instance);
+  if (retired.length === 0) return;
+  // Long answers and sockets may go on for a while, and need all of it; nobody has to wait for them. A killed server leaves this to the sweep.
+  void new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
+    .then(() => Promise.all(retired.map(({ instanceId }) => edge.drained(instanceId, DRAIN_MS))))
+    .then(() => Promise.all(retired.map(({ instanceId }) => runtime.remove(instanceId, { graceMs: STOP_GRACE_MS }))))
+    // Their images were in use until now.
+    .then(() => (retired.every(({ image }) => image === null) ? undefined : cleanImages(run.ports)()))
+    .catch(() => {});
 }
 
 async function isPreview(run: Run, deploymentId: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { invalid } from "../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../domain/image/dockerfile_arguments.ts";
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../domain/image/generated_dockerfile.ts";
 import type { Secret } from "../../../domain/secret.ts";
-import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../domain/services/sole_service.ts";
+import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../domain/composition/sole_service.ts";
 import type { BuiltImage, ImageMakings } from "../../../ports/image_builder.ts";
 import { folderOf, workingFolder } from "./release_folder.ts";
 import { type Run, say, store } from "./run.ts";

@@ -1,8 +1,13 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import { invalid } from "../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../domain/services/service_spec.ts";
-import { isSite, USUAL_PORT } from "../../../domain/services/sole_service.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import type {
+  ServiceApp,
+  ServiceDockerfile,
+  ServiceOrigin,
+  ServiceSpec,
+} from "../../../domain/composition/service_spec.ts";
+import { isSite, USUAL_PORT } from "../../../domain/composition/sole_service.ts";
 import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
 import { detectIn } from "../prepare_source.ts";
 import { settledPlan } from "./app_plan.ts";
@@ -91,7 +96,7 @@ async function make(run: Run, spec: ServiceSpec, options: BuildOptions): Promise
 async function fetched(
   run: Run,
   spec: ServiceSpec,
-  { reference, pull }: Extract<ServiceSpec["from"], { kind: "image" }>,
+  { reference, pull }: Extract<ServiceOrigin, { kind: "image" }>,
   signal: AbortSignal,
 ): Promise<Made> {
   const { id, projectId } = run.deployment;

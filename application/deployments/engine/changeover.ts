@@ -1,55 +1,18 @@
-import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
-import { instanceIdOf, type InstanceOwner } from "../../../domain/deployment/instance_id.ts";
+import type { DeployedService } from "../../../domain/deployment/deployment.ts";
+import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
 import { Failure, invalid, isEngineAway } from "../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { type Move, movesTo } from "../../../domain/services/moves.ts";
-import type { ServiceDependency } from "../../../domain/services/service_spec.ts";
-import { isSite, siteFolder } from "../../../domain/services/sole_service.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { type Move, movesTo } from "../../../domain/composition/moves.ts";
+import type { ServiceDependency } from "../../../domain/composition/service_spec.ts";
+import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
-import { awaitReady, called, showOutput, type Started, stayUp } from "./await_ready.ts";
+import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
+import { awaitReady, sentenceName, showOutput, type Started, stayUp } from "./await_ready.ts";
 import { isOutage, type Run, say } from "./run.ts";
+import { refuseEmptySite } from "./refuse_empty_site.ts";
 import { startService } from "./start_service.ts";
 
 export const STOP_GRACE_MS = 10_000;
-
-/** A service as it stands before a changeover. */
-export interface Standing {
-  readonly record: ServiceRecord;
-  readonly service: DeployedService;
-  /** Whose release it is of. */
-  readonly deployment: Deployment;
-  /** Whether it runs now. */
-  readonly runs: boolean;
-}
-
-/** What is to change. */
-export interface ChangeoverPlan {
-  readonly former: readonly Standing[];
-  readonly wanted: readonly ServiceRecord[];
-  /** Whose release the new instances are of, and what they are called after. */
-  readonly deployment: Deployment;
-  readonly owner: InstanceOwner;
-  /** The services that visitors get to. */
-  readonly publicly: ReadonlySet<string>;
-  /** Takes how a service stands meanwhile. */
-  readonly tell: (name: string, change: Partial<DeployedService>) => Promise<void>;
-  /** Whether what is the same is left alone. */
-  readonly keepsSame: boolean;
-  /** Whether what ends by itself is run; a way back does not run it again. */
-  readonly runsOneShots: boolean;
-}
-
-/** How bringing up a service went. */
-export interface Outcome {
-  readonly name: string;
-  readonly status: "healthy" | "done" | "unchanged" | "failed";
-  /** What runs of it now: of its new version, or of the one before where it failed. */
-  readonly instanceId: string | null;
-  readonly site: string | null;
-  readonly failure: Failure | null;
-  /** Whether it stands beside its former version, which visitors and others still get. */
-  readonly beside: boolean;
-}
 
 interface Task {
   /** Resolves once it was started, or never will be. */
@@ -149,7 +112,7 @@ export class Changeover {
     this.#signal.throwIfAborted();
     if (isSite(record.spec)) return this.#site(record);
     if (oneShot && !this.#plan.runsOneShots) return this.#notRunAgain(record, former);
-    const beside = (former?.runs ?? false) && this.#plan.publicly.has(name);
+    const beside = (former?.runs ?? false) && this.#mayStandBeside(record);
     if (former?.service.instanceId && !beside) await this.#giveWay(name, former.service.instanceId);
     const instanceId = this.#made(record);
     this.#instances.set(name, instanceId);
@@ -160,8 +123,19 @@ export class Changeover {
     const started = this.#started(record, instanceId);
     const status = await awaitReady(this.#run, started, this.#signal);
     if (status === "done") await this.#plan.tell(name, { status });
-    else say(this.#run, "health", name === called(record) ? `${name} answers` : "It answers");
+    else say(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "is up"}`);
     return { name, status, instanceId, site: null, failure: null, beside };
+  }
+
+  /**
+   * Those who get to a service now are not to notice, whether others will or not. A program that others know by its address stays until they have
+   * gone too; in containers they know it by name, and two of it may be in each other's way.
+   */
+  #mayStandBeside({ image, spec: { name } }: ServiceRecord): boolean {
+    if (this.#plan.publicly.has(name) || this.#former(name)?.isPublic) return true;
+    return (
+      image === null && this.#plan.wanted.some(({ spec }) => spec.dependsOn.some(({ service }) => service === name))
+    );
   }
 
   /** Waits for what a service depends on, and gives what runs of it. */
@@ -295,15 +269,4 @@ function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService
 /** Whether one service alone is concerned; a database or an engine that is away concerns all. */
 function isOwnFailure(error: unknown): error is Failure {
   return error instanceof Failure && !isOutage(error) && !isEngineAway(error);
-}
-
-/** A site without a file would answer everything with "not found". */
-async function refuseEmptySite(run: Run, { artifactOf, id, plan }: Deployment, site: string): Promise<void> {
-  for await (const { path, type } of run.ports.releaseFolders.entries(artifactOf ?? id)) {
-    if (type !== "folder" && (site === "" || path.startsWith(`${site}/`))) return;
-  }
-  throw invalid(
-    "output_missing",
-    `Cannot serve this: there is no file in ${plan.outputDirectory ?? (site || "it")}. Set outputDirectory to where the build leaves its result`,
-  );
 }

@@ -1,6 +1,6 @@
 import { Failure, invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
-import { PLAIN_CONTAINER, type ServiceSpec } from "../../../domain/services/service_spec.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../../domain/composition/service_spec.ts";
 import type { ContainerEngine } from "../../../ports/container_engine.ts";
 
 /** What runs services: all of them as containers, or all as processes; what cannot be is refused before anything is started. */

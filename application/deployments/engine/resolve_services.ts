@@ -1,15 +1,16 @@
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
-import type { ServiceRecord } from "../../../domain/services/composition.ts";
-import { resolveEndpoints } from "../../../domain/services/resolve_endpoints.ts";
+import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { resolveEndpoints } from "../../../domain/composition/resolve_endpoints.ts";
 import {
   PLAIN_CONTAINER,
   type ServiceApp,
   type ServiceDockerfile,
+  type ServiceOrigin,
   type ServiceSpec,
-} from "../../../domain/services/service_spec.ts";
-import { innerPath } from "../../../domain/services/sole_service.ts";
+} from "../../../domain/composition/service_spec.ts";
+import { innerPath } from "../../../domain/composition/sole_service.ts";
 import { checkHostMounts } from "../../projects/check_host_mounts.ts";
 import { loadCompose } from "../load_compose.ts";
 import { detectIn } from "../prepare_source.ts";
@@ -116,7 +117,7 @@ async function needsDetection({ deployment, ports }: Run, { from }: ServiceSpec)
   return (await ports.releaseFolders.digest(deployment.id, innerPath(from.context, "Dockerfile"))) === undefined;
 }
 
-function asApp(from: ServiceSpec["from"]): ServiceApp {
+function asApp(from: ServiceOrigin): ServiceApp {
   if (from.kind === "app") return from;
   return part("", (from as ServiceDockerfile).context).from as ServiceApp;
 }

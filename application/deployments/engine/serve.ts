@@ -1,6 +1,6 @@
 import { addressesOf, type PublicAddress } from "../../../domain/deployment/public_address.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import { innerPath, siteFolder, soleService } from "../../../domain/services/sole_service.ts";
+import { innerPath, siteFolder, soleService } from "../../../domain/composition/sole_service.ts";
 import type { Project } from "../../../domain/project.ts";
 import type { Domains } from "../../../ports/domains.ts";
 import type { Edge, EdgeRoute } from "../../../ports/edge.ts";

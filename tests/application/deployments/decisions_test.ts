@@ -1,7 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../domain/failure.ts";
 import { told } from "../../support/engine_scene.ts";
-import { deployShop, SHOP, shop, shopProject, shopScene, standing, statuses, versions } from "../../support/service_scene.ts";
+import {
+  deployShop,
+  SHOP,
+  shop,
+  shopProject,
+  shopScene,
+  standing,
+  statuses,
+  versions,
+} from "../../support/service_scene.ts";
 
 describe("a deployment of which a part does not come up", () => {
   test("is held: what came up serves, what failed is on its former version", async () => {
@@ -11,7 +20,13 @@ describe("a deployment of which a part does not come up", () => {
     const before = await standing(scene, project);
     const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
     expect([held.status, held.decision, held.replaces]).toEqual(["partial_failure", "pending", first.id]);
-    expect(statuses(held)).toEqual({ web: "unchanged", api: "healthy", worker: "failed", migrate: "unchanged", db: "unchanged" });
+    expect(statuses(held)).toEqual({
+      web: "unchanged",
+      api: "healthy",
+      worker: "failed",
+      migrate: "unchanged",
+      db: "unchanged",
+    });
     expect(held.error).toMatchObject({ code: "services_failed" });
     expect(held.error?.message).toContain("worker");
     expect(await versions(scene, project)).toEqual({ ...SHOP, api: "2" });
@@ -35,7 +50,13 @@ describe("a deployment of which a part does not come up", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const held = await deployShop(scene, project, { ...SHOP, migrate: "bad" });
-    expect(statuses(held)).toEqual({ web: "failed", api: "failed", worker: "failed", migrate: "failed", db: "healthy" });
+    expect(statuses(held)).toEqual({
+      web: "failed",
+      api: "failed",
+      worker: "failed",
+      migrate: "failed",
+      db: "healthy",
+    });
     expect(held.services.find(({ name }) => name === "api")?.error).toContain("migrate");
     expect(Object.keys(await versions(scene, project))).toEqual(["db"]);
     expect(scene.memory.edge.routeOf(`${project.slug}.localhost`, "/")?.target).toEqual({ kind: "none" });
@@ -79,9 +100,20 @@ describe("keepDeployment()", () => {
     const kept = await scene.useCases.keepDeployment(scene.by, held.id);
     expect([kept.status, kept.decision, kept.error]).toEqual(["ready", "kept", null]);
     expect(await standing(scene, project)).toEqual(before);
-    expect(told(await scene.events(held.id)).slice(-4)).toEqual(["status partial_failure", "end partial_failure", "status ready", "end ready"]);
+    expect(told(await scene.events(held.id)).slice(-4)).toEqual([
+      "status partial_failure",
+      "end partial_failure",
+      "status ready",
+      "end ready",
+    ]);
     const next = await deployShop(scene, project, { ...SHOP, api: "2", worker: "2" });
-    expect(statuses(next)).toEqual({ web: "unchanged", api: "unchanged", worker: "healthy", migrate: "unchanged", db: "unchanged" });
+    expect(statuses(next)).toEqual({
+      web: "unchanged",
+      api: "unchanged",
+      worker: "healthy",
+      migrate: "unchanged",
+      db: "unchanged",
+    });
   });
 
   test("can be gone back to: what was recorded is what ran", async () => {
@@ -127,7 +159,8 @@ describe("rejectDeployment()", () => {
     expect([deployment.status, restoredDeploymentId]).toEqual(["rejected", null]);
     expect(await scene.memory.liveReleases.find(project.id)).toBeUndefined();
     expect(scene.memory.edge.routeOf(`${project.slug}.localhost`, "/")).toBeUndefined();
-    for (const until = Date.now() + 5_000; (await scene.memory.runtime.list()).length > 0 && Date.now() < until;) await Bun.sleep(20);
+    for (const until = Date.now() + 5_000; (await scene.memory.runtime.list()).length > 0 && Date.now() < until;)
+      await Bun.sleep(20);
     expect(await scene.memory.runtime.list()).toEqual([]);
     expect(await scene.folders()).toEqual([]);
   });
@@ -143,7 +176,11 @@ describe("rejectDeployment()", () => {
     expect(refused).toBeInstanceOf(Failure);
     expect(refused).toMatchObject({ kind: "invalid", code: "reject_failed" });
     expect(await standing(scene, project)).toEqual(before);
-    expect(await scene.memory.deployments.get(held.id)).toMatchObject({ status: "partial_failure", decision: "pending", asked: null });
+    expect(await scene.memory.deployments.get(held.id)).toMatchObject({
+      status: "partial_failure",
+      decision: "pending",
+      asked: null,
+    });
     scene.memory.runtime.scripts.delete("service:api");
     expect((await scene.useCases.rejectDeployment(scene.by, held.id)).deployment.status).toBe("rejected");
   });
@@ -159,8 +196,12 @@ describe("rejectDeployment()", () => {
     ]);
     expect([one.status, other.status].toSorted()).toEqual(["fulfilled", "rejected"]);
     for (const id of [ready.id, held.id]) {
-      expect(await scene.useCases.keepDeployment(scene.by, id).catch((error: unknown) => error)).toMatchObject({ kind: "invalid" });
-      expect(await scene.useCases.rejectDeployment(scene.by, id).catch((error: unknown) => error)).toMatchObject({ kind: "invalid" });
+      expect(await scene.useCases.keepDeployment(scene.by, id).catch((error: unknown) => error)).toMatchObject({
+        kind: "invalid",
+      });
+      expect(await scene.useCases.rejectDeployment(scene.by, id).catch((error: unknown) => error)).toMatchObject({
+        kind: "invalid",
+      });
     }
   });
 });

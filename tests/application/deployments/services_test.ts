@@ -20,11 +20,22 @@ describe("a deployment of several services", () => {
     const project = await shopProject(scene);
     const ready = await deployShop(scene, project, SHOP);
     expect([ready.status, ready.error]).toEqual(["ready", null]);
-    expect(statuses(ready)).toEqual({ web: "healthy", api: "healthy", worker: "healthy", migrate: "done", db: "healthy" });
+    expect(statuses(ready)).toEqual({
+      web: "healthy",
+      api: "healthy",
+      worker: "healthy",
+      migrate: "done",
+      db: "healthy",
+    });
     const order = scene.memory.runtime.started.map(({ service }) => service);
     const at = (name: string) => order.indexOf(name);
     expect(order).toHaveLength(5);
-    expect([at("db") < at("migrate"), at("migrate") < at("worker"), at("migrate") < at("api"), at("api") < at("web")]).toEqual([true, true, true, true]);
+    expect([
+      at("db") < at("migrate"),
+      at("migrate") < at("worker"),
+      at("migrate") < at("api"),
+      at("api") < at("web"),
+    ]).toEqual([true, true, true, true]);
     expect(ready.urls).toEqual([`http://${project.slug}.localhost:4480`, `http://${project.slug}.localhost:4480/api`]);
     expect(ready.services.map(({ url }) => url)).toEqual([ready.urls[0]!, ready.urls[1]!, null, null, null]);
     const { edge } = scene.memory;
@@ -41,8 +52,12 @@ describe("a deployment of several services", () => {
     expect(ready.source).toEqual({ kind: "none" });
     const events = told(await scene.events(ready.id));
     for (const name of Object.keys(SHOP)) {
-      expect(events.filter((event) => event.startsWith(`service ${name} `)).map((event) => event.split(" ")[2])).toEqual(
-        name === "migrate" ? ["building", "pending", "starting", "done"] : ["building", "pending", "starting", "healthy"],
+      expect(
+        events.filter((event) => event.startsWith(`service ${name} `)).map((event) => event.split(" ")[2]),
+      ).toEqual(
+        name === "migrate"
+          ? ["building", "pending", "starting", "done"]
+          : ["building", "pending", "starting", "healthy"],
       );
     }
   });
@@ -53,24 +68,48 @@ describe("a deployment of several services", () => {
     await deployShop(scene, project, SHOP);
     const before = await standing(scene, project);
     const again = await deployShop(scene, project, SHOP);
-    expect([again.status, ...Object.values(statuses(again))]).toEqual(["ready", "unchanged", "unchanged", "unchanged", "unchanged", "unchanged"]);
+    expect([again.status, ...Object.values(statuses(again))]).toEqual([
+      "ready",
+      "unchanged",
+      "unchanged",
+      "unchanged",
+      "unchanged",
+      "unchanged",
+    ]);
     expect(await standing(scene, project)).toEqual(before);
     const changed = await deployShop(scene, project, { ...SHOP, api: "2", worker: "2" });
-    expect(statuses(changed)).toEqual({ web: "unchanged", api: "healthy", worker: "healthy", migrate: "unchanged", db: "unchanged" });
+    expect(statuses(changed)).toEqual({
+      web: "unchanged",
+      api: "healthy",
+      worker: "healthy",
+      migrate: "unchanged",
+      db: "unchanged",
+    });
     const after = await standing(scene, project);
     expect([after["web"], after["db"], after["migrate"]]).toEqual([before["web"], before["db"], before["migrate"]]);
     expect(await versions(scene, project)).toEqual({ ...SHOP, api: "2", worker: "2" });
     const asked = scene.memory.runtime.started.slice(5);
-    expect(asked.map(({ service, unannounced = false }) => [service, unannounced]).sort()).toEqual([["api", true], ["worker", false]]);
+    expect(asked.map(({ service, unannounced = false }) => [service, unannounced]).sort()).toEqual([
+      ["api", true],
+      ["worker", false],
+    ]);
   });
 
   test("replaces a service whose environment changed, and nothing else", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
-    const services = shop(SHOP).map((service) => (service.name === "web" ? { ...service, environment: { A: "b" } } : service));
+    const services = shop(SHOP).map((service) =>
+      service.name === "web" ? { ...service, environment: { A: "b" } } : service,
+    );
     const changed = await scene.deployed(project, { services });
-    expect(statuses(changed)).toEqual({ web: "healthy", api: "unchanged", worker: "unchanged", migrate: "unchanged", db: "unchanged" });
+    expect(statuses(changed)).toEqual({
+      web: "healthy",
+      api: "unchanged",
+      worker: "unchanged",
+      migrate: "unchanged",
+      db: "unchanged",
+    });
   });
 
   test("stops a service that is not part of it any more", async () => {
@@ -81,7 +120,8 @@ describe("a deployment of several services", () => {
     const ready = await deployShop(scene, project, rest);
     expect(ready.status).toBe("ready");
     const left = async () => (await scene.memory.runtime.list()).map(({ service }) => service).sort();
-    for (const until = Date.now() + 5_000; (await left()).includes("worker") && Date.now() < until;) await Bun.sleep(20);
+    for (const until = Date.now() + 5_000; (await left()).includes("worker") && Date.now() < until;)
+      await Bun.sleep(20);
     expect(await left()).toEqual(["api", "db", "migrate", "web"]);
   });
 
@@ -110,7 +150,10 @@ describe("a deployment of several services", () => {
     const project = await shopProject(scene);
     await scene.deployed(project, { services: [{ name: "web", image: "web:1", ports: [80] }], publicEndpoints: [] });
     const before = await standing(scene, project);
-    const failed = await scene.deployed(project, { services: [{ name: "web", image: "web:bad", ports: [80] }], publicEndpoints: [] });
+    const failed = await scene.deployed(project, {
+      services: [{ name: "web", image: "web:bad", ports: [80] }],
+      publicEndpoints: [],
+    });
     expect([failed.status, failed.error?.code, failed.decision]).toEqual(["failed", "crash_loop", null]);
     expect(await standing(scene, project)).toEqual(before);
     expect(await scene.log(failed.id)).toContain("it went wrong");
@@ -125,7 +168,13 @@ describe("a deployment of several services", () => {
     scene.memory.clock.advance(1_000);
     const back = await scene.settled((await scene.useCases.rollback(scene.by, first.id)).id);
     expect([back.status, back.error]).toEqual(["ready", null]);
-    expect(statuses(back)).toEqual({ web: "unchanged", api: "healthy", worker: "unchanged", migrate: "done", db: "unchanged" });
+    expect(statuses(back)).toEqual({
+      web: "unchanged",
+      api: "healthy",
+      worker: "unchanged",
+      migrate: "done",
+      db: "unchanged",
+    });
     expect((await standing(scene, project))["web"]).toEqual(before["web"]!);
     expect((await versions(scene, project))["api"]).toBe("1");
     expect(scene.memory.runtime.started.filter(({ service }) => service === "migrate")).toHaveLength(2);
@@ -214,7 +263,9 @@ describe("services of a source", () => {
 
   test("fail with file, line and sentence when the compose file is wrong", async () => {
     await using scene = await shopScene();
-    scene.known.git[REPOSITORY] = { commits: [commit("a1", { "compose.yaml": "services:\n  web:\n    imagee: nginx\n" })] };
+    scene.known.git[REPOSITORY] = {
+      commits: [commit("a1", { "compose.yaml": "services:\n  web:\n    imagee: nginx\n" })],
+    };
     const failed = await scene.deployed(await scene.project());
     expect([failed.status, failed.error?.code, failed.error?.step]).toEqual(["failed", "compose_invalid", "detect"]);
     expect(failed.error?.message).toContain("compose.yaml");
@@ -223,7 +274,9 @@ describe("services of a source", () => {
 
   test("run as processes where they need no image, and know each other by address", async () => {
     await using scene = await EngineScene.open();
-    scene.known.git[REPOSITORY] = { commits: [commit("a1", { "web/package.json": APP["package.json"]!, "api/package.json": APP["package.json"]! })] };
+    scene.known.git[REPOSITORY] = {
+      commits: [commit("a1", { "web/package.json": APP["package.json"]!, "api/package.json": APP["package.json"]! })],
+    };
     const project = await scene.project();
     const services = [
       { name: "web", rootDirectory: "web", startCommand: "serve web", dependsOn: ["api"] },
@@ -237,10 +290,42 @@ describe("services of a source", () => {
     expect(web!.environment.get("API_URL")?.reveal()).toBe(`http://127.0.0.1:${running!.port}`);
   });
 
+  test("that are processes are replaced with those who know their address, beside each other", async () => {
+    await using scene = await EngineScene.open();
+    const files = {
+      "web/package.json": APP["package.json"]!,
+      "api/package.json": APP["package.json"]!,
+      "api/page": "one",
+    };
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
+    const project = await scene.project();
+    const services = [
+      { name: "web", rootDirectory: "web", startCommand: "serve web", dependsOn: ["api"] },
+      { name: "api", rootDirectory: "api", startCommand: "serve api" },
+      { name: "jobs", rootDirectory: "web", startCommand: "work" },
+    ];
+    await scene.deployed(project, { services });
+    const before = await standing(scene, project);
+    const { runtime } = scene.memory;
+    const removed: string[] = [];
+    const remove = runtime.remove.bind(runtime);
+    runtime.remove = (id) => (removed.push(id), remove(id));
+    scene.known.git[REPOSITORY] = { commits: [commit("a2", { ...files, "api/page": "two" })] };
+    const ready = await scene.deployed(project, { services });
+    expect(statuses(ready)).toEqual({ web: "healthy", api: "healthy", jobs: "unchanged" });
+    expect(removed).toEqual([]);
+    expect((await standing(scene, project))["jobs"]).toEqual(before["jobs"]!);
+  });
+
   test("are refused as processes when one needs an image, before anything is started", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
-    const failed = await scene.deployed(project, { services: [{ name: "db", image: "db:1" }, { name: "web", image: "web:1", ports: [80] }] });
+    const failed = await scene.deployed(project, {
+      services: [
+        { name: "db", image: "db:1" },
+        { name: "web", image: "web:1", ports: [80] },
+      ],
+    });
     expect([failed.status, failed.error?.code]).toEqual(["failed", "runtime_unsupported"]);
     expect(failed.error?.message).toContain("db");
     expect(scene.memory.runtime.started).toEqual([]);
@@ -249,7 +334,11 @@ describe("services of a source", () => {
   test("see the machine only where an admin allows it", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = {
-      commits: [commit("a1", { "compose.yaml": "services:\n  web: { image: 'web:1', expose: [80], volumes: ['/srv/media:/media'] }\n" })],
+      commits: [
+        commit("a1", {
+          "compose.yaml": "services:\n  web: { image: 'web:1', expose: [80], volumes: ['/srv/media:/media'] }\n",
+        }),
+      ],
     };
     const project = await scene.project();
     const refused = await scene.deployed(project);
@@ -257,6 +346,9 @@ describe("services of a source", () => {
     await scene.useCases.changeProject(scene.by, project.id, { settings: { hostPaths: ["/srv/media"] } });
     expect((await scene.deployed(project)).status).toBe("ready");
     const { runs } = scene.memory.runtime.started[0]!;
-    expect(runs).toMatchObject({ image: digestOf("web:1"), mounts: [{ kind: "path", path: "/srv/media", target: "/media" }] });
+    expect(runs).toMatchObject({
+      image: digestOf("web:1"),
+      mounts: [{ kind: "path", path: "/srv/media", target: "/media" }],
+    });
   });
 });

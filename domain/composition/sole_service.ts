@@ -12,7 +12,7 @@ export function soleService({ image, plan }: Pick<Deployment, "image" | "plan">)
   const others = plan.publicEndpoints.flatMap(({ port }) => (port === undefined ? [] : [Number(port)]));
   const spec: ServiceSpec = {
     name: SOLE_SERVICE,
-    from: originOf(plan),
+    from: plannedOrigin(plan),
     environment: {},
     ports: [...new Set([plan.port ?? USUAL_PORT, ...others])],
     dependsOn: [],
@@ -22,14 +22,15 @@ export function soleService({ image, plan }: Pick<Deployment, "image" | "plan">)
   return { spec, image, madeFrom: null };
 }
 
-function originOf(plan: DeploymentPlan): ServiceOrigin {
+/** What a service is made from whose plan is settled. */
+export function plannedOrigin(plan: DeploymentPlan): ServiceOrigin {
   const { framework, packageManager, installCommand, buildCommand, startCommand, outputDirectory } = plan;
   const rootDirectory = plan.rootDirectory ?? "";
   if (plan.projectType === "docker") {
     const { buildArgs: args, buildTarget: target, dockerfile } = plan;
     return { kind: "dockerfile", context: rootDirectory, dockerfile, text: null, target, args };
   }
-  const isSite = plan.projectType === "static";
+  const isStatic = plan.projectType === "static";
   return {
     kind: "app",
     rootDirectory,
@@ -37,18 +38,18 @@ function originOf(plan: DeploymentPlan): ServiceOrigin {
     packageManager,
     installCommand,
     buildCommand,
-    startCommand: isSite ? null : (startCommand ?? ""),
-    outputDirectory: isSite ? (outputDirectory ?? ".") : outputDirectory,
+    startCommand: isStatic ? null : (startCommand ?? ""),
+    outputDirectory: isStatic ? (outputDirectory ?? ".") : outputDirectory,
   };
 }
 
 /** Tells whether a service is a folder of files that the edge serves: there is nothing to start. */
-export function isSite({ from }: Pick<ServiceSpec, "from">): boolean {
+export function isSite({ from }: ServiceSpec): boolean {
   return from.kind === "app" && from.startCommand === null;
 }
 
 /** The folder of a site inside its release. */
-export function siteFolder({ from }: Pick<ServiceSpec, "from">): string | null {
+export function siteFolder({ from }: ServiceSpec): string | null {
   if (from.kind !== "app" || from.startCommand !== null) return null;
   return innerPath(from.rootDirectory, from.outputDirectory);
 }

@@ -1,6 +1,6 @@
 import { invalidField } from "../failure.ts";
 import type { ServiceBuild, ServiceDefinition } from "../service_definition.ts";
-import { isImageReference } from "./image_reference.ts";
+import { imageReference } from "../image/image_reference.ts";
 import { normalPath } from "./normal_path.ts";
 import type { ServiceApp, ServiceDockerfile, ServiceOrigin } from "./service_spec.ts";
 
@@ -32,7 +32,7 @@ export function givenOrigin(definition: ServiceDefinition, path: string): Servic
   }
   if (image === undefined)
     return appOf(definition, folder(definition.rootDirectory ?? "", `${path}.rootDirectory`), path);
-  if (!isImageReference(image))
+  if (!imageReference(image))
     throw invalidField(`${path}.image`, "give an image as registries name it, such as postgres:18");
   if (appField)
     throw invalidField(

@@ -1,0 +1,83 @@
+import { Failure, invalid } from "../../domain/failure.ts";
+import { imageReference } from "../../domain/image/image_reference.ts";
+import type { BuiltImage } from "../../ports/image_builder.ts";
+import type { ImageRegistry, PullRequest } from "../../ports/image_registry.ts";
+import type { MemoryReleaseImages } from "./release_images.ts";
+
+/** Images that exist as a digest only, and registries that know some. */
+export class MemoryImageRegistry implements ImageRegistry {
+  /** What registries have, by reference; may be changed at any time. */
+  readonly known: Map<string, BuiltImage>;
+  /** What goes wrong with a reference, in the words of its registry. */
+  readonly fails = new Map<string, string>();
+  /** References whose registry never answers. */
+  readonly hangs = new Set<string>();
+  /** Every request so far. */
+  readonly requests: PullRequest[] = [];
+  /** Every reference that a registry was asked for. */
+  readonly asked: string[] = [];
+  /** References whose registry cannot be reached. */
+  readonly unreachable = new Set<string>();
+  /** Whether there is an engine. */
+  answers = true;
+  readonly #images: MemoryReleaseImages;
+  readonly #ports = new Map<string, number | null>();
+
+  constructor(images: MemoryReleaseImages, known: Readonly<Record<string, BuiltImage>> = {}) {
+    this.#images = images;
+    this.known = new Map(Object.entries(known));
+  }
+
+  async fetch(request: PullRequest): Promise<BuiltImage> {
+    const { owner, signal } = request;
+    this.requests.push(request);
+    signal.throwIfAborted();
+    const reference = imageReference(request.reference);
+    if (!reference) throw missing(request.reference, "that is no name of an image");
+    if (!this.answers) throw new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
+    if (reference.name.startsWith("slipway/")) throw foreign(reference.full);
+    const image = reference.registry === null ? reference.full : await this.#brought(request, reference.full);
+    if (reference.registry === null) await this.#mustBeOwn(image, owner.projectId);
+    signal.throwIfAborted();
+    if (!(await this.#images.keep(image, owner))) throw missing(reference.full, "it is not on this machine");
+    return { image, port: this.#ports.get(image) ?? null };
+  }
+
+  /** The digest of the image, pulled where that is wanted and possible. */
+  async #brought({ reference, pull, signal, log }: PullRequest, name: string): Promise<string> {
+    const here = this.#images.named.get(name);
+    if (here !== undefined && pull !== "always") return here;
+    if (pull === "never") throw missing(name, "it is not on this machine and it is not to be pulled");
+    this.asked.push(name);
+    await log(`Pulling ${name}`, "stdout");
+    if (this.hangs.has(name)) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    signal.throwIfAborted();
+    const words = this.fails.get(name);
+    if (words !== undefined) throw missing(name, words);
+    const isReachable = !this.unreachable.has(name);
+    if (!isReachable && here !== undefined) {
+      await log(`Cannot ask the registry for ${name} (nobody answers); using the one that is here`, "stderr");
+      return here;
+    }
+    const found = isReachable ? (this.known.get(name) ?? this.known.get(reference)) : undefined;
+    if (!found) throw missing(name, isReachable ? "there is none" : "nobody answers");
+    this.#images.named.set(name, found.image);
+    this.#ports.set(found.image, found.port);
+    await log(`Pulled ${name}: nothing new`, "stdout");
+    return found.image;
+  }
+
+  async #mustBeOwn(image: string, projectId: string): Promise<void> {
+    if ([...this.#images.named.values()].includes(image)) return;
+    const kept = (await this.#images.list()).filter((each) => each.image === image);
+    if (kept.length > 0 && !kept.some((each) => each.projectId === projectId)) throw foreign(image);
+  }
+}
+
+function missing(name: string, why: string): Failure {
+  return invalid("image_missing", `Cannot get the image ${name}: ${why}`);
+}
+
+function foreign(name: string): Failure {
+  return invalid("image_foreign", `Cannot use the image ${name}: it is not one of this project`);
+}

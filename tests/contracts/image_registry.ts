@@ -1,0 +1,229 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../domain/id.ts";
+import type { ImageRegistry, PullRequest } from "../../ports/image_registry.ts";
+import type { ImageOwner, ReleaseImages } from "../../ports/release_images.ts";
+import { failureOf } from "./image_builder.ts";
+
+/** An engine, and a registry that tests can fill and break. */
+export interface ImageRegistryForContract extends AsyncDisposable {
+  readonly registry: ImageRegistry;
+  readonly images: ReleaseImages;
+  /** The same for an engine that is not there. */
+  readonly away: ImageRegistry;
+  /** What the names of the registry begin with, up to the slash. */
+  readonly host: string;
+  /** Puts a new image that listens on port 5432 into the registry, under a name that the engine knows nothing of; resolves to its id. */
+  push(name: string): Promise<string>;
+  /** From now on nobody answers at the registry of these. */
+  gone(names: readonly string[]): void | Promise<void>;
+  /** From now on the registry of this one takes connections and says nothing. */
+  hanging(name: string): void | Promise<void>;
+  /** Makes an image of the installation. */
+  make(owner: ImageOwner): Promise<string>;
+}
+
+/** A request that notes what is printed. */
+export function pullRequest(
+  reference: string,
+  given: Partial<PullRequest> = {},
+): PullRequest & { readonly lines: string[] } {
+  const lines: string[] = [];
+  return {
+    reference,
+    pull: "missing",
+    owner: { deploymentId: newId("dep"), projectId: newId("prj"), service: "db" },
+    signal: new AbortController().signal,
+    log: (line, stream) => void lines.push(stream === "stderr" ? `! ${line}` : line),
+    lines,
+    ...given,
+  };
+}
+
+/** Texts that name no image. */
+const NO_REFERENCES = [
+  "",
+  " ",
+  "Postgres",
+  "postgres:",
+  "postgres:16 ",
+  "postgres 16",
+  "post\ngres",
+  "../images",
+  "a/../../b",
+  "a//b",
+  "/postgres",
+  "postgres@sha256:1234",
+  "postgres?x=1",
+  "postgres#1",
+  "postgres%2f",
+  "http://example.com/postgres",
+  "sha256:1234",
+  `sha256:${"g".repeat(64)}`,
+  "f".repeat(64),
+  `a:${"t".repeat(129)}`,
+  "a\0b",
+  "$(id)",
+  "-v",
+];
+
+/** A name that nothing has. */
+function fresh({ host }: ImageRegistryForContract): string {
+  return `${host}/test/${crypto.randomUUID()}:1`;
+}
+
+/** What every `ImageRegistry` adapter promises. */
+export function imageRegistryContract(name: string, open: () => Promise<ImageRegistryForContract>) {
+  describe(`ImageRegistry contract: ${name}`, () => {
+    test("fetch() brings an image that is not there, says so, and keeps it for its owner", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      const image = await world.push(reference);
+      const request = pullRequest(reference);
+      expect(await world.registry.fetch(request)).toEqual({ image, port: 5432 });
+      expect(await world.images.find(request.owner.deploymentId, "db")).toMatchObject({ ...request.owner, image });
+      expect(request.lines[0]).toBe(`Pulling ${reference}`);
+      expect(request.lines.at(-1)).toStartWith(`Pulled ${reference}: `);
+    });
+
+    test("fetch() asks no registry for what is there, unless it always is to", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      const first = await world.push(reference);
+      await world.registry.fetch(pullRequest(reference));
+      const second = await world.push(reference);
+      for (const pull of ["missing", "never"] as const) {
+        const request = pullRequest(reference, { pull });
+        expect(await world.registry.fetch(request)).toEqual({ image: first, port: 5432 });
+        expect(request.lines).toEqual([]);
+        expect(await world.images.find(request.owner.deploymentId, "db")).toMatchObject({ image: first });
+      }
+      const always = pullRequest(reference, { pull: "always" });
+      expect(await world.registry.fetch(always)).toEqual({ image: second, port: 5432 });
+      expect(await world.images.find(always.owner.deploymentId, "db")).toMatchObject({ image: second });
+      const again = pullRequest(reference, { pull: "always" });
+      expect((await world.registry.fetch(again)).image).toBe(second);
+      expect(again.lines).toContain(`Pulling ${reference}`);
+    });
+
+    test("fetch() keeps the image that a service has in the place of the one it had", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      await world.push(reference);
+      const request = pullRequest(reference);
+      await world.registry.fetch(request);
+      const image = await world.push(reference);
+      await world.registry.fetch({ ...request, pull: "always" });
+      const kept = (await world.images.list()).filter((each) => each.deploymentId === request.owner.deploymentId);
+      expect(kept.map((each) => each.image)).toEqual([image]);
+    });
+
+    test("fetch() never pulls what is not to be pulled", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      await world.push(reference);
+      const request = pullRequest(reference, { pull: "never" });
+      const error = await failureOf(world.registry.fetch(request));
+      expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
+      expect(error.message).toStartWith(
+        `Cannot get the image ${reference}: it is not on this machine and it is not to be`,
+      );
+      expect(request.lines).toEqual([]);
+    });
+
+    test("fetch() names an image that the registry does not have", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      const request = pullRequest(reference);
+      const error = await failureOf(world.registry.fetch(request));
+      expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
+      expect(error.message).toStartWith(`Cannot get the image ${reference}: `);
+      expect(await world.images.find(request.owner.deploymentId, "db")).toBeUndefined();
+    });
+
+    test("fetch() uses what is there, and says so, while nobody answers at a registry that is always to be asked", async () => {
+      await using world = await open();
+      const [here, elsewhere] = [fresh(world), fresh(world)];
+      const image = await world.push(here);
+      await world.registry.fetch(pullRequest(here));
+      await world.gone([here, elsewhere]);
+      const request = pullRequest(here, { pull: "always" });
+      expect(await world.registry.fetch(request)).toEqual({ image, port: 5432 });
+      expect(request.lines.at(-1)).toStartWith(`! Cannot ask the registry for ${here} (`);
+      expect(request.lines.at(-1)).toEndWith("); using the one that is here");
+      for (const pull of ["missing", "always"] as const) {
+        const error = await failureOf(world.registry.fetch(pullRequest(elsewhere, { pull })));
+        expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
+      }
+    });
+
+    test("fetch() takes an image by its id, when it is there", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      const image = await world.push(reference);
+      const absent = await failureOf(world.registry.fetch(pullRequest(image)));
+      expect([absent.kind, absent.code]).toEqual(["invalid", "image_missing"]);
+      await world.registry.fetch(pullRequest(reference));
+      const request = pullRequest(image, { pull: "always" });
+      expect((await world.registry.fetch(request)).image).toBe(image);
+      expect(request.lines).toEqual([]);
+    });
+
+    test("fetch() refuses what was made for another project, by name and by id", async () => {
+      await using world = await open();
+      const owner = { deploymentId: newId("dep"), projectId: newId("prj"), service: "app" };
+      const image = await world.make(owner);
+      for (const reference of [
+        image,
+        "slipway/anything",
+        "docker.io/slipway/anything:1",
+        "index.docker.io/slipway/anything:1",
+        `slipway/anything@${image}`,
+      ]) {
+        for (const pull of ["missing", "always", "never"] as const) {
+          const request = pullRequest(reference, { pull });
+          const error = await failureOf(world.registry.fetch(request));
+          expect([reference, error.kind, error.code]).toEqual([reference, "invalid", "image_foreign"]);
+          expect(request.lines).toEqual([]);
+          expect(await world.images.find(request.owner.deploymentId, "db")).toBeUndefined();
+        }
+      }
+      const own = pullRequest(image, { owner: { ...owner, deploymentId: newId("dep"), service: "web" } });
+      expect((await world.registry.fetch(own)).image).toBe(image);
+    });
+
+    test.each(NO_REFERENCES)("fetch() refuses %j, which names no image", async (reference) => {
+      await using world = await open();
+      for (const pull of ["missing", "always", "never"] as const) {
+        const request = pullRequest(reference, { pull });
+        const error = await failureOf(world.registry.fetch(request));
+        expect([error.kind, error.code]).toEqual(["invalid", "image_missing"]);
+        expect(error.message).toContain("that is no name of an image");
+        expect(request.lines).toEqual([]);
+      }
+    });
+
+    test("fetch() ends when it is aborted, with the reason given, and keeps nothing", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      await world.push(reference);
+      await world.hanging(reference);
+      const stop = new AbortController();
+      const reason = new Error("enough");
+      const log = (line: string) => {
+        if (line.startsWith("Pulling")) setTimeout(() => stop.abort(reason), 50);
+      };
+      const request = pullRequest(reference, { signal: stop.signal, log });
+      expect(await world.registry.fetch(request).catch((error: unknown) => error)).toBe(reason);
+      expect(await world.images.find(request.owner.deploymentId, "db")).toBeUndefined();
+      const before = pullRequest(reference, { signal: AbortSignal.abort(reason) });
+      expect(await world.registry.fetch(before).catch((error: unknown) => error)).toBe(reason);
+      expect(before.lines).toEqual([]);
+    });
+
+    test("fetch() says when no engine answers", async () => {
+      await using world = await open();
+      const error = await failureOf(world.away.fetch(pullRequest("postgres:16")));
+      expect([error.kind, error.code]).toEqual(["unavailable", "engine_away"]);
+    });
+  });
+}
