@@ -33,7 +33,7 @@ export async function composeDeploy(): Promise<Result> {
       bare: async (name) => {
         await change(source);
         await using standing = hand(name);
-        return standing.bringUp();
+        return await standing.bringUp();
       },
     });
     return { ratio: measured.ratio, details: told(measured, "five services, one file of each changed") };

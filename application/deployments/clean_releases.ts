@@ -30,10 +30,12 @@ export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
   /** Whose release folders services of the live release run in, or see, that were left as they were. */
   async function runIn(all: readonly Deployment[], { activeDeploymentId }: Project): Promise<readonly string[]> {
     const live = all.find(({ id }) => id === activeDeploymentId);
-    const needed = new Set(live?.services.map(({ instanceId }) => instanceId));
-    if (needed.size < 2) return [];
-    const owners = (await runtime.list()).filter(({ instanceId }) => needed.has(instanceId));
-    return owners.map(({ deploymentId }) => all.find(({ id }) => id === deploymentId)?.artifactOf ?? deploymentId);
+    // A service that is the only one is always of its own release.
+    if (!live || live.services.length < 2) return [];
+    const needed = new Set(live.services.flatMap(({ instanceId }) => instanceId ?? []));
+    const instances = await Promise.all(Array.from(needed, (instanceId) => runtime.find(instanceId)));
+    const owners = new Set(instances.flatMap((instance) => instance?.deploymentId ?? []));
+    return Array.from(owners, (owner) => all.find(({ id }) => id === owner)?.artifactOf ?? owner);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import type { Instance } from "../../ports/runtime.ts";
 import { recordsOf } from "./engine/records_of.ts";
@@ -12,8 +12,11 @@ export interface EnsureServicesPorts extends StartServicePorts {
 export async function ensureServices(ports: EnsureServicesPorts, deployment: Deployment): Promise<readonly Instance[]> {
   const found = new Map<string, Instance>();
   const missing = new Set<string>();
-  for (const { name, instanceId } of deployment.services) {
-    const instance = instanceId === null ? undefined : await ports.runtime.find(instanceId);
+  const look = async ({ instanceId }: DeployedService) =>
+    instanceId === null ? undefined : ports.runtime.find(instanceId);
+  const instances = await Promise.all(deployment.services.map(look));
+  for (const [index, { name, instanceId }] of deployment.services.entries()) {
+    const instance = instances[index];
     if (instance) found.set(name, instance);
     else if (instanceId !== null) missing.add(name);
   }

@@ -99,16 +99,15 @@ async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
 
 /** How the services of a release stand. */
 export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Deployment): Promise<readonly Standing[]> {
-  const standings: Standing[] = [];
   const publicly = publicServices(deployment);
-  for (const record of await recordsOf(ports, deployment)) {
+  const standing = async (record: ServiceRecord): Promise<readonly Standing[]> => {
     const service = deployment.services.find(({ name }) => name === record.spec.name);
-    if (!service) continue;
+    if (!service) return [];
     const instance = service.instanceId ? await ports.runtime.find(service.instanceId) : undefined;
     const runs = instance !== undefined && instance.status !== "exited";
-    standings.push({ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) });
-  }
-  return standings;
+    return [{ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) }];
+  };
+  return (await Promise.all((await recordsOf(ports, deployment)).map(standing))).flat();
 }
 
 /** The services that addresses lead to. */

@@ -36,12 +36,12 @@ export async function routesTo(
   deployment: Deployment,
   baseDomain: string,
 ): Promise<EdgeRoute[]> {
-  const routes: EdgeRoute[] = [];
-  for (const address of await publicAddresses(ports, project, deployment, baseDomain)) {
-    const found = await targetOf(ports, deployment, address);
-    if (found) routes.push(routeOf(deployment, address, found));
-  }
-  return routes;
+  const addresses = await publicAddresses(ports, project, deployment, baseDomain);
+  const targets = await Promise.all(addresses.map((address) => targetOf(ports, deployment, address)));
+  return addresses.flatMap((address, index) => {
+    const found = targets[index];
+    return found ? [routeOf(deployment, address, found)] : [];
+  });
 }
 
 /** The routes of a deployment's addresses to one target. */
