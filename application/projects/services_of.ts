@@ -1,5 +1,6 @@
 import type { Project } from "../../domain/project.ts";
 import type { ServiceDefinition } from "../../domain/service_definition.ts";
+import { checkSwaps } from "../../domain/composition/check_swaps.ts";
 import { givenServices } from "../../domain/composition/given_services.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Variables } from "../../ports/variables.ts";
@@ -21,6 +22,7 @@ export function servicesOf(ports: ServicesOfPorts) {
     const definitions = given.length > 0 ? given : projectType === "services" ? kept : [];
     if (definitions.length === 0) return undefined;
     const services = givenServices(definitions, await ports.variables.reveal(project.id));
+    checkSwaps(services, { sites: false });
     await checkMounts(project, services);
     return services;
   };

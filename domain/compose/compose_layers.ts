@@ -14,6 +14,7 @@ export function composeLayers(reading: ComposeReading, { paths, chain, ...place 
     const written = longForms(reading.yaml(path, file, required ?? undefined));
     const extended = extendedServices(reading, { path, written });
     const own = importedFiles(reading, extended, { chain: [...chain, path], read: composeLayers });
+    if (all !== undefined) reading.effort.spendOn(all);
     all = asMap(all === undefined ? settled(own) : mergedNodes(reading.notes, all, own));
   }
   return all ?? mapNode({ file: { name: "", ...place }, line: 1 });

@@ -2,6 +2,7 @@ import type { ServiceSpec } from "../composition/service_spec.ts";
 import { composeLayers } from "./compose_layers.ts";
 import { type ComposeFile, type ComposeMap, type ComposeNode, isNull, mapNode } from "./compose_node.ts";
 import { ComposeReading } from "./compose_reading.ts";
+import { TooMuchEffort } from "./effort.ts";
 import { entriesIn, textsIn } from "./field_values.ts";
 import { folderOf, insidePath } from "./inside_path.ts";
 import { joinedServices } from "./joined_services.ts";
@@ -42,6 +43,8 @@ const MAX_SERVICES = 100;
 const MOST_TEXT = 4_194_304;
 
 const TOO_LONG = `Cannot deploy this file: written out, its services are longer than ${MOST_TEXT} characters. Keep large values in files of the image`;
+const TOO_MUCH =
+  "Cannot read this file: it takes too much to do so, as it names the same files or services too often, or too much is wrong. Write it simpler";
 
 /** Tells the services of a compose file with all it refers to, from files that were loaded before; asks for those that are missing, until none is. */
 export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, wish: ComposeWish): ComposeModel {
@@ -54,12 +57,18 @@ export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, wish: Comp
       warnings: [],
     };
   }
-  const project = projectOf(reading, path, wish);
-  const services = servicesOf(reading, project);
-  if (files.needs.length > 0) return { needs: files.needs };
-  if (textLength(services) > MOST_TEXT) reading.notes.problem(project.at, TOO_LONG);
-  const { problems, warnings } = reading.notes;
-  return problems.length > 0 ? { problems, warnings } : { services, warnings };
+  try {
+    const project = projectOf(reading, path, wish);
+    const services = servicesOf(reading, project);
+    if (files.needs.length > 0) return { needs: files.needs };
+    if (textLength(services) > MOST_TEXT) reading.notes.problem(project.at, TOO_LONG);
+    const { problems, warnings } = reading.notes;
+    return problems.length > 0 ? { problems, warnings } : { services, warnings };
+  } catch (error) {
+    if (!(error instanceof TooMuchEffort)) throw error;
+    const { problems, warnings } = reading.notes;
+    return { problems: [{ file: path, line: 1, message: TOO_MUCH }, ...problems], warnings };
+  }
 }
 
 function projectOf(reading: ComposeReading, path: string, { variables: given }: ComposeWish): ComposeMap {

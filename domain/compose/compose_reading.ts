@@ -1,5 +1,6 @@
 import type { ComposeFile, ComposeMap, Place } from "./compose_node.ts";
 import { mapNode } from "./compose_node.ts";
+import { Effort } from "./effort.ts";
 import { envFile } from "./env_file.ts";
 import type { Room } from "./interpolation.ts";
 import type { LoadedFiles } from "./loaded_files.ts";
@@ -14,6 +15,7 @@ export class ComposeReading {
   readonly files: LoadedFiles;
   readonly notes = new Notes();
   readonly room: Room = { left: MOST_TEXT };
+  readonly effort = new Effort();
 
   constructor(files: LoadedFiles) {
     this.files = files;
@@ -32,7 +34,7 @@ export class ComposeReading {
       this.notes.problem({ file, line: loaded.problem.line }, loaded.problem.message);
       return nothing;
     }
-    const root = placedNodes(loaded.root, { file, notes: this.notes, room: this.room });
+    const root = placedNodes(loaded.root, { file, notes: this.notes, room: this.room, effort: this.effort });
     if (root.kind === "map") return root;
     this.notes.problem(root.at, "Cannot read this as a compose file: it has no keys such as services");
     return nothing;
@@ -59,8 +61,10 @@ export class ComposeReading {
     const file = { name, folder: "", variables: known, variablesFile: null };
     if (found === "binary") this.notes.problem({ file, line: 1 }, "Cannot read this file: it is not text");
     if (typeof found === "string") return new Map();
+    this.effort.spend(found.text.split("\n").length);
     const { values, problems } = envFile(found.text, { variables: known, room: this.room, raw });
     for (const { line, message } of problems) this.notes.problem({ file, line }, message);
+    this.effort.spend(known.size);
     return values;
   }
 }

@@ -48,6 +48,7 @@ class Extension {
     entries.delete("extends");
     const rest = { ...own, entries };
     const base = this.#base(file, name, wish);
+    if (base) this.#reading.effort.spendOn(base);
     // Where it cannot be followed it stays, so that what it would have brought is not missed too.
     const whole = base ? mergedNodes(this.#reading.notes, settled(base), rest, ["services", name]) : own;
     this.#open.delete(id);

@@ -74,6 +74,7 @@ function variablesOf(
   // An included file may say that it has none in this way.
   const none = files?.kind === "scalar" && files.text === "/dev/null";
   const named = files && !none ? textPaths(reading, files, "use the variables of") : undefined;
+  reading.effort.spend(known.size);
   const wanted = files === undefined ? [{ path: beside, name: beside }] : (named ?? []);
   const own = new Map<string, string>();
   for (const { path, name } of wanted) {
@@ -103,7 +104,7 @@ function textPaths(reading: ComposeReading, node: ComposeNode | undefined, verb:
 }
 
 /** What both say, the same name only for the same thing. */
-function joined({ notes }: ComposeReading, written: ComposeMap, included: ComposeMap): ComposeMap {
+function joined({ effort, notes }: ComposeReading, written: ComposeMap, included: ComposeMap): ComposeMap {
   const entries = new Map(written.entries);
   for (const section of SECTIONS) {
     const theirs = included.entries.get(section);
@@ -114,6 +115,7 @@ function joined({ notes }: ComposeReading, written: ComposeMap, included: Compos
       continue;
     }
     const all = new Map(ours?.kind === "map" ? ours.entries : []);
+    effort.spend(all.size);
     for (const [name, node] of theirs.entries) {
       const known = all.get(name);
       if (known === undefined) all.set(name, node);

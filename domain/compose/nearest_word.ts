@@ -1,10 +1,18 @@
-/** The word of a list that is so near to another one that it was probably meant. */
+/** Whoever has more to choose from is not helped by one of them. */
+const MOST_WORDS = 150;
+const LONGEST = 40;
+
+/** The word of a list that is so near to another one that it was probably meant; only the first of a long list are looked at. */
 export function nearestWord(word: string, words: Iterable<string>): string | undefined {
-  if (word.length > 60) return undefined;
+  if (word.length > LONGEST) return undefined;
   const most = word.length <= 4 ? 1 : 2;
   let nearest: { readonly word: string; readonly distance: number } | undefined;
+  let looked = 0;
   for (const other of words) {
-    const distance = distanceOf(plain(word), plain(other));
+    looked += 1;
+    if (looked > MOST_WORDS) break;
+    if (Math.abs(other.length - word.length) > 2 * most) continue;
+    const distance = distanceOf(plain(word), plain(other), most);
     if (distance <= most && distance < (nearest?.distance ?? Infinity)) nearest = { word: other, distance };
   }
   return nearest?.word;
@@ -14,8 +22,8 @@ function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_]/g, "");
 }
 
-/** How many signs have to be put in, taken out, changed or swapped with the next to make one word of the other. */
-function distanceOf(one: string, other: string): number {
+/** How many signs have to be put in, taken out, changed or swapped with the next to make one word of the other; anything above `most` where it is more. */
+function distanceOf(one: string, other: string, most: number): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let at = 1; at <= one.length; at += 1) {
@@ -25,6 +33,8 @@ function distanceOf(one: string, other: string): number {
       const swapped = at > 1 && to > 1 && one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1];
       next.push(Math.min(change, row[to]! + 1, next[to - 1]! + 1, swapped ? before[to - 2]! + 1 : Infinity));
     }
+    // Two rows in which all is too far cannot come nearer any more.
+    if (Math.min(...row, ...next) > most) return Infinity;
     before = row;
     row = next;
   }

@@ -1,6 +1,9 @@
 import type { ComposeNode, Place } from "./compose_node.ts";
+import { TooMuchEffort } from "./effort.ts";
 
 const MAX_NOTES = 200;
+/** Whoever has made so many mistakes is helped enough by the first of them. */
+const MOST_PROBLEMS = 400;
 const SHOWN = 60;
 
 /** Something that is wrong, and where. */
@@ -15,8 +18,11 @@ export interface ComposeProblem {
 export class Notes {
   readonly #problems = new Map<string, ComposeProblem>();
   readonly #warnings = new Map<string, ComposeProblem>();
+  #told = 0;
 
   problem(at: Place, message: string): void {
+    this.#told += 1;
+    if (this.#told > MOST_PROBLEMS) throw new TooMuchEffort("Too much is wrong");
     take(this.#problems, at, message);
   }
 

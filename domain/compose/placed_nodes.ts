@@ -1,4 +1,5 @@
 import { type ComposeFile, type ComposeNode, mapNode, nullNode } from "./compose_node.ts";
+import type { Effort } from "./effort.ts";
 import { interpolated, type Room } from "./interpolation.ts";
 import { type Notes, quoted } from "./notes.ts";
 import type { YamlNode } from "./yaml_node.ts";
@@ -10,6 +11,7 @@ export interface Placing {
   readonly file: ComposeFile;
   readonly notes: Notes;
   readonly room: Room;
+  readonly effort: Effort;
 }
 
 /** The values of a file with their places, its variables put in; what begins with `x-` at the top is left out, as nothing reads it. */
@@ -21,7 +23,8 @@ export function placedNodes(root: YamlNode, placing: Placing): ComposeNode {
 }
 
 function placed({ value, tag, line: own }: YamlNode, line: number, placing: Placing): ComposeNode {
-  const { file, notes } = placing;
+  const { file, notes, effort } = placing;
+  effort.spend(1);
   const at = { file, line };
   if (tag !== undefined && !TAGS.has(tag)) {
     notes.problem(at, `Cannot understand the tag ${quoted(tag)}: only !reset and !override have a meaning. Remove it`);

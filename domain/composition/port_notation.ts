@@ -2,7 +2,7 @@ import type { Notation } from "./notation.ts";
 
 /** What is said about ports in one short entry. */
 export interface PortEntry {
-  /** The ports inside, in their order. */
+  /** The ports inside, in their order; of a range of more than a hundred the first ones, one too many. */
   readonly ports: readonly number[];
   readonly protocol: "tcp" | "udp" | "sctp";
   /** The ports of the machine that were asked for, as they were written; `null` when none were. */
@@ -11,6 +11,8 @@ export interface PortEntry {
 
 const ENTRY =
   /^(?:(?:(\[[0-9a-f:.]+\]|[0-9a-f:.]+|localhost):)?(\d{0,5}(?:-\d{1,5})?):)?(\d{1,5}(?:-\d{1,5})?)(?:\/(\w+))?$/i;
+/** One more than a service may have: of a longer range nobody needs the rest, which would only fill the memory. */
+const MOST_PORTS = 101;
 const FORMS = 'give a port as in 80, "8080:80", "127.0.0.1:53:53/udp" or "3000-3005"';
 
 /** Reads an entry such as `80`, `8080:80`, `127.0.0.1:53:53/udp` or `3000-3005:3000-3005`. */
@@ -19,19 +21,28 @@ export function portEntry(given: string | number): Notation<PortEntry> {
   if (inside === undefined) return { wrong: FORMS };
   if (address !== undefined && !isAddress(address)) return { wrong: FORMS };
   const ports = rangeOf(inside);
-  const outside = published ? rangeOf(published) : [];
+  const outside = published ? rangeOf(published) : { first: 0, count: 0 };
   if (!ports || !outside) return { wrong: "ports lie between 1 and 65535, and a range goes upwards" };
   const word = protocol.toLowerCase();
   if (word !== "tcp" && word !== "udp" && word !== "sctp") return { wrong: "after the / stands tcp or udp" };
-  if (ports.length > 1 && outside.length > 0 && outside.length !== ports.length)
+  if (ports.count > 1 && outside.count > 0 && outside.count !== ports.count)
     return { wrong: "both ranges need the same length" };
-  return { value: { ports, protocol: word, published: published || null } };
+  return { value: { ports: firstOf(ports), protocol: word, published: published || null } };
 }
 
-function rangeOf(text: string): readonly number[] | undefined {
+interface PortRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+function firstOf({ first, count }: PortRange): readonly number[] {
+  return Array.from({ length: Math.min(count, MOST_PORTS) }, (_, index) => first + index);
+}
+
+function rangeOf(text: string): PortRange | undefined {
   const [first = 0, last = first] = text.split("-").map(Number);
   if (first < 1 || last > 65_535 || last < first) return undefined;
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  return { first, count: last - first + 1 };
 }
 
 /** Tells a number and dots or colons from an address of this machine. */

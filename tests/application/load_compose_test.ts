@@ -24,6 +24,10 @@ function refusal(files: Readonly<Record<string, string>>, wish: Partial<LoadComp
   );
 }
 
+function repeated(word: string, count: number): string {
+  return Array<string>(count).fill(word).join(", ");
+}
+
 describe("loadCompose()", () => {
   test("names the first ten problems and counts the others", async () => {
     const keys = Array.from({ length: 13 }, (_, at) => `    wrong_${at}: 1\n`).join("");
@@ -50,6 +54,39 @@ describe("loadCompose()", () => {
     const failure = await refusal({ "compose.yaml": `services: {a: {image: a, env_file: [${many.join(", ")}]}}` });
     expect(failure.code).toBe("compose_invalid");
   });
+
+  const lines = Array.from({ length: 9_000 }, (_, at) => `K${at}=v`).join("\n");
+  const words = `{services: {b: {image: b, command: [${repeated("a", 4_000)}]}}}`;
+  const tiring: readonly (readonly [what: string, files: Readonly<Record<string, string>>])[] = [
+    [
+      "a file with variables a hundred times",
+      { "compose.yaml": `services: {a: {image: a, env_file: [${repeated("b.env", 100)}]}}`, "b.env": lines },
+    ],
+    ["an include a hundred times", { "compose.yaml": `include: [${repeated("b.yaml", 100)}]`, "b.yaml": words }],
+    [
+      "a file laid over itself a hundred times",
+      { "compose.yaml": `include: [{path: [${repeated("b.yaml", 100)}]}]`, "b.yaml": words },
+    ],
+    [
+      "services that extend each other in a long row",
+      {
+        "compose.yaml": `services:\n  s0: {image: a, tmpfs: [/a]}\n${Array.from({ length: 1_000 }, (_, at) => `  s${at + 1}: {extends: s${at}, tmpfs: [/a]}\n`).join("")}`,
+      },
+    ],
+    [
+      "a thousand mistakes",
+      {
+        "compose.yaml": `services: {a: {image: a, volumes: [${Array.from({ length: 1_000 }, (_, at) => `"v${at}:/v"`).join(", ")}]}}`,
+      },
+    ],
+  ];
+  for (const [what, files] of tiring) {
+    test(`gives up on ${what}`, async () => {
+      const failure = await refusal(files);
+      expect(failure.code).toBe("compose_invalid");
+      expect(failure.details?.[0]?.message).toContain("it takes too much");
+    });
+  }
 
   test("refuses a project of too many bytes", async () => {
     const files = Object.fromEntries(

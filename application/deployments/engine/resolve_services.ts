@@ -2,6 +2,7 @@ import type { Detection } from "../../../domain/detection/detection.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { checkSwaps } from "../../../domain/composition/check_swaps.ts";
 import { resolveEndpoints } from "../../../domain/composition/resolve_endpoints.ts";
 import {
   PLAIN_CONTAINER,
@@ -33,6 +34,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
   const recognised: ServiceSpec[] = [];
   for (const spec of specs) recognised.push(await recognise(run, spec, runtime));
+  checkSwaps(recognised, { sites: true });
   const publicEndpoints = resolveEndpoints(recognised, plan.publicEndpoints).map(({ port, ...endpoint }) => ({
     ...endpoint,
     ...(port !== null && { port }),

@@ -331,6 +331,30 @@ describe("services of a source", () => {
     expect(scene.memory.runtime.started).toEqual([]);
   });
 
+  test("are refused when one could swap what another mounts for a link out of the source, however they are described", async () => {
+    await using scene = await shopScene();
+    const project = await scene.project();
+    const services = [
+      { name: "web", image: "web:1", ports: [80], volumes: ["./public/files:/files:ro"] },
+      { name: "worker", image: "worker:1", volumes: ["./public:/public"] },
+    ];
+    await expect(scene.deploy(project, { services })).rejects.toMatchObject({ code: "mount_inside_writable" });
+  });
+
+  test("are refused when one could swap a site for a link out of the source", async () => {
+    await using scene = await shopScene();
+    const compose = [
+      "services:",
+      "  site: { build: ./public/site }",
+      "  worker: { image: 'worker:1', volumes: ['./public:/public'] }",
+    ].join("\n");
+    const files = { "compose.yaml": compose, "public/site/index.html": "<h1>hello</h1>" };
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
+    const failed = await scene.deployed(await scene.project());
+    expect([failed.status, failed.error?.code]).toEqual(["failed", "mount_inside_writable"]);
+    expect(scene.memory.runtime.started).toEqual([]);
+  });
+
   test("see the machine only where an admin allows it", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = {
@@ -350,5 +374,18 @@ describe("services of a source", () => {
       image: digestOf("web:1"),
       mounts: [{ kind: "path", path: "/srv/media", target: "/media" }],
     });
+  });
+
+  test("do not see on the way back what is not allowed any more", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene, { publicEndpoints: [], hostPaths: ["/srv/media"] });
+    const services = [{ name: "web", image: "web:1", ports: [80], volumes: ["/srv/media:/media"] }];
+    const first = await scene.deployed(project, { services });
+    const second = await scene.deployed(project, { services: [{ name: "web", image: "web:2", ports: [80] }] });
+    expect([first.status, second.status]).toEqual(["ready", "ready"]);
+    await scene.useCases.changeProject(scene.by, project.id, { settings: { hostPaths: [] } });
+    const back = await scene.settled((await scene.useCases.rollback(scene.by, first.id)).id);
+    expect([back.status, back.error?.code]).toEqual(["failed", "host_access_forbidden"]);
+    expect(scene.memory.runtime.started).toHaveLength(2);
   });
 });

@@ -1,0 +1,65 @@
+import { type Failure, invalid } from "../failure.ts";
+import type { ServiceSpec } from "./service_spec.ts";
+import { siteFolder } from "./sole_service.ts";
+
+/** A place of the source or of the machine that a service uses. */
+interface Place {
+  readonly service: string;
+  readonly kind: "source" | "host";
+  readonly path: string;
+  readonly writable: boolean;
+}
+
+/** What is known of services so far. */
+interface SwapOptions {
+  /** Whether it is told which of them are sites. */
+  readonly sites: boolean;
+}
+
+/**
+ * Refuses services of which one may write to a folder that holds what another one mounts or visitors are shown: it could swap that for a link to anything of the
+ * machine, as both are opened by their path, again with every start.
+ */
+export function checkSwaps(services: readonly ServiceSpec[], options: SwapOptions): void {
+  const places = services.flatMap((spec) => placesOf(spec, options));
+  const writable = places.filter((place) => place.writable);
+  const outer = new Map(writable.map((place) => [keyOf(place, place.path), place]));
+  const lengths = [...new Set(writable.map(({ path }) => path.length))].toSorted((a, b) => a - b);
+  for (const inner of places) {
+    for (const length of lengths) {
+      if (length >= inner.path.length) break;
+      const above = outer.get(keyOf(inner, inner.path.slice(0, length)));
+      if (above && isInside(inner.path, above.path)) throw refusal(above, inner);
+    }
+  }
+}
+
+function keyOf({ kind }: Place, path: string): string {
+  return `${kind} ${path}`;
+}
+
+function placesOf(spec: ServiceSpec, { sites }: SwapOptions): readonly Place[] {
+  const { container, name: service } = spec;
+  const mounts = container.mounts.flatMap((mount): readonly Place[] =>
+    mount.kind === "source" || mount.kind === "host"
+      ? [{ service, kind: mount.kind, path: mount.path, writable: !mount.readOnly }]
+      : [],
+  );
+  const site = sites ? siteFolder(spec) : null;
+  return site === null ? mounts : [...mounts, { service, kind: "source", path: site, writable: false }];
+}
+
+/** Tells whether a path lies in a folder and is not that folder itself. */
+function isInside(path: string, folder: string): boolean {
+  return folder === "" || folder === "/" ? path !== folder : path.startsWith(`${folder}/`);
+}
+
+function refusal({ kind, path, service }: Place, inner: Place): Failure {
+  const shown = kind === "host" ? path : `./${path}`;
+  const what = kind === "host" ? inner.path : `./${inner.path}`;
+  const whose = inner.service === service ? "it uses too" : `${inner.service} uses`;
+  return invalid(
+    "mount_inside_writable",
+    `Cannot let ${service} write to "${shown}": "${what}", which ${whose}, lies inside. Mount the outer one with :ro, or keep the inner one elsewhere`,
+  );
+}
