@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { Project } from "../../../domain/project.ts";
+import type { DeploymentQueue } from "../../../ports/deployment_queue.ts";
 import type { EngineScene } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/intercepted.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene, standing, versions } from "../../support/service_scene.ts";
 import { sideBySide } from "../../support/side_by_side.ts";
 
@@ -70,4 +72,32 @@ describe("a service that nobody visits never runs twice", () => {
     expect(await versions(scene, project)).toEqual({ ...SHOP, db: "2", api: "2" });
     expect(beside).toEqual([]);
   });
+
+  test("when a server goes on with a reject that another had begun", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const held = await deployShop(scene, project, { ...SHOP, db: "2", api: "2", worker: "bad" });
+    await scene.rest();
+    const beside = sideBySide(scene, "db");
+    const rejected = scene.useCases.rejectDeployment(scene.by, held.id);
+    // Killed with the former version of both running already.
+    let isDead = false;
+    const runtime = intercepted(scene.world.runtime, "find", (goOn, [instanceId]) =>
+      isDead || (isDead = `${instanceId}`.includes("-api-1r")) ? new Promise(() => {}) : goOn(),
+    );
+    scene.doomed({ ...scene.world, runtime, deploymentQueue: untilDead(scene.world.deploymentQueue, () => isDead) });
+    while (!isDead) await Bun.sleep(1);
+    scene.memory.clock.advance(60_000);
+    scene.work();
+    expect((await rejected).deployment.status).toBe("rejected");
+    expect(await versions(scene, project)).toMatchObject({ web: "1", api: "1", db: "1", worker: "1" });
+    expect(beside).toEqual([]);
+  });
 });
+
+/** A queue as a process sees it that renews no lease once it is dead. */
+function untilDead(queue: DeploymentQueue, isDead: () => boolean): DeploymentQueue {
+  const renewed = intercepted(queue, "renew", (goOn) => (isDead() ? new Promise(() => {}) : goOn()));
+  return intercepted(renewed, "take", (goOn) => (isDead() ? new Promise(() => {}) : goOn()));
+}
