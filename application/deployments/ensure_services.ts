@@ -1,36 +1,93 @@
 import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { ServiceRecord } from "../../domain/composition/composition.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import type { Instance } from "../../ports/runtime.ts";
+import { publicServices } from "./engine/public_services.ts";
 import { recordsOf } from "./engine/records_of.ts";
-import { startService, type StartServicePorts } from "./engine/start_service.ts";
+import { scopeOf, startService, type StartServicePorts } from "./engine/start_service.ts";
+
+const GRACE_MS = 10_000;
 
 export interface EnsureServicesPorts extends StartServicePorts {
   readonly compositions: Compositions;
 }
 
-/** Starts again what is gone of a release that is to run, those first that others depend on; resolves to what runs of it. */
-export async function ensureServices(ports: EnsureServicesPorts, deployment: Deployment): Promise<readonly Instance[]> {
+/** Tells whether a service may be started now. */
+export type MayStart = (name: string) => Promise<boolean>;
+
+/**
+ * Starts again what is gone of a release that is to run, those first that others depend on; resolves to what runs of it. Where nobody visits a service, another
+ * version of it goes first. One that cannot be started keeps no other from it: why is thrown once all were tried.
+ */
+export async function ensureServices(
+  ports: EnsureServicesPorts,
+  deployment: Deployment,
+  mayStart: MayStart = () => Promise.resolve(true),
+): Promise<readonly Instance[]> {
   const found = new Map<string, Instance>();
-  const missing = new Set<string>();
+  const missing = new Map<string, string>();
   const look = async ({ instanceId }: DeployedService) =>
     instanceId === null ? undefined : ports.runtime.find(instanceId);
   const instances = await Promise.all(deployment.services.map(look));
   for (const [index, { name, instanceId }] of deployment.services.entries()) {
     const instance = instances[index];
     if (instance) found.set(name, instance);
-    else if (instanceId !== null) missing.add(name);
+    else if (instanceId !== null) missing.set(name, instanceId);
   }
   if (missing.size === 0) return [...found.values()];
   const records = await recordsOf(ports, deployment);
+  const failures: unknown[] = [];
   const start = async (name: string): Promise<void> => {
     const record = records.find(({ spec }) => spec.name === name);
-    const instanceId = deployment.services.find((service) => service.name === name)?.instanceId;
+    const instanceId = missing.get(name);
+    missing.delete(name);
     // What ended by itself has done what it had to.
-    if (!missing.delete(name) || !record || !instanceId || record.spec.oneShot) return;
+    if (!record || !instanceId || record.spec.oneShot || !(await mayStart(name))) return;
     for (const { service } of record.spec.dependsOn) await start(service);
     const peers = record.spec.dependsOn.flatMap(({ service }) => found.get(service) ?? []);
-    found.set(name, await startService(ports, { deployment, record, instanceId, peers }));
+    try {
+      found.set(name, await started(ports, { deployment, record, instanceId, peers }));
+    } catch (error) {
+      failures.push(error);
+    }
   };
   for (const { name } of deployment.services) await start(name);
+  // What only is away tells more than what it led to.
+  if (failures.length > 0) throw failures.find(isUnavailable) ?? failures[0];
   return [...found.values()];
+}
+
+interface Missing {
+  readonly deployment: Deployment;
+  readonly record: ServiceRecord;
+  readonly instanceId: string;
+  readonly peers: readonly Instance[];
+}
+
+async function started(ports: EnsureServicesPorts, missing: Missing): Promise<Instance> {
+  const { deployment, instanceId, record } = missing;
+  if (!publicServices(deployment).has(record.spec.name)) await makeRoom(ports, missing);
+  try {
+    return await startService(ports, missing);
+  } catch (error) {
+    // Whoever else makes sure of it was quicker.
+    const instance = await ports.runtime.find(instanceId).catch(() => undefined);
+    if (!instance) throw error;
+    return instance;
+  }
+}
+
+/** What a changeover left that was broken off would share a volume with it, or work on the same queue. */
+async function makeRoom({ deployments, runtime }: EnsureServicesPorts, { deployment, record }: Missing): Promise<void> {
+  for (const { deploymentId, instanceId, projectId, service } of await runtime.list()) {
+    if (projectId !== deployment.projectId || service !== record.spec.name) continue;
+    const owner = deploymentId === deployment.id ? deployment : await deployments.get(deploymentId);
+    const isOfScope = owner ? scopeOf(owner) === scopeOf(deployment) : deployment.environment !== "preview";
+    if (isOfScope) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Failure && error.kind === "unavailable";
 }

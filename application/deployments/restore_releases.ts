@@ -1,9 +1,11 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-import { ensureServices, type EnsureServicesPorts } from "./ensure_services.ts";
+import { ensureServices, type EnsureServicesPorts, type MayStart } from "./ensure_services.ts";
+import { publicServices } from "./engine/public_services.ts";
 import { routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
@@ -28,21 +30,52 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
     const releases = (await ports.liveReleases.list()).filter(({ deployment }) => only?.has(deployment.id) ?? true);
     const restored = releases.map(async (release) => {
       try {
-        const instances = await ensureServices(ports, release.deployment);
-        await Promise.all(instances.map(({ instanceId }) => untilUp(ports.runtime, instanceId)));
+        const failure = await ensured(ports, release.deployment);
+        if (failure) complain(release, failure.error);
         routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
       } catch (error) {
         if (isEngineAway(error)) {
           waiting.add(release.deployment.id);
           if (!only) routes.push(...(await routesAt(ports, release, { kind: "starting" }, baseDomain)));
         }
-        const why = error instanceof Error ? error.message : String(error);
-        const where = { projectId: release.project.id, error: why };
-        if (!only) ports.log.write("error", "A live release could not be started again", where);
+        complain(release, error);
       }
     });
     await Promise.all(restored);
     return { routes, waiting };
+
+    function complain({ project }: LiveRelease, error: unknown): void {
+      const why = error instanceof Error ? error.message : String(error);
+      if (!only)
+        ports.log.write("error", "A live release could not be started again", { projectId: project.id, error: why });
+    }
+  };
+}
+
+/** Has all of a release run that can; resolves to why a part of it does not. While an engine is away nothing is known, and that is thrown. */
+async function ensured(
+  ports: RestoreReleasesPorts,
+  deployment: Deployment,
+): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    const instances = await ensureServices(ports, deployment, mayStart(ports, deployment));
+    await Promise.all(instances.map(({ instanceId }) => untilUp(ports.runtime, instanceId)));
+    return undefined;
+  } catch (error) {
+    if (isEngineAway(error)) throw error;
+    return { error };
+  }
+}
+
+/** A service that gave way to its next version is not to come back beside it: whoever carries that out knows. Those that visitors get to never give way. */
+function mayStart({ deployments }: RestoreReleasesPorts, deployment: Deployment): MayStart {
+  const publicly = publicServices(deployment);
+  return async (name) => {
+    if (deployment.environment === "preview" || publicly.has(name)) return true;
+    const all = await deployments.ofProject(deployment.projectId);
+    return !all.some(({ asked, environment, status }) => {
+      return asked !== null || (status === "deploying" && environment === "production");
+    });
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
-import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import { checkHostMounts } from "../../projects/check_host_mounts.ts";
@@ -8,6 +7,7 @@ import { cleanImages } from "../clean_images.ts";
 import { ensureServices } from "../ensure_services.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome, Standing } from "./changeover_plan.ts";
+import { publicServices } from "./public_services.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import { type Run, step, type StopReason, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo } from "./serve.ts";
@@ -118,12 +118,6 @@ export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Dep
     return [{ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) }];
   };
   return (await Promise.all((await recordsOf(ports, deployment)).map(standing))).flat();
-}
-
-/** The services that addresses lead to. */
-export function publicServices(deployment: Deployment): ReadonlySet<string> {
-  if (!hasServices(deployment)) return new Set([SOLE_SERVICE]);
-  return new Set(deployment.plan.publicEndpoints.flatMap(({ service }) => service ?? []));
 }
 
 /** Notes which services there are and where visitors find them. */

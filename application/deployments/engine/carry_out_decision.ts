@@ -6,9 +6,11 @@ import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { ensureServices } from "../ensure_services.ts";
-import { publicServices, retire, standingsOf } from "./bring_live.ts";
+import type { Instance } from "../../../ports/runtime.ts";
+import { retire, standingsOf } from "./bring_live.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome } from "./changeover_plan.ts";
+import { publicServices } from "./public_services.ts";
 import { recordsOf } from "./records_of.ts";
 import { isOutage, type Run, say, store, TakenAway } from "./run.ts";
 import { routesTo } from "./serve.ts";
@@ -21,7 +23,8 @@ export async function carryOutDecision(run: Run, asked: "keep" | "reject"): Prom
     else await reject(run);
   } catch (error) {
     const isOurs = !run.signal.aborted && !isOutage(error) && !(error instanceof TakenAway);
-    if (isOurs && error instanceof Failure) return openAgain(run, asked, error);
+    // Once visitors are led back there is no way but on.
+    if (isOurs && error instanceof Failure && (await isLive(run))) return openAgain(run, asked, error);
     run.writer.discard();
     throw error;
   }
@@ -30,24 +33,19 @@ export async function carryOutDecision(run: Run, asked: "keep" | "reject"): Prom
 /** What came up is what runs; nobody goes back behind it. */
 async function keep(run: Run): Promise<void> {
   say(run, null, "Kept: what came up serves, the rest stays as it was");
-  await retire(run);
-  await tidyUp(run, run.deployment);
+  await tidyUp(run, run.deployment, () => dropUpload(run.ports, run.deployment));
   await end(run, "kept", (deployment) => ({ ...deployment, error: null }));
 }
 
 /** Every service goes back to where it was before this deployment; what is the same is left alone. */
 async function reject(run: Run): Promise<void> {
-  const { deployments, liveReleases } = run.ports;
-  const { replaces, projectId } = run.deployment;
+  const { replaces } = run.deployment;
   say(run, null, "Rejected: what changed goes back to where it was");
-  const former = replaces === null ? undefined : await deployments.get(replaces);
-  const live = (await liveReleases.find(projectId))?.deployment.id;
-  // A server that was killed right after it had led visitors back has only to tidy up.
-  const isBack = live !== run.deployment.id;
-  const restored = isBack ? former : await lead(run, former);
-  await retire(run, { services: restored?.services ?? [] });
-  await tidyUp(run, restored);
-  await dropOwn(run);
+  const former = replaces === null ? undefined : await run.ports.deployments.get(replaces);
+  // A server that was killed right after it had led visitors back has only to tell the others and to tidy up.
+  const restored = former && (await isLive(run)) ? await bringBack(run, former) : former;
+  await lead(run, restored);
+  await tidyUp(run, restored, () => dropOwn(run, restored));
   await end(run, "rejected", (deployment) => ({
     ...deployment,
     artifactAvailable: false,
@@ -55,10 +53,13 @@ async function reject(run: Run): Promise<void> {
   }));
 }
 
-/** Brings the former release up where it differs, and leads visitors to it; where there was none, to nothing. */
-async function lead(run: Run, former: Deployment | undefined): Promise<Deployment | undefined> {
-  const { ports, project, settings } = run;
-  const restored = former && (await bringBack(run, former));
+/** Whether visitors are still led to it. */
+async function isLive({ deployment, ports }: Run): Promise<boolean> {
+  return (await ports.liveReleases.find(deployment.projectId))?.deployment.id === deployment.id;
+}
+
+/** Leads visitors to a release that runs; to nothing where there was none. */
+async function lead({ ports, project, settings }: Run, restored: Deployment | undefined): Promise<void> {
   const routes = restored ? await routesTo(ports, project, restored, settings.baseDomain) : [];
   await ports.projects.change(project.organizationId, project.id, {
     at: ports.clock.now(),
@@ -66,17 +67,21 @@ async function lead(run: Run, former: Deployment | undefined): Promise<Deploymen
   });
   await ports.edge.switch(project.id, routes);
   await ports.liveReleases.announce(project.id);
-  return restored;
 }
 
+/** Brings the former release up where it differs. */
 async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
   const { ports, deployment } = run;
+  const publicly = publicServices(former);
+  // What a killed server had begun of what nobody visits would be in the way.
+  await removeBegun(run, ({ service }) => !publicly.has(service));
   const changeover = new Changeover(run, {
     former: await standingsOf(run, deployment),
     wanted: await recordsOf(ports, former),
     deployment: former,
-    owner: { id: former.id, attempts: `${former.attempts}r${deployment.attempts}` },
-    publicly: publicServices(former),
+    // The same release may be gone back to again, from another deployment.
+    owner: { id: former.id, attempts: `${former.attempts}r${deployment.version}-${deployment.attempts}` },
+    publicly,
     // What is stored stays true until visitors are led back: a killed server finds everything as it was.
     tell: async (name, { status = "pending", error = null }) =>
       run.writer.event({ type: "service", name, status, error }),
@@ -111,13 +116,8 @@ function standing(service: DeployedService, outcomes: readonly Outcome[]): Deplo
 
 /** Leaves everything as it was when the decision was asked for. */
 async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): Promise<void> {
-  const { ports } = run;
-  await ensureServices(ports, run.deployment);
-  const needed = new Set(run.deployment.services.map(({ instanceId }) => instanceId));
-  const surplus = (await ports.runtime.list()).filter(
-    ({ deploymentId, instanceId }) => deploymentId === run.deployment.replaces && !needed.has(instanceId),
-  );
-  for (const { instanceId } of surplus) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  await ensureServices(run.ports, run.deployment);
+  await removeBegun(run, () => true);
   const message = run.writer.masked(failure.message);
   say(run, null, `Cannot ${asked} this deployment: ${message}`, "error");
   await store(run, (deployment) => ({
@@ -128,25 +128,42 @@ async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): 
   }));
 }
 
-async function dropOwn({ deployment, ports }: Run): Promise<void> {
-  if ((deployment.artifactOf ?? deployment.id) === deployment.id) {
-    await ports.releaseFolders.remove(deployment.id);
-    await ports.releaseImages.remove(deployment.id);
-  }
-  await dropUpload(ports, deployment);
+/** Removes what runs of the release before that is not part of this one. */
+async function removeBegun({ deployment, ports }: Run, which: (instance: Instance) => boolean): Promise<void> {
+  const needed = new Set(deployment.services.map(({ instanceId }) => instanceId));
+  const begun = (await ports.runtime.list()).filter(
+    (instance) => instance.deploymentId === deployment.replaces && !needed.has(instance.instanceId) && which(instance),
+  );
+  for (const { instanceId } of begun) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
 }
 
-async function tidyUp(run: Run, live: Deployment | undefined): Promise<void> {
-  try {
-    await cleanReleases(
-      run.ports,
-      run.settings.rollbackWindow,
-    )({ ...run.project, activeDeploymentId: live?.id ?? null });
-    await dropUpload(run.ports, run.deployment);
-    await cleanImages(run.ports)();
-  } catch (error) {
-    if (isOutage(error)) throw error;
-    say(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
+/** Gives up what this deployment was made of; the sweep takes what the release that serves again has taken over, once that lets go of it. */
+async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined): Promise<void> {
+  await dropUpload(ports, deployment);
+  if ((deployment.artifactOf ?? deployment.id) !== deployment.id) return;
+  const needed = new Set(live?.services.map(({ instanceId }) => instanceId));
+  const instances = await ports.runtime.list();
+  if (instances.some((one) => one.deploymentId === deployment.id && needed.has(one.instanceId))) return;
+  await ports.releaseFolders.remove(deployment.id);
+  if (deployment.plan.runtime === "docker") await ports.releaseImages.remove(deployment.id);
+}
+
+/** Gives up what is not part of the release that serves now; trouble with that changes nothing about it. */
+async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
+  const project = { ...run.project, activeDeploymentId: live?.id ?? null };
+  const works = [
+    () => retire(run, { services: live?.services ?? [] }),
+    drop,
+    () => cleanReleases(run.ports, run.settings.rollbackWindow)(project),
+    () => cleanImages(run.ports)(),
+  ];
+  for (const work of works) {
+    try {
+      await work();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      say(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
+    }
   }
 }
 

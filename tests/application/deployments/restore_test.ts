@@ -4,6 +4,7 @@ import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EdgeRoute } from "../../../ports/edge.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
+import { deployShop, shopProject, shopScene, standing } from "../../support/service_scene.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 
@@ -65,6 +66,26 @@ describe("restoreReleases()", () => {
     const { routes, waiting } = await restore();
     expect(routes.map(({ servedBy }) => servedBy)).toEqual([expect.stringContaining(other.id)]);
     expect(waiting.size).toBe(0);
+    expect(JSON.stringify(scene.memory.log.lines)).toContain("no such program");
+  });
+});
+
+describe("restoreReleases() of several services", () => {
+  test("starts all that can be and leads to them, whichever cannot", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, { worker: "1", migrate: "1", db: "1", web: "1", api: "1" });
+    for (const { instanceId } of await scene.memory.runtime.list()) await scene.memory.runtime.remove(instanceId);
+    const { runtime } = scene.memory;
+    const start = runtime.start.bind(runtime);
+    runtime.start = (request) =>
+      request.service === "worker" ? Promise.reject(new Error("no such program")) : start(request);
+    const { routes } = await restoreReleases(scene.world, { baseDomain: "localhost" })();
+    expect(routes.map(({ pathPrefix, target }) => [pathPrefix, target.kind])).toEqual([
+      ["/", "address"],
+      ["/api", "address"],
+    ]);
+    expect(Object.keys(await standing(scene, project)).toSorted()).toEqual(["api", "db", "web"]);
     expect(JSON.stringify(scene.memory.log.lines)).toContain("no such program");
   });
 });

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { Project } from "../../../domain/project.ts";
+import type { DeploymentQueue } from "../../../ports/deployment_queue.ts";
+import type { EngineScene } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/intercepted.ts";
+import { deployShop, SHOP, shop, shopProject, shopScene, standing, versions } from "../../support/service_scene.ts";
+import { sideBySide } from "../../support/side_by_side.ts";
+
+/** A scene in which the database is being replaced and does not say yet that it is well. */
+async function replacingDatabase(scene: EngineScene, project: Project) {
+  await deployShop(scene, project, SHOP);
+  const beside = sideBySide(scene, "db");
+  let isWell = false;
+  scene.memory.runtime.scripts.set("service:db", {
+    does: "answers",
+    health: () => (isWell ? "healthy" : "starting"),
+  });
+  const { id } = await scene.deploy(project, { services: shop({ ...SHOP, db: "2" }) });
+  const isStarting = ({ services }: Deployment) =>
+    services.some(({ name, status, instanceId }) => name === "db" && status === "starting" && instanceId !== null);
+  await scene.until(id, isStarting);
+  while ((await scene.memory.runtime.list()).every(({ deploymentId }) => deploymentId !== id)) await Bun.sleep(1);
+  return { id, beside, getWell: () => void (isWell = true) };
+}
+
+describe("a service that nobody visits never runs twice", () => {
+  const SLOW = { engine: { healthMs: 20_000 } };
+
+  test("when the sweep looks for what is gone while it is being replaced", async () => {
+    await using scene = await shopScene(SLOW);
+    const project = await shopProject(scene);
+    const { id, beside, getWell } = await replacingDatabase(scene, project);
+    await reviveReleases(scene.world, restoreReleases(scene.world, { baseDomain: "localhost" }))();
+    getWell();
+    expect((await scene.settled(id)).status).toBe("ready");
+    expect(beside).toEqual([]);
+  });
+
+  test("when another server starts while it is being replaced; what visitors get to is brought back", async () => {
+    await using scene = await shopScene(SLOW);
+    const project = await shopProject(scene);
+    const { id, beside, getWell } = await replacingDatabase(scene, project);
+    const { web } = await standing(scene, project);
+    await scene.memory.runtime.remove(web!.instanceId);
+    const { routes } = await restoreReleases(scene.world, { baseDomain: "localhost" })();
+    expect(routes.map(({ servedBy }) => servedBy)).toContain(web!.instanceId);
+    getWell();
+    expect((await scene.settled(id)).status).toBe("ready");
+    expect(beside).toEqual([]);
+  });
+
+  test("when it comes back because somebody cancels", async () => {
+    await using scene = await shopScene(SLOW);
+    const project = await shopProject(scene);
+    const { id, beside } = await replacingDatabase(scene, project);
+    await scene.useCases.cancelDeployment(scene.by, id);
+    expect(await versions(scene, project)).toEqual(SHOP);
+    expect(beside).toEqual([]);
+  });
+
+  test("when it comes back because a reject did not work", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const held = await deployShop(scene, project, { ...SHOP, db: "2", api: "2", worker: "bad" });
+    const beside = sideBySide(scene, "db");
+    scene.memory.runtime.scripts.set("service:api", { does: "ends", code: 1 });
+    const refused = scene.useCases.rejectDeployment(scene.by, held.id).catch((error: unknown) => error);
+    expect(await refused).toMatchObject({ code: "reject_failed" });
+    expect(await versions(scene, project)).toEqual({ ...SHOP, db: "2", api: "2" });
+    expect(beside).toEqual([]);
+  });
+
+  test("when a server goes on with a reject that another had begun", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const held = await deployShop(scene, project, { ...SHOP, db: "2", api: "2", worker: "bad" });
+    await scene.rest();
+    const beside = sideBySide(scene, "db");
+    const rejected = scene.useCases.rejectDeployment(scene.by, held.id);
+    // Killed with the former version of both running already.
+    let isDead = false;
+    const runtime = intercepted(scene.world.runtime, "find", (goOn, [instanceId]) =>
+      isDead || (isDead = `${instanceId}`.includes("-api-1r")) ? new Promise(() => {}) : goOn(),
+    );
+    scene.doomed({ ...scene.world, runtime, deploymentQueue: untilDead(scene.world.deploymentQueue, () => isDead) });
+    while (!isDead) await Bun.sleep(1);
+    scene.memory.clock.advance(60_000);
+    scene.work();
+    expect((await rejected).deployment.status).toBe("rejected");
+    expect(await versions(scene, project)).toMatchObject({ web: "1", api: "1", db: "1", worker: "1" });
+    expect(beside).toEqual([]);
+  });
+});
+
+/** A queue as a process sees it that renews no lease once it is dead. */
+function untilDead(queue: DeploymentQueue, isDead: () => boolean): DeploymentQueue {
+  const renewed = intercepted(queue, "renew", (goOn) => (isDead() ? new Promise(() => {}) : goOn()));
+  return intercepted(renewed, "take", (goOn) => (isDead() ? new Promise(() => {}) : goOn()));
+}
