@@ -7,7 +7,7 @@ export interface HostRules {
   readonly mode: "self-hosted" | "cloud";
   /** What an admin allowed this project: absolute paths, and the engine's names of volumes. */
   readonly hostPaths: readonly string[];
-  /** Folders that the operator opens to every project. */
+  /** Folders that the operator lets every project read. */
   readonly roots: readonly string[];
   /** The service's own data, which nobody gets. */
   readonly dataFolder: string;
@@ -50,8 +50,10 @@ function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: Hos
   if (isWithin(path, data) || isWithin(data, path)) return "Slipway's own data lies there. Use another folder";
   if (SOCKETS.some((socket) => isWithin(socket, path)) && !allowed.includes(path))
     return `a container engine's socket is there, and whoever has it rules the machine; ${ask}, exactly as it stands here`;
-  const open = [...allowed, ...roots.map((root) => normalPath(root) ?? root)];
-  return open.some((folder) => isWithin(path, folder)) ? undefined : ask;
+  if (allowed.some((folder) => isWithin(path, folder))) return undefined;
+  // Who may write there could put a link in the place of what others mount, and change what they deploy.
+  if (!roots.some((root) => isWithin(path, normalPath(root) ?? root))) return ask;
+  return mount.readOnly ? undefined : `every project may only read it. Mount it with :ro, or ${ask}`;
 }
 
 /** Tells whether a text can stand in a list of what a project may use: an absolute path, or a volume's name as an engine gives it. */

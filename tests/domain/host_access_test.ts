@@ -53,6 +53,12 @@ describe("checkHostAccess()", () => {
     );
   });
 
+  test("lets a service write where an admin allows it, not where every project may read", () => {
+    expect(check({ kind: "host", path: "/srv/shop", target: "/x", readOnly: false })).toBeUndefined();
+    for (const path of ["/opt/apps", "/opt/apps/one"])
+      expect(() => check({ kind: "host", path, target: "/x", readOnly: false })).toThrow("Mount it with :ro");
+  });
+
   test("says how it can be allowed", () => {
     expect(() => check(host("/etc"))).toThrow("an admin can allow it by adding it to hostPaths of the project");
   });
