@@ -2,6 +2,7 @@ import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
+import { checkHostMounts } from "../../projects/check_host_mounts.ts";
 import { cleanImages } from "../clean_images.ts";
 import { ensureServices } from "../ensure_services.ts";
 import { Changeover, type Outcome, type Standing, STOP_GRACE_MS } from "./changeover.ts";
@@ -23,6 +24,7 @@ export async function bringLive(run: Run): Promise<void> {
     const changeover = await changeoverTo(run, former);
     try {
       await step(run, "start", async () => {
+        await checkMachine(run);
         await nameServices(run);
         await changeover.start();
       });
@@ -87,6 +89,14 @@ async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<
     keepsSame: hasServices(deployment),
     runsOneShots: deployment.rollbackOf === null,
   });
+}
+
+/** Refuses what a release may not use of the machine any more: on the way back nobody has looked at it since it was made, else the build may have taken long. */
+async function checkMachine({ deployment, ports, project, settings }: Run): Promise<void> {
+  if (!hasServices(deployment)) return;
+  const specs = (await recordsOf(ports, deployment)).map(({ spec }) => spec);
+  const { settings: now } = (await ports.projects.find(project.organizationId, project.id)) ?? project;
+  await checkHostMounts({ ...ports, localSources: settings.localSources })({ settings: now }, specs);
 }
 
 /** What a killed process noted of its attempt does not count: all that is wanted is tried again. */

@@ -348,4 +348,17 @@ describe("services of a source", () => {
       mounts: [{ kind: "path", path: "/srv/media", target: "/media" }],
     });
   });
+
+  test("do not see on the way back what is not allowed any more", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene, { publicEndpoints: [], hostPaths: ["/srv/media"] });
+    const services = [{ name: "web", image: "web:1", ports: [80], volumes: ["/srv/media:/media"] }];
+    const first = await scene.deployed(project, { services });
+    const second = await scene.deployed(project, { services: [{ name: "web", image: "web:2", ports: [80] }] });
+    expect([first.status, second.status]).toEqual(["ready", "ready"]);
+    await scene.useCases.changeProject(scene.by, project.id, { settings: { hostPaths: [] } });
+    const back = await scene.settled((await scene.useCases.rollback(scene.by, first.id)).id);
+    expect([back.status, back.error?.code]).toEqual(["failed", "host_access_forbidden"]);
+    expect(scene.memory.runtime.started).toHaveLength(2);
+  });
 });
