@@ -8,6 +8,8 @@ export interface ImageRequest {
   readonly service: string;
   /** The folder whose files the build sees; what its `.dockerignore` names is not sent. */
   readonly folder: string;
+  /** The folder that this one has to lie in with every link resolved; anywhere without. */
+  readonly within?: string;
   /** A Dockerfile in that folder, relative to it, or the text of one that is made for it. */
   readonly dockerfile: { readonly path: string } | GeneratedText;
   /** The stage to stop at; the last one without. */
@@ -37,7 +39,7 @@ export interface BuiltImage {
 }
 
 /** What an image is made from, without how that is told. */
-export type ImageMakings = Pick<ImageRequest, "folder" | "dockerfile" | "target" | "args">;
+export type ImageMakings = Pick<ImageRequest, "folder" | "within" | "dockerfile" | "target" | "args">;
 
 /** Builds images that are known by their deployment and service afterwards. */
 export interface ImageBuilder {
@@ -45,7 +47,7 @@ export interface ImageBuilder {
   features(): Promise<{ readonly mounts: boolean }>;
   /**
    * Builds and keeps an image under its deployment and service; one that was there is replaced. Rejects with an `invalid` failure, code `build_failed`, naming the step
-   * that failed, `base_image_missing` when an image it stands on cannot be had, `link_outside` for a Dockerfile or a link that leads out of the folder; with an
+   * that failed, `base_image_missing` when an image it stands on cannot be had, `link_outside` for a Dockerfile or a link that leads out of the folder, or for a folder that is not within; with an
    * `unavailable` one, code `engine_away`, when the engine does not answer. Aborting ends the build on the engine before it rejects with the signal's reason.
    * No secret is in the image, its history or what is logged.
    */

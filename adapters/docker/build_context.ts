@@ -1,8 +1,8 @@
 import type { Dirent } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { shown } from "../../domain/archive/refusal.ts";
-import { invalid } from "../../domain/failure.ts";
+import { type Failure, invalid } from "../../domain/failure.ts";
 import type { ImageRequest } from "../../ports/image_builder.ts";
 import { type ContextEntry, contextEntry } from "./context_entry.ts";
 import { ContextLinks } from "./context_links.ts";
@@ -18,7 +18,7 @@ export interface BuildContext {
   readonly dockerfile: { readonly name: string; readonly bytes: Uint8Array };
 }
 
-type ContextRequest = Pick<ImageRequest, "folder" | "dockerfile"> & Partial<Pick<ImageRequest, "signal">>;
+type ContextRequest = Pick<ImageRequest, "folder" | "within" | "dockerfile"> & Partial<Pick<ImageRequest, "signal">>;
 
 const ENTRIES_AT_ONCE = 64;
 /** How long to hold up everybody else. */
@@ -26,13 +26,12 @@ const BUSY_MS = 20;
 const GENERATED_NAME = "Dockerfile";
 
 /** Finds out what a build is given, and refuses what leads out of the folder; no content but the Dockerfile's is read. */
-export async function buildContext({ folder, dockerfile, signal }: ContextRequest): Promise<BuildContext> {
+export async function buildContext({ folder, within, dockerfile, signal }: ContextRequest): Promise<BuildContext> {
   const generated = "text" in dockerfile;
   const name = generated ? GENERATED_NAME : dockerfile.path;
   if (!generated && !isInside(name)) throw refusedPath(name);
-  const root = await realpath(folder).catch((cause: unknown) => {
-    throw invalid("build_failed", "Cannot build: the folder with its files is gone; deploy again", { cause });
-  });
+  const root = await placeOf(folder);
+  if (within !== undefined && !`${root}${sep}`.startsWith(`${await placeOf(within)}${sep}`)) throw leadsOut();
   const own = generated ? new TextEncoder().encode(dockerfile.text) : await readInside(root, name);
   if (!own) throw invalid("build_failed", `Cannot build: there is no file ${shown(name)}; set dockerfile to its path`);
   const ignored =
@@ -44,6 +43,17 @@ export async function buildContext({ folder, dockerfile, signal }: ContextReques
     ...(signal && { signal }),
   });
   return { root, entries: await walk.entries(), dockerfile: { name: name.split("/").at(-1)!, bytes: own } };
+}
+
+/** A folder, free of links. */
+function placeOf(folder: string): Promise<string> {
+  return realpath(folder).catch((cause: unknown) => {
+    throw invalid("build_failed", "Cannot build: the folder with its files is gone; deploy again", { cause });
+  });
+}
+
+function leadsOut(): Failure {
+  return invalid("link_outside", "Cannot build: its folder is a link that leads out of the source; use a folder of it");
 }
 
 interface WalkRules {

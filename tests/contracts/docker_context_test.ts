@@ -116,6 +116,23 @@ describe("buildContext()", () => {
     expect(new TextDecoder().decode(dockerfile.bytes)).toBe("FROM scratch");
   });
 
+  test("refuses a folder that is a link out of where it has to lie, however its Dockerfile is told", async () => {
+    await using outside = await folderOf({ secret: "of the machine" });
+    await using folder = await folderOf({ "own/Dockerfile": "FROM scratch", in: { link: "own" } });
+    await symlink(outside.path, join(folder.path, "out"));
+    const within = folder.path;
+    for (const dockerfile of [OWN, MADE]) {
+      for (const path of ["out", "own/../out", ".."]) {
+        const error = await failureOf(buildContext({ folder: join(within, path), within, dockerfile, signal }));
+        expect([error.code, error.message.includes(outside.path)]).toEqual(["link_outside", false]);
+      }
+      for (const path of ["own", "in"]) {
+        const { root } = await buildContext({ folder: join(within, path), within, dockerfile, signal });
+        expect(root).toStartWith(within);
+      }
+    }
+  });
+
   test.each(["", "/etc/hostname", "../Dockerfile", "a/../../b", "a\0b"])("refuses the path %j", async (path) => {
     await using folder = await folderOf({});
     const error = await failureOf(buildContext({ folder: folder.path, dockerfile: { path }, signal }));

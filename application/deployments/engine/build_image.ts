@@ -109,11 +109,13 @@ function lineOrigin({ service }: ImageUnit): string | null {
 async function ownDockerfile(run: Run, unit: ImageUnit): Promise<Makings> {
   const { deployment } = run;
   const { buildArgs, buildTarget, dockerfile, rootDirectory } = unit.plan;
-  const folder = workingFolder(await folderOf(run), unit.plan);
+  const within = await folderOf(run);
+  const folder = workingFolder(within, unit.plan);
   const target = buildTarget === null ? {} : { target: buildTarget };
   if (unit.text !== null) {
     return {
       folder,
+      within,
       dockerfile: { text: unit.text, without: HISTORY },
       args: new Map(Object.entries(buildArgs)),
       ...target,
@@ -134,6 +136,7 @@ async function ownDockerfile(run: Run, unit: ImageUnit): Promise<Makings> {
   const open = unit.givesVariables ? openVariables(run, unit, text) : [];
   return {
     folder,
+    within,
     dockerfile: { path },
     // Of several ports the one that is named first counts; which stage a target is, only the builder knows.
     ...(buildTarget === null ? { listens: dockerfileFacts(text).port } : target),
@@ -174,6 +177,7 @@ async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promi
   });
   return {
     folder: recipe.wholeRepository ? folder : workingFolder(folder, plan),
+    within: folder,
     dockerfile: { text, without: plan.installCommand === null ? HISTORY : [...HISTORY, ...INSTALLED] },
     args: new Map(),
   };
