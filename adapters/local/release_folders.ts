@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
-import { conflict, type Failure, invalidField } from "../../domain/failure.ts";
+import { conflict, type Failure, invalid, invalidField } from "../../domain/failure.ts";
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
 import type { TreeEntry } from "../../ports/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
+import { FolderHandle } from "./folder_handle.ts";
 import { FolderWriter } from "./folder_writer.ts";
 import { removeTree } from "./remove_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
@@ -95,8 +96,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
         await mkdir(part);
         for await (const step of unpack(tar, { limits: BUILT_LIMITS, plain: true })) await writer.take(step);
         const [top] = await entriesOf(part);
-        const place = join(found.path, path);
-        await mkdir(join(place, ".."), { recursive: true });
+        const place = await placeIn(found.path, path);
         await removeTree(place);
         await rename(join(part, top!.name), place);
       } finally {
@@ -138,6 +138,32 @@ export class LocalReleaseFolders implements ReleaseFolders {
 
 function notThere(): Failure {
   return conflict("release_folder_gone", "Cannot go on with this deployment: its release folder is not there any more");
+}
+
+/** Where a path of a tree is, with all folders above it. None of them may be a link: what a container wrote there could lead anywhere. */
+async function placeIn(tree: string, path: string): Promise<string> {
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.length === 0) return tree;
+  if (parts.includes("..")) throw overLink();
+  try {
+    await using whole = await FolderHandle.open(tree);
+    return await placeBelow(whole, parts);
+  } catch (error) {
+    throw ["ENOTDIR", "ELOOP"].includes(codeOf(error)) ? overLink() : error;
+  }
+}
+
+async function placeBelow(above: FolderHandle, [name, ...rest]: readonly string[]): Promise<string> {
+  if (rest.length === 0) return join(await above.realPath(), name!);
+  await using folder = await above.enter(name!, { make: true });
+  return await placeBelow(folder, rest);
+}
+
+function overLink(): Failure {
+  return invalid(
+    "link_outside",
+    "Cannot keep what was built: its folder lies over a link; build into a folder of the source",
+  );
 }
 
 async function failing<T>(action: string, work: () => Promise<T>): Promise<T> {

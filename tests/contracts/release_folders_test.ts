@@ -19,6 +19,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { LocalReleaseFolders } from "../../adapters/local/release_folders.ts";
 import { MemoryReleaseFolders } from "../../adapters/memory/release_folders.ts";
+import { file, streamOf, tar } from "../support/tar_archive.ts";
 import { releaseFoldersContract } from "./release_folders.ts";
 
 // The disk and the processors may be busy with other suites.
@@ -171,6 +172,24 @@ describe("LocalReleaseFolders on the disk", () => {
     expect(most).toBeLessThan(bytes / 4);
     await truncate(join(folder, "large"), bytes + 1);
     expect((await folders.digest("dep_large", "large"))!.digest).not.toBe(digest);
+  });
+
+  test("place() follows no link to where it would put something", async () => {
+    await mkdir(join(root, "machine/inner"), { recursive: true });
+    await writeFile(join(root, "machine/inner/kept"), "kept");
+    const folder = await folders.make("dep_over_link");
+    await mkdir(join(folder, "own"));
+    await symlink(join(root, "machine"), join(folder, "own/out"));
+    const built = tar([file("dist/index.html", "built")]);
+    for (const path of ["own/out/inner", "own/out/inner/deep/er", "own/../../escaped"]) {
+      await expect(folders.place("dep_over_link", path, streamOf(built))).rejects.toMatchObject({
+        code: "link_outside",
+      });
+    }
+    expect(await readdir(join(root, "machine/inner"))).toEqual(["kept"]);
+    await folders.place("dep_over_link", "own/out", streamOf(built));
+    expect(await readdir(join(folder, "own/out"))).toEqual(["index.html"]);
+    expect(await readdir(join(root, "machine/inner"))).toEqual(["kept"]);
   });
 
   test("copy() follows no link that takes the place of a file or folder meanwhile", async () => {
