@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, realpath, stat } from "node:fs/promises";
+import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
 /** A file of a site, open for reading. */
@@ -63,6 +63,10 @@ async function openInside(root: string, name: string, status: 200 | 404): Promis
     if (!inner.every(isPublicName) || !(await stat(path)).isFile()) return undefined;
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { size, ctimeMs, ctime } = await handle.stat();
+    if (!(await isStillAt(handle, path))) {
+      await handle.close();
+      return undefined;
+    }
     return {
       handle,
       size,
@@ -76,6 +80,11 @@ async function openInside(root: string, name: string, status: 200 | 404): Promis
     if (error instanceof Error && "code" in error && MISSING.has(String(error.code))) return undefined;
     throw error;
   }
+}
+
+/** Whether what was opened is what was looked at: a service that writes to the site may have put a link in the place of a folder meanwhile. Only Linux tells. */
+async function isStillAt({ fd }: FileHandle, path: string): Promise<boolean> {
+  return process.platform !== "linux" || (await readlink(`/proc/self/fd/${fd}`).catch(() => "")) === path;
 }
 
 const MISSING = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG", "EISDIR", "ENXIO"]);

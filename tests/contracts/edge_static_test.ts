@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { openStatic } from "../../adapters/edge/static_file.ts";
 import { rawConnection } from "../support/raw_http.ts";
 import { runningEdge, type RunningEdge } from "../support/running_edge.ts";
 
@@ -237,5 +238,31 @@ describe("EdgeServer serves a folder", () => {
     expect(Bun.hash(Buffer.from(text.slice(text.indexOf("\r\n\r\n") + 4), "latin1"))).toBe(Bun.hash(large));
     client.socket.destroy();
     await edge.edge.drained("dep_site.test", 60_000);
+  });
+});
+
+describe("openStatic()", () => {
+  test("follows no link that takes the place of a folder meanwhile", async () => {
+    await fill("swapped", { "d/file.txt": "own" });
+    await fill("machine", { "file.txt": "SECRET" });
+    const [site, at] = [join(folder, "swapped"), join(folder, "swapped/d")];
+    const swapping = new AbortController();
+    const swapper = (async () => {
+      while (!swapping.signal.aborted) {
+        await rename(at, `${at}.away`);
+        await symlink(join(folder, "machine"), at);
+        await rm(at);
+        await rename(`${at}.away`, at);
+      }
+    })();
+    const read = async () => {
+      await using file = await openStatic(site, "/d/file.txt");
+      return file ? (await file.handle.readFile()).toString() : "own";
+    };
+    for (let turn = 0; turn < 300; turn++) {
+      expect(new Set(await Promise.all(Array.from({ length: 16 }, read)))).toEqual(new Set(["own"]));
+    }
+    swapping.abort();
+    await swapper;
   });
 });
