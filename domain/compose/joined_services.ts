@@ -4,6 +4,10 @@ import { nearestWord } from "./nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";
 import type { ReadService } from "./read_service.ts";
 
+/** Each name that moves from one release to the next takes a network of its own, and a machine has some thousands for all projects. */
+const MOST_ALIASES = 50;
+const ALIAS = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
+
 /** The services as they are seen together: who waits for whom, who is done when it ends, who shares an image. `left` are those that are not started. */
 export function joinedServices(
   notes: Notes,
@@ -28,6 +32,7 @@ export function joinedServices(
     container: { ...one.spec.container, aliases: aliasesOf(one, services) },
   }));
   checkCircles(notes, services, specs);
+  checkAliases(notes, services, specs);
   checkSourceMounts(notes, services);
   return specs;
 }
@@ -91,6 +96,20 @@ function aliasesOf({ spec }: ReadService, services: readonly ReadService[]): rea
     names.flatMap(({ alias, service }) => (service === spec.name ? [alias] : [])),
   );
   return [...new Set([...spec.container.aliases, ...linked])];
+}
+
+function checkAliases(notes: Notes, services: readonly ReadService[], specs: readonly ServiceSpec[]): void {
+  const all = specs.map(({ container }) => container.aliases);
+  const odd = all.findIndex((aliases) => aliases.some((alias) => !ALIAS.test(alias)));
+  if (odd >= 0) {
+    const rule = 'names have up to 63 letters, digits, ".", "_" and "-"';
+    notes.problem(services[odd]!.node.at, `Cannot use a further name of ${specs[odd]!.name}: ${rule}`);
+  }
+  const most = all.findIndex((_, index) => new Set(all.slice(0, index + 1).flat()).size > MOST_ALIASES);
+  if (most >= 0) {
+    const reason = `the services of a project have at most ${MOST_ALIASES} beside their own. Remove some`;
+    notes.problem(services[most]!.node.at, `Cannot use the further names of ${specs[most]!.name}: ${reason}`);
+  }
 }
 
 /** Names one circle of services that wait for each other. */
