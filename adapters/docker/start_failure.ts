@@ -28,6 +28,12 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
       cause,
     });
   }
+  // The engine names where it lies on the machine, which is nobody's business but that of whoever runs it.
+  const [, target] = /mounting ".*?" to rootfs at "(.*?)"/.exec(words) ?? [];
+  if (target !== undefined) {
+    const reason = "it cannot be mounted there. A file goes where the image has a file or nothing, a folder likewise";
+    return invalid("mount_failed", `Cannot start this: look at what belongs at "${target}": ${reason}`, { cause });
+  }
   const [, program, why] = /exec: "([^"]*)": (.*?)(?:: unknown)?$/.exec(words) ?? [];
   if (program !== undefined) {
     const shell = runs.command !== null && program === "/bin/sh";

@@ -1,8 +1,10 @@
 import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../domain/deployment/secret_values.ts";
 import type { Principal } from "../../domain/permission.ts";
+import type { Secret } from "../../domain/secret.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { Runtime } from "../../ports/runtime.ts";
@@ -43,7 +45,7 @@ export function readLogs(ports: ReadLogsPorts) {
     );
     if (!running?.instanceId) return [];
     const lines = await ports.runtime.output(running.instanceId, { since, limit });
-    const mask = secretMask(secretValues(deployment, await ports.deployments.environment(id)));
+    const mask = secretMask(await secretsOf(deployment, running.instanceId));
     return lines.map((line) => ({
       ...line,
       message: mask(line.message),
@@ -52,6 +54,16 @@ export function readLogs(ports: ReadLogsPorts) {
       service: running.name,
     }));
   };
+
+  /** What runs may have been left as it was by several deployments: it knows the secrets of the one that started it. */
+  async function secretsOf(deployment: Deployment, instanceId: string): Promise<readonly Secret[]> {
+    const own = secretValues(deployment, await ports.deployments.environment(deployment.id));
+    const startedBy = (await ports.runtime.find(instanceId))?.deploymentId;
+    const starter =
+      startedBy === undefined || startedBy === deployment.id ? undefined : await ports.deployments.get(startedBy);
+    if (!starter) return own;
+    return [...own, ...secretValues(starter, await ports.deployments.environment(starter.id))];
+  }
 }
 
 const PAGE = 5_000;

@@ -1,4 +1,5 @@
 import { CLAIM_MS, type DomainName, normalHostname } from "../../domain/domain_name.ts";
+import { isPreviewLabel } from "../../domain/deployment/preview_label.ts";
 import { invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import type { Principal } from "../../domain/permission.ts";
@@ -36,6 +37,7 @@ export function claimDomain(ports: ClaimDomainPorts) {
       : undefined;
     if (label !== undefined && !isSlug(label))
       throw invalidField("hostname", `give one label of at most 40 characters before .${ports.baseDomain}`);
+    if (label !== undefined && isPreviewLabel(label)) throw taken(hostname);
     const at = ports.clock.now();
     const claim: DomainName = {
       id: newId("dom", at),

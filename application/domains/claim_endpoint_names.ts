@@ -1,4 +1,5 @@
 import { endpointName, pathPrefixOf } from "../../domain/deployment/endpoint_name.ts";
+import { isPreviewLabel } from "../../domain/deployment/preview_label.ts";
 import type { DomainName } from "../../domain/domain_name.ts";
 import { invalid, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
@@ -28,7 +29,7 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
       const held = await heldName(by, hostname);
       if (kind === "custom") requireProven(asked, project, held);
       else if (hostname === ports.publicHost) throw taken(hostname);
-      else if (!held) missing.add(hostname);
+      else if (!held) missing.add(claimable(hostname));
       else if (held.projectId !== project.id) throw await refusal(by, { hostname, projectId: project.id });
     }
     if (missing.size > 0) demand(by, "project:write", { id: project.id });
@@ -39,6 +40,11 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
   async function heldName({ organizationId }: Principal, hostname: string): Promise<DomainName | undefined> {
     const { items } = await ports.domains.list(organizationId, { hostname }, { page: 1, perPage: 1 });
     return items[0];
+  }
+
+  function claimable(hostname: string): string {
+    if (isPreviewLabel(hostname.slice(0, -ports.baseDomain.length - 1))) throw taken(hostname);
+    return hostname;
   }
 
   async function claim(by: Principal, { id: projectId, organizationId }: Project, hostname: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { DomainName } from "../../domain/domain_name.ts";
+import { isPreviewLabel } from "../../domain/deployment/preview_label.ts";
 import { conflict, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
@@ -54,7 +55,8 @@ async function store(
   { name, slug, settings }: { readonly name: string; readonly slug: string; readonly settings: ProjectSettings },
 ): Promise<Project> {
   const at = clock.now();
-  for (let label = slug; ; label = `${slug}-${randomEnding()}`) {
+  const first = isPreviewLabel(slug) ? `${slug}-${randomEnding()}` : slug;
+  for (let label = first; ; label = `${slug}-${randomEnding()}`) {
     const hostname = `${label}.${baseDomain}`;
     if (hostname === publicHost) continue;
     const project: Project = {

@@ -3,6 +3,7 @@ import type { Project } from "../project.ts";
 import type { ResolvedEndpoint } from "../composition/resolve_endpoints.ts";
 import type { Deployment } from "./deployment.ts";
 import { endpointName, pathPrefixOf } from "./endpoint_name.ts";
+import { previewLabel } from "./preview_label.ts";
 
 /** A host name and path that leads to a service of a deployment. */
 export interface PublicAddress {
@@ -32,7 +33,7 @@ export function addressesOf(
 ): readonly PublicAddress[] {
   const endpoints = endpointsOf(deployment);
   if (deployment.environment === "preview") {
-    const hostname = `${project.slug}-v${deployment.version}-${project.id.slice(-6)}.${baseDomain}`;
+    const hostname = `${previewLabel(project, deployment.version)}.${baseDomain}`;
     return eachOnce(endpoints.map((endpoint) => ({ ...addressAt(hostname, endpoint), named: false })));
   }
   const proven = domains.filter(({ verifiedAt }) => verifiedAt !== null).map(({ hostname }) => hostname);

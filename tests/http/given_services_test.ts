@@ -259,8 +259,12 @@ describe("hostPaths", () => {
   test("and LOCAL_SOURCE_ROOTS let services use paths of the machine, and nothing else does", async () => {
     const { project, access } = await scene({ localSourceRoots: ["/opt/apps"] });
     const id = await project({ hostPaths: ["/srv/shop"] });
-    for (const path of ["/srv/shop", "/srv/shop/files", "/opt/apps/one", "/srv/shop/not-there"])
+    for (const path of ["/srv/shop", "/srv/shop/files", "/srv/shop/not-there"])
       expect([path, (await access(id, mounting(path))).status]).toEqual([path, 200]);
+    const { services } = mounting("/opt/apps/one");
+    const reading = services.map((service) => ({ ...service, volumes: ["/opt/apps/one:/x:ro"] }));
+    expect((await access(id, { services: reading })).status).toBe(200);
+    expect((await access(id, { services })).body.error).toContain("Mount it with :ro");
     for (const path of [
       "/srv",
       "/srv/shop/../../etc",

@@ -166,5 +166,7 @@ async function build(run: Run): Promise<void> {
     plan.runtime === "docker"
       ? buildImage(run, await detected(run), signal)
       : buildInFolder(run, { service: null, rootDirectory: plan.rootDirectory }, given, signal);
-  await run.settings.buildSlots.run(() => inTime(run, "finish the build", work, run.signal), run.signal);
+  const { signal } = run;
+  const owner = run.deployment.organizationId;
+  await run.settings.buildSlots.run(() => inTime(run, "finish the build", work, signal), { signal, owner });
 }

@@ -68,9 +68,10 @@ async function all(
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const { buildSlots } = run.settings;
+  const owner = run.deployment.organizationId;
   const works = records.map((record) =>
     buildSlots
-      .run(() => inTime(run, `build ${record.spec.name}`, (ended) => work(record, ended), signal), signal)
+      .run(() => inTime(run, `build ${record.spec.name}`, (ended) => work(record, ended), signal), { signal, owner })
       .catch((error: unknown) => {
         stop.abort(error);
         throw error;
@@ -135,7 +136,7 @@ async function builtFolder(
   for (const { name, command } of commands) say(run, "build", `${spec.name}: ${name}: ${command}`);
   if (commands.length > 0) {
     const unit = { service: spec.name, rootDirectory: plan.rootDirectory };
-    await inTurn.run(() => buildInFolder(run, unit, commands, signal), signal);
+    await inTurn.run(() => buildInFolder(run, unit, commands, signal), { signal });
   }
   return { record: { spec, image: null, madeFrom: digest?.digest ?? null }, port: plan.port };
 }

@@ -1,39 +1,58 @@
-/** Lets so many do something at once; the others wait, in order. */
+interface Waiting {
+  readonly owner: string;
+  readonly begin: () => void;
+}
+
+/** Lets so many do something at once; the others wait. Whose work is under way least is next, in the order in which they came: nobody's many keep others from theirs. */
 export class Slots {
   #free: number;
-  readonly #waiting: (() => void)[] = [];
+  #waiting: readonly Waiting[] = [];
+  readonly #running = new Map<string, number>();
 
   constructor(count: number) {
     this.#free = count;
   }
 
-  /** Does some work once there is room for it; gives up waiting, with the signal's reason, when that aborts. */
-  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    await this.#take(signal);
+  /** Does some work of an owner once there is room for it; gives up waiting, with the signal's reason, when that aborts. */
+  async run<T>(work: () => Promise<T>, { signal, owner = "" }: { signal: AbortSignal; owner?: string }): Promise<T> {
+    await this.#take(owner, signal);
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free++;
+      this.#count(owner, -1);
+      this.#free++;
+      this.#letNextBegin();
     }
   }
 
-  async #take(signal: AbortSignal): Promise<void> {
+  async #take(owner: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
-      return;
-    }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiting: Waiting = { owner, begin: resolve };
     const leave = () => {
-      const at = this.#waiting.indexOf(resolve);
-      if (at < 0) return;
-      this.#waiting.splice(at, 1);
+      if (!this.#waiting.includes(waiting)) return;
+      this.#waiting = this.#waiting.filter((other) => other !== waiting);
       reject(signal.reason);
     };
-    this.#waiting.push(resolve);
+    this.#waiting = [...this.#waiting, waiting];
     signal.addEventListener("abort", leave, { once: true });
+    this.#letNextBegin();
     await promise.finally(() => signal.removeEventListener("abort", leave));
+  }
+
+  #letNextBegin(): void {
+    if (this.#free === 0 || this.#waiting.length === 0) return;
+    const running = ({ owner }: Waiting) => this.#running.get(owner) ?? 0;
+    const next = this.#waiting.reduce((first, other) => (running(other) < running(first) ? other : first));
+    this.#waiting = this.#waiting.filter((other) => other !== next);
+    this.#free--;
+    this.#count(next.owner, 1);
+    next.begin();
+  }
+
+  #count(owner: string, change: number): void {
+    const count = (this.#running.get(owner) ?? 0) + change;
+    if (count === 0) this.#running.delete(owner);
+    else this.#running.set(owner, count);
   }
 }

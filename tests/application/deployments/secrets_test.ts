@@ -4,6 +4,7 @@ import { Secret } from "../../../domain/secret.ts";
 import { BUILD, EngineScene, START } from "../../support/engine_scene.ts";
 import { expectHidden } from "../../support/expect_hidden.ts";
 import { intercepted } from "../../support/intercepted.ts";
+import { deployShop, digestOf, SHOP, shopProject, shopScene } from "../../support/service_scene.ts";
 
 const SECRET = "canary-Xk29+/qT&zzz";
 
@@ -72,4 +73,24 @@ test("a command that holds a secret is shown without it", async () => {
   const { id } = await opened.deployed(project);
   expect(await opened.log(id)).toContain(`build: ${BUILD} --key [secret]`);
   expectHidden(JSON.stringify(await opened.events(id)), { variable: SECRET });
+});
+
+test("what the former version of a service prints is shown without the secrets that it was started with", async () => {
+  await using opened = await shopScene();
+  const project = await shopProject(opened);
+  const set = (value: string) =>
+    opened.useCases.changeVariables(opened.by, project.id, {
+      upserts: [{ key: "API_KEY", value: new Secret(value), secret: true }],
+      deletes: [],
+    });
+  opened.memory.runtime.scripts.set(digestOf("worker:1"), { does: "answers", prints: SHOWN });
+  await set(SECRET);
+  await deployShop(opened, project, SHOP);
+  await set("quite-another-one");
+  const { id, status } = await deployShop(opened, project, { ...SHOP, worker: "bad" });
+  expect(status).toBe("partial_failure");
+  const wanted = { since: 0, limit: 10, kind: "runtime", service: "worker" } as const;
+  const lines = await opened.useCases.readLogs(opened.by, id, wanted);
+  expect(lines[1]?.message).toBe("key=[secret];");
+  expectHidden(JSON.stringify(lines), { variable: SECRET });
 });

@@ -235,6 +235,23 @@ describe("a deployment of several services", () => {
     expect(await standing(scene, project)).toEqual(before);
     expect(await scene.memory.volumes.list(preview.id)).toHaveLength(1);
   });
+
+  test("keeps the addresses of previews for previews: nobody can claim those that are to come", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const preview = await scene.deployed(project, { services: shop(SHOP), environment: "preview" });
+    const label = new URL(preview.urls[0]!).hostname.replace(".localhost", "").replace("-v1-", "-v2-");
+    expect(label).toContain("-v2-");
+    const other = await shopProject(scene);
+    const endpoints = { services: shop(SHOP), publicEndpoints: [{ service: "web", domain: label }] };
+    await expect(scene.deploy(other, endpoints)).rejects.toMatchObject({ code: "hostname_taken" });
+    const hostname = `${label}.localhost`;
+    await expect(scene.useCases.claimDomain(scene.by, { projectId: other.id, hostname })).rejects.toMatchObject({
+      code: "hostname_taken",
+    });
+    const named = await scene.useCases.createProject(scene.by, { name: label, slug: label, settings: {} });
+    expect(named.hostname).not.toBe(hostname);
+  });
 });
 
 describe("services of a source", () => {
