@@ -4,11 +4,11 @@ import type { Project } from "../../domain/project.ts";
 import { startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 
-/** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use. */
+/** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use; resolves to whether there were any. */
 export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
   const { deployments, releaseFolders, runtime } = ports;
   const end = endPreviews(ports);
-  return async function (project: Project): Promise<void> {
+  return async function (project: Project): Promise<boolean> {
     const window = project.settings.rollbackWindow ?? defaultWindow;
     const all = await deployments.ofProject(project.id);
     const ended = await end(all, window);
@@ -17,6 +17,7 @@ export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
       ...keptArtifacts(left, { activeId: project.activeDeploymentId, window }),
       ...(await runIn(left, project)),
     ]);
+    let wereAny = ended.size > 0;
     for (const deployment of left) {
       if (!deployment.artifactAvailable || keep.has(deployment.artifactOf ?? deployment.id)) continue;
       await deployments.change(deployment.id, (stored) => ({
@@ -24,7 +25,9 @@ export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
         events: [],
       }));
       await releaseFolders.remove(deployment.artifactOf ?? deployment.id);
+      wereAny = true;
     }
+    return wereAny;
   };
 
   /** Whose release folders services of the live release run in, or see, that were left as they were. */

@@ -55,12 +55,18 @@ export async function goBack(run: Run): Promise<void> {
   if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
   const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
   await ports.edge.switch(routeKey(deployment), routes);
+  // It is noted that a deployment starts something before it does.
+  if (deployment.steps.some(({ name }) => name === "start")) await removeOwn(run, former);
+  if (failure) throw failure.error;
+}
+
+/** Removes what runs of a deployment and is no part of the release before. */
+async function removeOwn({ deployment, ports }: Run, former: LiveRelease | undefined): Promise<void> {
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
   const own = (await ports.runtime.list()).filter(
     ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
   );
   for (const { instanceId } of own) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
-  if (failure) throw failure.error;
 }
 
 /** The release that serves before this one does; a preview comes after none. */

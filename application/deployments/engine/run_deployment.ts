@@ -98,8 +98,9 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
     retire: () => retire(run),
     clean: async () => {
       await dropUpload(run.ports, deployment);
-      await cleanReleases(run.ports, run.settings.rollbackWindow)(served);
-      if (deployment.plan.runtime === "docker") await cleanImages(run.ports)();
+      const wereAny = await cleanReleases(run.ports, run.settings.rollbackWindow)(served);
+      // To list images takes an engine long; what a killed server left is found by the sweep.
+      if (wereAny && deployment.plan.runtime === "docker") await cleanImages(run.ports)();
     },
   };
   for (const name of which) {
