@@ -179,7 +179,8 @@ async function end(
       const ended = happen(withNoted(run, deployment), what, { at, error });
       // A person decides about a partial failure: until then it is held.
       const isUp = what === "healthy" || what === "partly_healthy";
-      const next = isUp ? { ...ended, held: what === "partly_healthy" } : stopped(ended);
+      // To cancel it came too late, and must not stop whoever carries out the decision.
+      const next = isUp ? { ...ended, held: what === "partly_healthy", cancelRequested: false } : stopped(ended);
       return { deployment: next, events: [...noted, ...lastEvents(next)] };
     }),
   );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../domain/failure.ts";
 import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/intercepted.ts";
 import {
   deployShop,
   SHOP,
@@ -284,5 +285,36 @@ describe("rejectDeployment()", () => {
     const { web } = await standing(scene, project);
     expect(await scene.folders()).toContain(web!.deploymentId);
     expect(web!.deploymentId).toBe(held.id);
+  });
+
+  test("is carried out although somebody asked to cancel when it was too late", async () => {
+    const { promise: retiring, resolve: retire } = Promise.withResolvers<void>();
+    const { promise: cancelled, resolve: go } = Promise.withResolvers<void>();
+    let isSwitched = false;
+    await using scene = await shopScene({
+      replace: (world) => ({
+        runtime: intercepted(world.runtime, "list", async (goOn) => {
+          if (isSwitched) retire();
+          if (isSwitched) await cancelled;
+          return goOn();
+        }),
+        liveReleases: intercepted(world.liveReleases, "announce", (goOn) => {
+          isSwitched = isFirstLive;
+          return goOn();
+        }),
+      }),
+    });
+    let isFirstLive = false;
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    isFirstLive = true;
+    const { id } = await scene.deploy(project, { services: shop({ ...SHOP, api: "2", worker: "bad" }) });
+    await retiring;
+    const refused = scene.useCases.cancelDeployment(scene.by, id).catch((error: unknown) => error);
+    await scene.until(id, ({ cancelRequested }) => cancelRequested);
+    go();
+    expect(await refused).toMatchObject({ code: "deployment_not_movable" });
+    const { deployment } = await scene.useCases.rejectDeployment(scene.by, id);
+    expect(deployment.status).toBe("rejected");
   });
 });
