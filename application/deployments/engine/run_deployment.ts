@@ -7,6 +7,7 @@ import { Failure } from "../../../domain/failure.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { dropUpload } from "../drop_upload.ts";
+import { dropVolumes } from "../drop_volumes.ts";
 import { Waits } from "./ask_approval.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
@@ -153,6 +154,7 @@ async function undo(run: Run): Promise<void> {
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
   const works = [
     () => goBack(run),
+    () => (deployment.plan.runtime === "docker" ? dropVolumes(ports, deployment) : undefined),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
     () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
     () => dropUpload(ports, deployment),
