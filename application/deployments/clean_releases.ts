@@ -3,6 +3,7 @@ import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.
 import type { Project } from "../../domain/project.ts";
 import { startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
+import { hasServices } from "./engine/records_of.ts";
 
 /** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use; resolves to whether there were any. */
 export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
@@ -33,8 +34,7 @@ export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
   /** Whose release folders services of the live release run in, or see, that were left as they were. */
   async function runIn(all: readonly Deployment[], { activeDeploymentId }: Project): Promise<readonly string[]> {
     const live = all.find(({ id }) => id === activeDeploymentId);
-    // A service that is the only one is always of its own release.
-    if (!live || live.services.length < 2) return [];
+    if (!live || !hasServices(live)) return [];
     const needed = new Set(live.services.flatMap(({ instanceId }) => instanceId ?? []));
     const instances = await Promise.all(Array.from(needed, (instanceId) => runtime.find(instanceId)));
     const owners = new Set(instances.flatMap((instance) => instance?.deploymentId ?? []));

@@ -1,18 +1,21 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
+import type { Runtime } from "../../ports/runtime.ts";
 
 export interface DropArtifactPorts {
   readonly deployments: Deployments;
   readonly releaseFolders: ReleaseFolders;
+  readonly runtime: Runtime;
 }
 
-/** Gives up the release folder of a deployment that was deleted or ended, unless another one has it or will start from it. */
+/** Gives up the release folder of a deployment that was deleted or ended, unless another one has it, will start from it or has taken over what runs in it: then the sweep does. */
 export async function dropArtifact(
-  { deployments, releaseFolders }: DropArtifactPorts,
+  { deployments, releaseFolders, runtime }: DropArtifactPorts,
   { id, artifactOf, projectId }: Pick<Deployment, "id" | "artifactOf" | "projectId">,
 ): Promise<void> {
   const artifact = artifactOf ?? id;
+  if ((await runtime.list()).some(({ deploymentId }) => deploymentId === id)) return;
   const all = await deployments.ofProject(projectId);
   if (!all.some((deployment) => needsArtifact(deployment, artifact))) await releaseFolders.remove(artifact);
 }

@@ -5,6 +5,7 @@ import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import type { Volumes } from "../../ports/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
+import { dropVolumes } from "./drop_volumes.ts";
 import { routeKey } from "./engine/serve.ts";
 import { removeInstances } from "./remove_instances.ts";
 
@@ -25,7 +26,8 @@ export function endPreviews(ports: EndPreviewsPorts) {
   const { deployments, edge, liveReleases } = ports;
   return async function (ofProject: readonly Deployment[], window: number): Promise<ReadonlySet<string>> {
     const ended = new Set<string>();
-    for (const { id } of surplusPreviews(ofProject, window)) {
+    for (const { id, services } of surplusPreviews(ofProject, window)) {
+      const instances = services.flatMap(({ instanceId }) => instanceId ?? []);
       const changed = await deployments.change(id, (stored) =>
         servesAsPreview(stored) && !stored.pinned ? { deployment: withoutAnything(stored), events: [] } : undefined,
       );
@@ -34,11 +36,10 @@ export function endPreviews(ports: EndPreviewsPorts) {
       await edge.switch(routeKey(changed), []);
       await liveReleases.announce(routeKey(changed));
       // Long answers may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
-      void edge
-        .drained(id, DRAIN_MS)
+      void Promise.all([id, ...instances].map((servedBy) => edge.drained(servedBy, DRAIN_MS)))
         .then(() => removeInstances(ports, changed))
+        .then(() => dropVolumes(ports, changed))
         .then(() => dropArtifact(ports, changed))
-        .then(() => ports.volumes.remove(id))
         .catch(() => {});
     }
     return ended;

@@ -4,7 +4,9 @@ import type { Principal } from "../../domain/permission.ts";
 import type { Edge } from "../../ports/edge.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Runtime } from "../../ports/runtime.ts";
+import type { Volumes } from "../../ports/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
+import { dropVolumes } from "./drop_volumes.ts";
 import { routeKey } from "./engine/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { removeInstances } from "./remove_instances.ts";
@@ -13,6 +15,7 @@ export interface RemoveDeploymentPorts extends DropArtifactPorts {
   readonly edge: Edge;
   readonly liveReleases: LiveReleases;
   readonly runtime: Runtime;
+  readonly volumes: Volumes;
 }
 
 /** Deletes a deployment that does not run; the live one is stopped, and its project then serves nothing. */
@@ -41,6 +44,7 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
     }
     // A killed server leaves the rest to the sweep.
     await removeInstances(ports, deployment);
+    await dropVolumes(ports, deployment);
     await dropArtifact(ports, deployment);
   };
 }

@@ -2,6 +2,7 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { needsArtifact } from "./drop_artifact.ts";
+import { dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 
 const GRACE_MS = 10_000;
@@ -30,7 +31,9 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
       if (deployment && servesAsPreview(deployment)) previews.push(deployment);
       const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
       const used = kept || occupied.has(id) || (await shares(id));
-      if (!used && !id.startsWith("prepare-")) await releaseFolders.remove(id);
+      if (used || id.startsWith("prepare-")) continue;
+      await dropVolumes(ports, deployment ?? { id, environment: "preview" });
+      await releaseFolders.remove(id);
     }
     await endSurplus(previews);
   }

@@ -86,6 +86,7 @@ function withoutCancelling(signal: AbortSignal): AbortSignal {
 
 async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<Changeover> {
   const { deployment, ports } = run;
+  const isPreview = deployment.environment === "preview";
   await forgetAttempt(run);
   return new Changeover(run, {
     former: former ? await standingsOf(run, former.deployment) : [],
@@ -95,7 +96,10 @@ async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<
     publicly: publicServices(deployment),
     tell: (name, change) => tellService(run, name, change),
     keepsSame: hasServices(deployment),
-    runsOneShots: deployment.rollbackOf === null,
+    // A preview comes after nothing that a decision could go back to, and nobody's deployments are to wait for one.
+    inPart: !isPreview,
+    // It has volumes of its own, too, that nothing was done to.
+    runsOneShots: deployment.rollbackOf === null || isPreview,
   });
 }
 
@@ -217,7 +221,7 @@ export async function retire(run: Run, live: Pick<Deployment, "services"> = run.
     ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
   );
   const retired: Instance[] = [];
-  for (const instance of former) if (!(await isPreview(run, instance.deploymentId))) retired.push(instance);
+  for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
   if (retired.length === 0) return;
   // Long answers and sockets may go on for a while, and need all of it; nobody has to wait for them. A killed server leaves this to the sweep.
   void new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
@@ -228,6 +232,6 @@ export async function retire(run: Run, live: Pick<Deployment, "services"> = run.
     .catch(() => {});
 }
 
-async function isPreview(run: Run, deploymentId: string): Promise<boolean> {
+async function isOfPreview(run: Run, deploymentId: string): Promise<boolean> {
   return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
 }

@@ -86,14 +86,13 @@ async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
     tell: async (name, { status = "pending", error = null }) =>
       run.writer.event({ type: "service", name, status, error }),
     keepsSame: true,
+    inPart: false,
     runsOneShots: false,
   });
   try {
     await changeover.start();
     await changeover.answered();
     const outcomes = await changeover.stayedUp();
-    const failure = outcomes.find((outcome) => outcome.failure !== null)?.failure;
-    if (failure) throw failure;
     for (const { beside, instanceId } of outcomes) if (beside && instanceId) await ports.runtime.introduce(instanceId);
     const changed = await ports.deployments.change(former.id, (stored) => ({
       deployment: { ...stored, services: stored.services.map((service) => standing(service, outcomes)) },

@@ -54,7 +54,7 @@ export class Changeover {
     this.#signal.throwIfAborted();
   }
 
-  /** How each went; throws why when not one is up. */
+  /** How each went; throws why when not one is up, or one is not where all have to be. */
   async answered(): Promise<readonly Outcome[]> {
     await Promise.all(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
     return this.#decided();
@@ -82,7 +82,8 @@ export class Changeover {
 
   #decided(): readonly Outcome[] {
     const outcomes = this.#plan.wanted.map(({ spec }) => this.#outcomes.get(spec.name)!);
-    if (outcomes.length === 0 || outcomes.some(({ status }) => status !== "failed")) return outcomes;
+    if (this.#plan.inPart && !outcomes.every(hasFailed)) return outcomes;
+    if (!outcomes.some(hasFailed)) return outcomes;
     const failures = outcomes.flatMap(({ failure }) => failure ?? []);
     throw failures.find(({ code }) => code !== "dependency_failed") ?? failures[0];
   }
@@ -264,6 +265,10 @@ export class Changeover {
 /** What ended by itself and well stands as long as it is the same. */
 function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService, runs: boolean): boolean {
   return spec.oneShot ? status !== "failed" : runs && instanceId !== null;
+}
+
+function hasFailed({ status }: Outcome): boolean {
+  return status === "failed";
 }
 
 /** Whether one service alone is concerned; a database or an engine that is away concerns all. */

@@ -28,6 +28,8 @@ export interface ChangeoverPlan {
   readonly tell: (name: string, change: Partial<DeployedService>) => Promise<void>;
   /** Whether what is the same is left alone. */
   readonly keepsSame: boolean;
+  /** Whether a part of it is worth having while the rest did not come up. */
+  readonly inPart: boolean;
   /** Whether what ends by itself is run; a way back does not run it again. */
   readonly runsOneShots: boolean;
 }

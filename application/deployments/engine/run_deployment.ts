@@ -7,6 +7,7 @@ import { Failure } from "../../../domain/failure.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { dropUpload } from "../drop_upload.ts";
+import { dropVolumes } from "../drop_volumes.ts";
 import { Waits } from "./ask_approval.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
@@ -154,6 +155,7 @@ async function undo(run: Run): Promise<void> {
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
   const works = [
     () => goBack(run),
+    () => (deployment.plan.runtime === "docker" ? dropVolumes(ports, deployment) : undefined),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
     () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
     () => dropUpload(ports, deployment),
@@ -180,7 +182,8 @@ async function end(
       const ended = happen(withNoted(run, deployment), what, { at, error });
       // A person decides about a partial failure: until then it is held.
       const isUp = what === "healthy" || what === "partly_healthy";
-      const next = isUp ? { ...ended, held: what === "partly_healthy" } : stopped(ended);
+      // To cancel it came too late, and must not stop whoever carries out the decision.
+      const next = isUp ? { ...ended, held: what === "partly_healthy", cancelRequested: false } : stopped(ended);
       return { deployment: next, events: [...noted, ...lastEvents(next)] };
     }),
   );

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { Project } from "../../../domain/project.ts";
 import type { DeploymentQueue } from "../../../ports/deployment_queue.ts";
 import type { EngineScene } from "../../support/engine_scene.ts";
+import { eventually } from "../../support/eventually.ts";
 import { intercepted } from "../../support/intercepted.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene, standing, versions } from "../../support/service_scene.ts";
 import { sideBySide } from "../../support/side_by_side.ts";
@@ -18,9 +18,6 @@ async function replacingDatabase(scene: EngineScene, project: Project) {
     health: () => (isWell ? "healthy" : "starting"),
   });
   const { id } = await scene.deploy(project, { services: shop({ ...SHOP, db: "2" }) });
-  const isStarting = ({ services }: Deployment) =>
-    services.some(({ name, status, instanceId }) => name === "db" && status === "starting" && instanceId !== null);
-  await scene.until(id, isStarting);
   while ((await scene.memory.runtime.list()).every(({ deploymentId }) => deploymentId !== id)) await Bun.sleep(1);
   return { id, beside, getWell: () => void (isWell = true) };
 }
@@ -87,7 +84,10 @@ describe("a service that nobody visits never runs twice", () => {
       isDead || (isDead = `${instanceId}`.includes("-api-1r")) ? new Promise(() => {}) : goOn(),
     );
     scene.doomed({ ...scene.world, runtime, deploymentQueue: untilDead(scene.world.deploymentQueue, () => isDead) });
-    while (!isDead) await Bun.sleep(1);
+    await eventually(
+      async () => isDead,
+      (yes) => yes,
+    );
     scene.memory.clock.advance(60_000);
     scene.work();
     expect((await rejected).deployment.status).toBe("rejected");

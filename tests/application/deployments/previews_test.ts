@@ -130,7 +130,7 @@ describe("previews", () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project();
     const [first] = await previews(scene, project, 1);
-    const done = scene.memory.edge.begin(first!.id);
+    const done = scene.memory.edge.begin(first!.services[0]!.instanceId!);
     const [second] = await previews(scene, project, 1);
     await sweepReleases(scene.memory, 1)();
     expect(await left(scene, [first!])).toEqual({ folders: [first!.id], running: [first!.id], routed: [] });

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { Failure } from "../../../domain/failure.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/intercepted.ts";
+import {
+  deployShop,
+  SHOP,
+  shop,
+  shopProject,
+  shopScene,
+  standing,
+  statuses,
+  versions,
+} from "../../support/service_scene.ts";
+
+const programs = (web: string, api: string) => [
+  { name: "web", rootDirectory: "web", startCommand: `serve ${web}` },
+  { name: "api", rootDirectory: "api", startCommand: `serve ${api}` },
+];
+
+const filesWith = (jobs: string) => ({
+  "compose.yaml": [
+    "services:",
+    "  web: { image: 'web:1', expose: ['80'], volumes: ['./conf:/etc/conf'] }",
+    `  jobs: { image: 'worker:${jobs}' }`,
+  ].join("\n"),
+  "conf/settings": "on",
+});
+
+describe("rejectDeployment()", () => {
+  test("works again for the release that it went back to before, while what served in between is still retiring", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    for (const round of [1, 2]) {
+      const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
+      const { deployment } = await scene.useCases.rejectDeployment(scene.by, held.id);
+      expect([round, deployment.status]).toEqual([round, "rejected"]);
+    }
+    const { api } = await standing(scene, project);
+    const others = async () =>
+      (await scene.memory.runtime.list()).filter((one) => one.service === "api" && one.instanceId !== api!.instanceId);
+    for (const until = Date.now() + 10_000; (await others()).length > 0 && Date.now() < until;) await Bun.sleep(20);
+    expect(await versions(scene, project)).toEqual(SHOP);
+  });
+
+  test("leaves nothing half done where something cannot be removed once visitors are led back", async () => {
+    await using scene = await EngineScene.open();
+    scene.memory.releaseImages.answers = false;
+    const part = APP["package.json"]!;
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", { "web/package.json": part, "api/package.json": part })] };
+    scene.memory.runtime.scripts.set("serve bad", { does: "ends", code: 1 });
+    const project = await scene.project();
+    const first = await scene.deployed(project, { services: programs("1", "1") });
+    const held = await scene.deployed(project, { services: programs("2", "bad") });
+    scene.memory.releaseFolders.remove = () => Promise.reject(new Failure("unavailable", "disk_away", "Cannot remove"));
+    const { deployment, restoredDeploymentId } = await scene.useCases.rejectDeployment(scene.by, held.id);
+    expect([deployment.status, restoredDeploymentId]).toEqual(["rejected", first.id]);
+    expect(Object.keys(await standing(scene, project))).toEqual(["web", "api"]);
+  });
+
+  test("is finished by another server that tells all edges, where the first was killed right after the project was led back", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const first = await deployShop(scene, project, SHOP);
+    const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
+    // As the killed server left it: the former release runs and is the project's, and nobody was told.
+    await scene.rest();
+    const before = scene.memory.edge.routeOf(`${project.slug}.localhost`, "/api")!.servedBy;
+    await scene.memory.projects.change(project.organizationId, project.id, {
+      at: scene.memory.clock.now(),
+      change: () => ({ activeDeploymentId: first.id }),
+    });
+    const told: (string | null)[] = [];
+    scene.memory.liveReleases.onChange((key) => void told.push(key));
+    scene.work();
+    await scene.useCases.rejectDeployment(scene.by, held.id);
+    expect(told).toContain(project.id);
+    expect(scene.memory.edge.routeOf(`${project.slug}.localhost`, "/api")?.servedBy).not.toBe(before);
+  });
+
+  test("keeps the files that a service runs with which only came up again with it", async () => {
+    await using scene = await shopScene();
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", filesWith("1"))] };
+    const project = await scene.project();
+    const { promise: crashed, resolve: crash } = Promise.withResolvers<void>();
+    scene.memory.runtime.scripts.set("service:web", { does: "ends", code: 1, after: crashed });
+    await scene.deployed(project);
+    scene.memory.runtime.scripts.delete("service:web");
+    crash();
+    scene.known.git[REPOSITORY] = { commits: [commit("a2", filesWith("bad"))] };
+    scene.memory.clock.advance(1_000);
+    const held = await scene.deployed(project);
+    expect(statuses(held)).toEqual({ web: "healthy", jobs: "failed" });
+    await scene.useCases.rejectDeployment(scene.by, held.id);
+    const { web } = await standing(scene, project);
+    expect(await scene.folders()).toContain(web!.deploymentId);
+    expect(web!.deploymentId).toBe(held.id);
+  });
+
+  test("is carried out although somebody asked to cancel when it was too late", async () => {
+    const { promise: retiring, resolve: retire } = Promise.withResolvers<void>();
+    const { promise: cancelled, resolve: go } = Promise.withResolvers<void>();
+    let isSwitched = false;
+    await using scene = await shopScene({
+      replace: (world) => ({
+        runtime: intercepted(world.runtime, "list", async (goOn) => {
+          if (isSwitched) retire();
+          if (isSwitched) await cancelled;
+          return goOn();
+        }),
+        liveReleases: intercepted(world.liveReleases, "announce", (goOn) => {
+          isSwitched = isFirstLive;
+          return goOn();
+        }),
+      }),
+    });
+    let isFirstLive = false;
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    isFirstLive = true;
+    const { id } = await scene.deploy(project, { services: shop({ ...SHOP, api: "2", worker: "bad" }) });
+    await retiring;
+    const refused = scene.useCases.cancelDeployment(scene.by, id).catch((error: unknown) => error);
+    await scene.until(id, ({ cancelRequested }) => cancelRequested);
+    go();
+    expect(await refused).toMatchObject({ code: "deployment_not_movable" });
+    const { deployment } = await scene.useCases.rejectDeployment(scene.by, id);
+    expect(deployment.status).toBe("rejected");
+  });
+});
