@@ -1,6 +1,6 @@
 import { isEngineAway } from "../../domain/failure.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { ensureServices, type EnsureServicesPorts } from "./ensure_services.ts";
@@ -73,10 +73,18 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
     const gone = live.filter(({ deployment: { services } }) =>
       services.some(({ instanceId, status }) => instanceId !== null && status !== "done" && !there.has(instanceId)),
     );
-    if (gone.length === 0) return;
-    const { routes } = await restore(new Set(gone.map(({ deployment }) => deployment.id)));
+    const lost: string[] = [];
+    for (const release of gone) if (!(await isBeingChanged(ports, release))) lost.push(release.deployment.id);
+    if (lost.length === 0) return;
+    const { routes } = await restore(new Set(lost));
     for (const key of new Set(routes.map(({ projectId }) => projectId))) await ports.liveReleases.announce(key);
   };
+}
+
+/** Whether somebody may have put it aside for its next version: two of it at once would be in each other's way. */
+async function isBeingChanged({ deployments }: RestoreReleasesPorts, { deployment, project }: LiveRelease) {
+  if (deployment.asked !== null) return true;
+  return (await deployments.ofProject(project.id)).some(({ status }) => status === "deploying");
 }
 
 export interface RestoreLaterOptions {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { restoreLater, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EdgeRoute } from "../../../ports/edge.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
@@ -12,7 +13,7 @@ async function afterPowerCut(scene: EngineScene) {
   const live = await scene.deployed(project);
   const [service] = live.services;
   await scene.world.runtime.remove(service!.instanceId!, { graceMs: 0 });
-  return { live, restore: restoreReleases(scene.world, { baseDomain: "localhost" }) };
+  return { live, project, restore: restoreReleases(scene.world, { baseDomain: "localhost" }) };
 }
 
 describe("restoreReleases()", () => {
@@ -90,5 +91,25 @@ describe("reviveReleases()", () => {
     scene.memory.runtime.start = () => Promise.reject(AWAY);
     await reviveReleases(scene.world, restore)();
     expect(await scene.running()).toEqual([]);
+  });
+
+  test("leaves alone what a deployment or a decision may have put aside", async () => {
+    await using scene = await EngineScene.open();
+    const { live, project, restore } = await afterPowerCut(scene);
+    await scene.rest();
+    const change = (id: string, changed: Partial<Deployment>) =>
+      scene.world.deployments.change(id, (deployment) => ({ deployment: { ...deployment, ...changed }, events: [] }));
+    const revive = reviveReleases(scene.world, restore);
+    await change(live.id, { asked: "reject" });
+    await revive();
+    expect(await scene.running()).toEqual([]);
+    await change(live.id, { asked: null });
+    const next = await scene.deploy(project);
+    await change(next.id, { status: "deploying" });
+    await revive();
+    expect(await scene.running()).toEqual([]);
+    await change(next.id, { status: "failed" });
+    await revive();
+    expect(await scene.running()).toEqual([live.id]);
   });
 });
