@@ -40,7 +40,8 @@ function decideDeployment({ deploymentQueue, deployments }: DecideDeploymentPort
     if (!decided) throw notFound("deployment");
     await deploymentQueue.announce();
     // A worker carries it out, and another one goes on where that is killed.
-    for (let waited = 0; decided.asked !== null && waited < SETTLE_MS; waited += LOOK_MS) {
+    const until = performance.now() + SETTLE_MS;
+    while (decided.asked !== null && performance.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const now = await deployments.get(id);
       if (!now) throw notFound("deployment");
