@@ -69,6 +69,8 @@ async function removeAll(docker: DockerServer["docker"], installation: string): 
   if (containers.length > 0) await docker("rm", "--force", "--volumes", ...containers);
   const networks = await docker("network", "ls", ...label);
   if (networks.length > 0) await docker("network", "rm", ...networks);
+  const volumes = await docker("volume", "ls", ...label);
+  if (volumes.length > 0) await docker("volume", "rm", ...volumes);
   const images = await docker("images", ...label);
   if (images.length > 0) await docker("rmi", "--force", ...new Set(images));
 }

@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { EdgeConnection } from "./edge_connection.ts";
 
 /** What came of a load. */
 export interface LoadOutcome {
@@ -30,9 +30,9 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
   const stopping = new AbortController();
   const { signal } = stopping;
 
-  async function ask(connection: Connection, close: boolean): Promise<void> {
+  async function ask(connection: EdgeConnection, close: boolean): Promise<void> {
     const newest = versions.at(-1);
-    const body = await connection.request(hostname, close);
+    const body = await connection.request({ hostname, close });
     answers++;
     if (newest !== undefined && isOlder(body, newest)) wentBack.push(`${newest} ${body}`);
     if (!versions.includes(body)) versions.push(body);
@@ -40,7 +40,7 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
 
   async function stayOpen(): Promise<void> {
     while (!signal.aborted) {
-      using connection = await Connection.open(port);
+      using connection = await EdgeConnection.open(port);
       try {
         while (!signal.aborted) {
           await ask(connection, false);
@@ -55,7 +55,7 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
   async function openAnew(): Promise<void> {
     for (; !signal.aborted; await Bun.sleep(2)) {
       try {
-        using connection = await Connection.open(port);
+        using connection = await EdgeConnection.open(port);
         await ask(connection, true);
       } catch (error) {
         failures.push(`fresh: ${String(error)}`);
@@ -74,58 +74,4 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
       return { answers, failures, wentBack, versions };
     },
   };
-}
-
-/** One connection to the edge. */
-class Connection implements Disposable {
-  readonly #socket: Socket;
-  #received = "";
-  #change: (() => void) | undefined;
-  #ended: string | undefined;
-
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setEncoding("latin1");
-    socket.on("data", (text: string) => this.#noted(() => (this.#received += text)));
-    socket.on("error", (error) => this.#noted(() => (this.#ended ??= error.message)));
-    socket.on("close", () => this.#noted(() => (this.#ended ??= "closed")));
-  }
-
-  static open(port: number): Promise<Connection> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(port, "127.0.0.1");
-      socket.once("error", reject);
-      socket.once("connect", () => {
-        socket.off("error", reject);
-        resolve(new Connection(socket));
-      });
-    });
-  }
-
-  /** Sends a request and gives the body of its answer. */
-  async request(hostname: string, close: boolean): Promise<string> {
-    const connection = close ? "Connection: close\r\n" : "";
-    this.#socket.write(`GET / HTTP/1.1\r\nHost: ${hostname}\r\n${connection}\r\n`);
-    for (;;) {
-      const head = /^HTTP\/1\.1 (\d+)[^]*?\r\n\r\n/.exec(this.#received);
-      const length = head && Number(/content-length: (\d+)/i.exec(head[0])?.[1] ?? Number.NaN);
-      if (head && length !== null && this.#received.length >= head[0].length + length) {
-        const body = this.#received.slice(head[0].length, head[0].length + length);
-        this.#received = this.#received.slice(head[0].length + length);
-        if (head[1] !== "200") throw new Error(`${head[1]}: ${body.slice(0, 200)}`);
-        return body;
-      }
-      if (this.#ended !== undefined) throw new Error(`${this.#ended} after ${this.#received.length} characters`);
-      await new Promise<void>((resolve) => (this.#change = resolve));
-    }
-  }
-
-  [Symbol.dispose](): void {
-    this.#socket.destroy();
-  }
-
-  #noted(change: () => void): void {
-    change();
-    this.#change?.();
-  }
 }
