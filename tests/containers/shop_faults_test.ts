@@ -1,0 +1,88 @@
+import { describe, expect, setDefaultTimeout } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { TestProject } from "../support/deploying.ts";
+import { type DockerServer, dockerServer } from "../support/docker_server.ts";
+import { eventually } from "../support/eventually.ts";
+import { faultMatrix } from "../support/fault_matrix.ts";
+import { processesWith } from "../support/processes_with.ts";
+import { serviceApp } from "../support/service_app.ts";
+import { DEPLOYMENT_STRIKES, struckApps } from "../support/struck_apps.ts";
+import { decisionStrikes, struckDecisions } from "../support/struck_decisions.ts";
+
+setDefaultTimeout(400_000);
+
+const SETTINGS = { ROLLBACK_WINDOW: "0", BUILD_CONCURRENCY: "20" };
+
+interface Left {
+  readonly name: string;
+  readonly project: TestProject;
+  /** The version of the service that nobody visits. */
+  readonly back: string;
+}
+
+/**
+ * Fails unless the engine holds one container of each service with their images, a volume with its data, and nothing else of the project. What ended by
+ * itself may be gone: it made room for its next version, and is not run again.
+ */
+async function expectContainers({ docker }: DockerServer, { name, project, back }: Left): Promise<void> {
+  const label = ["--filter", `label=slipway.project=${project.id}`];
+  const line = '{{.State}} {{.Label "slipway.service"}}';
+  const found = await eventually(
+    async () => ({
+      containers: (await docker("ps", "--all", ...label, "--format", line))
+        .filter((each) => each !== "exited once")
+        .sort(),
+      images: new Set(await docker("images", "--no-trunc", "--quiet", ...label)).size,
+      builds: processesWith(`${name}-build`),
+    }),
+    ({ containers, images, builds }) => containers.length === 2 && images <= 3 && builds.length === 0,
+    60_000,
+  );
+  expect(found).toEqual({
+    containers: ["running back", "running web"],
+    images: expect.any(Number),
+    builds: [],
+  });
+  const volumes = await docker("volume", "ls", "--quiet", "--filter", `label=slipway.scope=${project.id}`);
+  expect(volumes).toHaveLength(1);
+  expect((await project.page("/back")).split(" ")[0]).toBe(back);
+}
+
+describe("a deployment of several services struck at any step", () => {
+  const apps = struckApps<DockerServer>({
+    files: (version, { slow, name }) => serviceApp(version, { slow, name }),
+    settings: () => ({ publicEndpoints: [{ service: "web" }] }),
+    async expectLeft(server, { name, project, id, outcome }) {
+      await expectContainers(server, { name, project, back: outcome === "done" ? "v2" : "v1" });
+      expect(await project.page("/back")).toMatch(
+        outcome === "done" ? /starts=v1,.*v2 once=v1,.*v2/ : /starts=v1.* once=v1/,
+      );
+      const own = readdirSync(join(server.slipway.folder, "releases")).filter((entry) => entry.includes(id));
+      expect(own).toHaveLength(outcome === "done" ? 1 : 0);
+    },
+  });
+  faultMatrix({
+    name: "several",
+    strikes: DEPLOYMENT_STRIKES,
+    atOnce: 4,
+    awayTogether: 4,
+    cancellable: true,
+    server: () => dockerServer({ ...apps.settings(), ...SETTINGS }),
+    prepared: apps.prepared,
+  });
+});
+
+for (const what of ["keep", "reject"] as const) {
+  describe(`the decision to ${what} a partial failure, struck`, () => {
+    faultMatrix({
+      name: what,
+      strikes: decisionStrikes(what),
+      atOnce: 3,
+      awayTogether: 3,
+      cancellable: false,
+      server: () => dockerServer(SETTINGS),
+      prepared: struckDecisions<DockerServer>({ what, expectLeft: expectContainers }),
+    });
+  });
+}
