@@ -21,21 +21,26 @@ interface Left {
   readonly back: string;
 }
 
-/** Fails unless the engine holds one container of each service with their images, a volume with its data, and nothing else of the project. */
+/**
+ * Fails unless the engine holds one container of each service with their images, a volume with its data, and nothing else of the project. What ended by
+ * itself may be gone: it made room for its next version, and is not run again.
+ */
 async function expectContainers({ docker }: DockerServer, { name, project, back }: Left): Promise<void> {
   const label = ["--filter", `label=slipway.project=${project.id}`];
   const line = '{{.State}} {{.Label "slipway.service"}}';
   const found = await eventually(
     async () => ({
-      containers: (await docker("ps", "--all", ...label, "--format", line)).sort(),
+      containers: (await docker("ps", "--all", ...label, "--format", line))
+        .filter((each) => each !== "exited once")
+        .sort(),
       images: new Set(await docker("images", "--no-trunc", "--quiet", ...label)).size,
       builds: processesWith(`${name}-build`),
     }),
-    ({ containers, images, builds }) => containers.length === 3 && images <= 3 && builds.length === 0,
+    ({ containers, images, builds }) => containers.length === 2 && images <= 3 && builds.length === 0,
     60_000,
   );
   expect(found).toEqual({
-    containers: ["exited once", "running back", "running web"],
+    containers: ["running back", "running web"],
     images: expect.any(Number),
     builds: [],
   });
@@ -60,8 +65,8 @@ describe("a deployment of several services struck at any step", () => {
   faultMatrix({
     name: "several",
     strikes: DEPLOYMENT_STRIKES,
-    atOnce: 5,
-    awayTogether: 2,
+    atOnce: 4,
+    awayTogether: 4,
     cancellable: true,
     server: () => dockerServer({ ...apps.settings(), ...SETTINGS }),
     prepared: apps.prepared,

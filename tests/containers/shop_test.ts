@@ -1,8 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { TestProject } from "../support/deploying.ts";
 import { type DockerServer, dockerServer } from "../support/docker_server.ts";
 import { eventually } from "../support/eventually.ts";
-import { type Box, type Kept, Shop, SHOP_SERVICES, type ShopService } from "../support/shop.ts";
+import { expectHidden } from "../support/expect_hidden.ts";
+import { folderText } from "../support/places_of_leaks.ts";
+import { dump } from "../support/query.ts";
+import { type Box, Shop, SHOP_SERVICES, type ShopService } from "../support/shop.ts";
 import { ShopLoad } from "../support/shop_load.ts";
+import { file } from "../support/tar_archive.ts";
+import { TELLING_APP } from "../support/telling_app.ts";
 
 setDefaultTimeout(400_000);
 
@@ -22,7 +28,7 @@ class WatchedShop {
   readonly shop: Shop;
   readonly #server: DockerServer;
   #boxes: Boxes = {};
-  #volumes: readonly Kept[] = [];
+  #volumes: readonly string[] = [];
 
   constructor(server: DockerServer, shop: Shop) {
     this.#server = server;
@@ -135,6 +141,10 @@ test("a shop is changed, breaks, is kept, rejected and rolled back: no request f
   await expectReadable(shop, back);
 });
 
+function isEmpty(boxes: Boxes): boolean {
+  return Object.keys(boxes).length === 0;
+}
+
 /** Fails unless a deployment of the broken shop waits for a decision, and says so everywhere. */
 async function expectPending(shop: Shop, id: string): Promise<void> {
   const { project } = shop;
@@ -182,9 +192,8 @@ async function expectReadable(shop: Shop, id: string): Promise<void> {
   const { runtime, services } = await read("info");
   expect(runtime).toBe("docker");
   const shown = services.map(({ name, containerId }: Record<string, string>) => [name, containerId]);
-  expect(Object.fromEntries(shown)).toEqual(
-    Object.fromEntries(Object.entries(before).map(([name, box]) => [name, box.id])),
-  );
+  const running = Object.entries(before).map(([name, box]) => [name, box.running ? box.id : null]);
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(running));
   const usage = await read("usage");
   expect(usage.memoryBytes).toBeGreaterThan(1_000_000);
   expect(usage.services.map(({ name }: { readonly name: string }) => name)).toEqual(
@@ -205,3 +214,77 @@ async function expectReadable(shop: Shop, id: string): Promise<void> {
   const page = () => project.page().catch(String);
   expect(await eventually(page, (text) => text.includes("api one"))).toContain("(web one): api one, schema 2");
 }
+
+test("a first deployment that fails in part is taken back, and a decision outlives its server", async () => {
+  await using server = await dockerServer();
+  const { slipway } = server;
+  const shop = await Shop.open(server, "half-shop");
+  const { project } = shop;
+
+  const half = await shop.upload({ api: "broken" });
+  const came = { db: "healthy", migrate: "done", worker: "healthy", api: "failed", web: "failed" };
+  expect((await shop.pending(half)).statuses).toEqual(came);
+  expect(Object.keys(await shop.boxes()).sort()).toEqual(["db", "migrate", "worker"]);
+  for (const path of ["/", "/api/orders"]) expect(await project.page(path)).toContain("no_release");
+  const volumes = await shop.volumes();
+  expect(volumes).toHaveLength(1);
+  const rejected = await project.call("POST", `/api/deployments/${half}/reject`);
+  expect(rejected.body).toMatchObject({
+    restoredDeploymentId: null,
+    deployment: { status: "rejected", active: false },
+  });
+  expect(await eventually(() => shop.boxes(), isEmpty, 30_000)).toEqual({});
+  expect(await shop.volumes()).toEqual(volumes);
+
+  await project.deployed(await shop.upload());
+  expect(await shop.stored("migrations")).toBe("2");
+  const partial = await shop.upload({ web: "two", worker: "broken" });
+  await shop.pending(partial);
+  const before = await shop.boxes();
+  await slipway.kill();
+  await slipway.start();
+  expect(await project.get(partial)).toMatchObject({ status: "partial_failure", decision: "pending", active: true });
+  expect(await project.page()).toContain("(web two): api one");
+  expect(await project.page("/api/orders")).toStartWith("api one");
+  expect(await shop.boxes()).toEqual(before);
+  const later = await shop.upload({ web: "two", api: "two" });
+  expect(await project.get(later)).toMatchObject({ status: "queued", waitingFor: partial });
+  const kept = await project.call("POST", `/api/deployments/${partial}/keep`);
+  expect(kept.body.deployment).toMatchObject({ status: "ready", decision: "kept" });
+  await project.deployed(later);
+  expect(await project.page()).toContain("(web two): api two");
+  expect(await shop.volumes()).toEqual(volumes);
+});
+
+test("variables that a compose file takes from the project are in no answer, log, event, table, file or image", async () => {
+  await using server = await dockerServer({ LOG_LEVEL: "debug" });
+  const { docker, slipway } = server;
+  const secrets = { SHOP_KEY: `k_${crypto.randomUUID()}_${crypto.randomUUID()}` };
+  const project = await TestProject.create(slipway, { name: "told-shop", publicEndpoints: [{ service: "web" }] });
+  const upserts = Object.entries(secrets).map(([key, value]) => ({ key, value, secret: true }));
+  await project.call("PATCH", `/api/projects/${project.id}/env`, { body: { upserts } });
+  const files = Object.entries(TELLING_APP).map(([name, content]) => file(name, content));
+  const { id } = await project.upload(files);
+  expect(await project.settled(id)).toMatchObject({ status: "partial_failure", decision: "pending" });
+  const known = `${secrets.SHOP_KEY}redis://shop:${secrets.SHOP_KEY}@db/0`;
+  expect(await project.page()).toBe(`${Buffer.from(known).reduce((sum, byte) => sum + byte, 0)}`);
+
+  const seen: string[] = [];
+  const paths = ["", "/build", "/info", "/usage", "/logs", "/logs?kind=runtime", "/logs?kind=runtime&service=web"];
+  for (const path of paths) seen.push((await project.call("GET", `/api/deployments/${id}${path}`)).text);
+  seen.push(await project.log(id), await project.log(id, "runtime"));
+  seen.push((await project.call("POST", `/api/deployments/${id}/keep`)).text);
+  seen.push(JSON.stringify(await Array.fromAsync(project.events(id))));
+  for (const path of ["/api/deployments", `/api/projects/${project.id}`, `/api/projects/${project.id}/env`])
+    seen.push((await project.call("GET", path)).text);
+  expect(seen.join("\n")).toContain("it is [secret]");
+  expect(seen.join("\n")).toContain("given [secret] at redis://shop:[secret]@db/0");
+  seen.push(await dump(server.databaseUrl), await folderText(slipway.folder));
+  const images = await docker("images", "--quiet", "--filter", `label=slipway.project=${project.id}`);
+  expect(images).not.toEqual([]);
+  for (const image of images) seen.push((await docker("history", "--no-trunc", image)).join("\n"));
+  seen.push((await docker("image", "inspect", ...images)).join("\n"));
+  const { stdout, stderr } = await slipway.stop();
+  expect(stderr).toContain('"request"');
+  expectHidden([...seen, stdout, stderr].join("\n"), secrets);
+});

@@ -29,12 +29,6 @@ export interface Box {
   readonly running: boolean;
 }
 
-/** A volume as the engine knows it. */
-export interface Kept {
-  readonly name: string;
-  readonly createdAt: string;
-}
-
 /** The files of the example in a certain state. */
 export function shopFiles({ web = "one", api = "one", worker = "one", schema = 1 }: ShopState = {}): Files {
   const files = Object.fromEntries(filesBelow(EXAMPLE).map((path) => [relative(EXAMPLE, path), textOf(path)]));
@@ -102,11 +96,8 @@ export class Shop {
   }
 
   /** The volumes of the project. */
-  async volumes(): Promise<readonly Kept[]> {
-    const names = await this.#server.docker("volume", "ls", "--quiet", "--filter", this.#label("scope"));
-    if (names.length === 0) return [];
-    const known = JSON.parse((await this.#server.docker("volume", "inspect", ...names)).join("\n"));
-    return known.map(({ Name, CreatedAt }: Record<string, string>) => ({ name: Name, createdAt: CreatedAt }));
+  volumes(): Promise<readonly string[]> {
+    return this.#server.docker("volume", "ls", "--quiet", "--filter", this.#label("scope"));
   }
 
   /** What the database holds under a name. */
