@@ -124,9 +124,10 @@ async function nameServices(run: Run): Promise<void> {
     url: settings.edgeUrl(hostname) + (pathPrefix === "/" ? "" : pathPrefix),
   }));
   const records = await recordsOf(ports, deployment);
-  const services = records.map(({ spec }) =>
-    pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
-  );
+  const services = records.map(({ filesOf, spec }) => ({
+    ...pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
+    ...(filesOf !== undefined && { filesOf }),
+  }));
   await store(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));
 }
 
@@ -137,8 +138,9 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
   if (!former) await route(run);
   const outcomes = await changeover.stayedUp();
   run.signal.throwIfAborted();
-  if (outcomes.some(({ status }) => status === "failed")) await noteWhatRuns(run, outcomes, former);
-  await storeOutcomes(run, outcomes, former?.deployment.id ?? null);
+  const hasFailed = outcomes.some(({ status }) => status === "failed");
+  const instead = hasFailed ? await noteWhatRuns(run, outcomes, former) : [];
+  await storeOutcomes(run, { outcomes, instead, replaces: former?.deployment.id ?? null });
   for (const { beside, instanceId } of outcomes) if (beside && instanceId) await runtime.introduce(instanceId);
   if (deployment.environment === "preview") return;
   await projects.change(project.organizationId, project.id, {
@@ -149,11 +151,15 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
 }
 
 /** Records what runs where something failed: its former version, or nothing. */
-async function noteWhatRuns(run: Run, outcomes: readonly Outcome[], former: LiveRelease | undefined): Promise<void> {
+async function noteWhatRuns(
+  run: Run,
+  outcomes: readonly Outcome[],
+  former: LiveRelease | undefined,
+): Promise<readonly ServiceRecord[]> {
   const { compositions, releaseImages } = run.ports;
   const { id, artifactOf, projectId } = run.deployment;
   const composition = await compositions.read(id);
-  if (!composition) return;
+  if (!composition) return [];
   const before = former ? await recordsOf(run.ports, former.deployment) : [];
   const instead: ServiceRecord[] = [];
   for (const record of composition.wanted) {
@@ -161,20 +167,41 @@ async function noteWhatRuns(run: Run, outcomes: readonly Outcome[], former: Live
     const hasFailed = outcomes.some((outcome) => outcome.name === name && outcome.status === "failed");
     const runs = hasFailed ? before.find(({ spec }) => spec.name === name) : record;
     if (!runs) continue;
-    instead.push(runs);
-    if (hasFailed && runs.image !== null && (artifactOf ?? id) === id) {
+    const isOwn = (artifactOf ?? id) === id;
+    instead.push(hasFailed && !(isOwn && isWhole(runs)) ? withFiles(runs, former!.deployment) : runs);
+    if (hasFailed && runs.image !== null && isOwn) {
       await releaseImages.keep(runs.image, { deploymentId: id, projectId, service: name });
     }
   }
   await compositions.write(id, { ...composition, instead });
+  return instead;
 }
 
-async function storeOutcomes(run: Run, outcomes: readonly Outcome[], replaces: string | null): Promise<void> {
+/** Whether its image is all that a service needs. */
+function isWhole({ image, spec }: ServiceRecord): boolean {
+  return image !== null && !spec.container.mounts.some(({ kind }) => kind === "source");
+}
+
+/** A service of a former release that says where its files lie. */
+function withFiles(record: ServiceRecord, { artifactOf, id }: Deployment): ServiceRecord {
+  return { ...record, filesOf: record.filesOf ?? artifactOf ?? id };
+}
+
+interface Stored {
+  readonly outcomes: readonly Outcome[];
+  /** What runs where something failed. */
+  readonly instead: readonly ServiceRecord[];
+  readonly replaces: string | null;
+}
+
+async function storeOutcomes(run: Run, { outcomes, instead, replaces }: Stored): Promise<void> {
   const change = (stored: Deployment) => {
     let changed: Deployment = { ...stored, replaces };
     for (const { name, status, instanceId, site, failure } of outcomes) {
       const error = failure && run.writer.masked(failure.message);
-      changed = withService(changed, name, { status, instanceId, site, error });
+      const { filesOf } = (status === "failed" && instead.find(({ spec }) => spec.name === name)) || {};
+      const stands = { status, instanceId, site, error, ...(filesOf !== undefined && { filesOf }) };
+      changed = withService(changed, name, stands);
     }
     return changed;
   };

@@ -10,7 +10,7 @@ import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
 import { awaitReady, sentenceName, showOutput, type Started, stayUp } from "./await_ready.ts";
 import { isOutage, type Run, say } from "./run.ts";
 import { refuseEmptySite } from "./refuse_empty_site.ts";
-import { startService } from "./start_service.ts";
+import { filesOf, startService } from "./start_service.ts";
 
 export const STOP_GRACE_MS = 10_000;
 
@@ -177,7 +177,7 @@ export class Changeover {
     const { name } = record.spec;
     const site = siteFolder(record.spec) ?? "";
     await this.#plan.tell(name, { status: "starting", instanceId: null, site, error: null });
-    await refuseEmptySite(this.#run, this.#plan.deployment, site);
+    await refuseEmptySite(this.#run, filesOf(this.#plan.deployment, record), site);
     return { name, status: "healthy", instanceId: null, site, failure: null, beside: false };
   }
 
