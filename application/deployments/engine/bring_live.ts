@@ -49,15 +49,21 @@ export async function isServing({ deployment, ports }: Run): Promise<boolean> {
 export async function goBack(run: Run): Promise<void> {
   const { deployment, ports, settings } = run;
   const former = await formerRelease(run);
-  let failure: { readonly error: unknown } | undefined;
-  if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
-  const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
-  await ports.edge.switch(routeKey(deployment), routes);
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
   const own = (await ports.runtime.list()).filter(
     ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
   );
-  for (const { instanceId } of own) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  const publicly = publicServices(deployment);
+  const { visited = [], others = [] } = Object.groupBy(own, ({ service }) =>
+    publicly.has(service) ? "visited" : "others",
+  );
+  // They give way to what they took the place of, by whatever name.
+  for (const { instanceId } of others) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  let failure: { readonly error: unknown } | undefined;
+  if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
+  const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
+  await ports.edge.switch(routeKey(deployment), routes);
+  for (const { instanceId } of visited) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   if (failure) throw failure.error;
 }
 

@@ -115,6 +115,8 @@ function standing(service: DeployedService, outcomes: readonly Outcome[]): Deplo
 
 /** Leaves everything as it was when the decision was asked for. */
 async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): Promise<void> {
+  const publicly = publicServices(run.deployment);
+  await removeBegun(run, ({ service }) => !publicly.has(service));
   await ensureServices(run.ports, run.deployment);
   await removeBegun(run, () => true);
   const message = run.writer.masked(failure.message);
