@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Project } from "../../domain/project.ts";
-import { startsFrom } from "./drop_artifact.ts";
+import { artifactsOf, startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 import { hasServices } from "./engine/records_of.ts";
 
@@ -38,7 +38,10 @@ export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
     const needed = new Set(live.services.flatMap(({ instanceId }) => instanceId ?? []));
     const instances = await Promise.all(Array.from(needed, (instanceId) => runtime.find(instanceId)));
     const owners = new Set(instances.flatMap((instance) => instance?.deploymentId ?? []));
-    return Array.from(owners, (owner) => all.find(({ id }) => id === owner)?.artifactOf ?? owner);
+    return [...owners].flatMap((ownerId) => {
+      const owner = all.find(({ id }) => id === ownerId);
+      return owner ? artifactsOf(owner) : [ownerId];
+    });
   }
 }
 
@@ -48,28 +51,35 @@ export function keptArtifacts(
   { activeId, window }: { readonly activeId: string | null; readonly window: number },
 ): ReadonlySet<string> {
   const keep = new Set<string>();
+  const stay = new Set<Deployment>();
   let former = 0;
   for (const deployment of newestFirst) {
     const artifact = deployment.artifactOf ?? deployment.id;
+    const isPending = deployment.decision === "pending";
     const origin = startsFrom(deployment);
     if (origin !== undefined) keep.add(origin);
-    if (deployment.decision === "pending") keep.add(artifactOfFormer(newestFirst, deployment));
-    if (deployment.id === activeId || isRunning(deployment) || deployment.decision === "pending" || deployment.pinned)
-      keep.add(artifact);
+    const back = wayBackOf(newestFirst, deployment);
+    if (back) keep.add(back.artifactOf ?? back.id);
+    if (back) stay.add(back);
+    if (deployment.id === activeId || isRunning(deployment) || isPending || deployment.pinned) stay.add(deployment);
     else if (
       deployment.status === "ready" &&
       deployment.environment === "production" &&
       former < window &&
       !keep.has(artifact)
     ) {
-      keep.add(artifact);
+      stay.add(deployment);
       former++;
-    } else if (servesAsPreview(deployment)) keep.add(artifact);
+    } else if (servesAsPreview(deployment)) stay.add(deployment);
+    if (stay.has(deployment)) keep.add(artifact);
   }
-  return keep;
+  // Files of former versions come along, and take no release its place in the window.
+  return new Set([...keep, ...[...stay].flatMap(artifactsOf)]);
 }
 
-/** Whose release folder a pending decision may go back to. */
-function artifactOfFormer(all: readonly Deployment[], { replaces, id }: Deployment): string {
-  return all.find((other) => other.id === replaces)?.artifactOf ?? replaces ?? id;
+/** The deployment that this one goes back to, or that a decision about it may. */
+function wayBackOf(all: readonly Deployment[], deployment: Deployment): Deployment | undefined {
+  const { decision, replaces, rollbackOf } = deployment;
+  const wanted = decision === "pending" ? replaces : isRunning(deployment) ? rollbackOf : null;
+  return wanted === null ? undefined : all.find(({ id }) => id === wanted);
 }

@@ -28,7 +28,10 @@ export function rejectDeployment(ports: DecideDeploymentPorts) {
     id: string,
   ): Promise<{ readonly deployment: Deployment; readonly restoredDeploymentId: string | null }> {
     const deployment = await decide(by, id, "reject");
-    return { deployment, restoredDeploymentId: deployment.replaces };
+    const { replaces } = deployment;
+    // It may have been deleted while this one was brought live.
+    const restored = replaces === null ? undefined : await ports.deployments.get(replaces);
+    return { deployment, restoredDeploymentId: restored?.id ?? null };
   };
 }
 

@@ -22,8 +22,12 @@ export async function dropArtifact(
 
 /** Tells whether a deployment has the release folder of this one, or will start from it. */
 export function needsArtifact(deployment: Deployment, of: string): boolean {
-  const { artifactAvailable, artifactOf, id } = deployment;
-  return (artifactAvailable && (artifactOf ?? id) === of) || startsFrom(deployment) === of;
+  return (deployment.artifactAvailable && artifactsOf(deployment).includes(of)) || startsFrom(deployment) === of;
+}
+
+/** Whose release folders a deployment runs with: its own, or that of the one it goes back to, and those of former versions that are back. */
+export function artifactsOf({ artifactOf, id, services }: Deployment): readonly string[] {
+  return [artifactOf ?? id, ...services.flatMap(({ filesOf }) => filesOf ?? [])];
 }
 
 /** Whose release folder a deployment that is not built yet will take or copy. */

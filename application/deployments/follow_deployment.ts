@@ -1,3 +1,4 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
@@ -34,12 +35,17 @@ export function followDeployment(ports: FollowDeploymentPorts, { recheckMs = REC
   ): Promise<AsyncIterable<readonly DeploymentEvent[]> | undefined> {
     const deployment = await find(by, id, "deployment:read");
     const last = await ports.deploymentEvents.last(id);
-    if (isSettled(deployment) && options.since >= last) return undefined;
+    if (isOver(deployment) && options.since >= last) return undefined;
     const allowed = async () => void (await find(await options.caller(), id, "deployment:read"));
     return whileAllowed(allowed, recheckMs, (done) =>
       untilEnd(ports, id, { since: options.since, signal: AbortSignal.any([options.signal, done]) }),
     );
   };
+}
+
+/** Whether nothing more is to be told: also of a decision that is being carried out there is. */
+function isOver(deployment: Deployment): boolean {
+  return isSettled(deployment) && deployment.asked === null;
 }
 
 /** Passes on what `follow` yields, and ends it soon after `allowed` began to refuse. */
@@ -79,6 +85,6 @@ async function* untilEnd(
     // A decision appends further events and another end; the last event of a settled deployment closes the feed.
     const deployment = await deployments.get(id);
     const last = events.at(-1)?.seq ?? since;
-    if (!deployment || (isSettled(deployment) && last >= (await deploymentEvents.last(id)))) return;
+    if (!deployment || (isOver(deployment) && last >= (await deploymentEvents.last(id)))) return;
   }
 }

@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Projects } from "../../ports/projects.ts";
-import { needsArtifact } from "./drop_artifact.ts";
+import { artifactsOf, needsArtifact } from "./drop_artifact.ts";
 import { dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 
@@ -72,7 +72,7 @@ function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
     for (const { instanceId, deploymentId, projectId } of instances) {
       const deployment = await deployments.get(deploymentId);
       if (await mayGo({ instanceId, projectId }, deployment)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
-      else occupied.add(deployment?.artifactOf ?? deploymentId);
+      else for (const id of deployment ? artifactsOf(deployment) : [deploymentId]) occupied.add(id);
     }
     const there = new Set(instances.map(({ instanceId }) => instanceId));
     for (const instanceId of idleSince.keys()) if (!there.has(instanceId)) idleSince.delete(instanceId);

@@ -7,6 +7,8 @@ export interface ServiceRecord {
   readonly image: string | null;
   /** The digest of the files and settings that it was made from; `null` when nothing of the source went into it. */
   readonly madeFrom: string | null;
+  /** Whose release folder has the files it runs with, where that is another's: that of the version that is back because a later one did not come up. */
+  readonly filesOf?: string;
 }
 
 /** What a deployment consists of. */

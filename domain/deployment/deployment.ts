@@ -75,6 +75,8 @@ export interface DeployedService {
   readonly instanceId: string | null;
   /** The folder inside the release that is served as a site; `null` for what runs. */
   readonly site: string | null;
+  /** Whose release folder has its files, where that is another's. */
+  readonly filesOf?: string;
 }
 
 export interface DeploymentError {

@@ -51,22 +51,27 @@ export async function isServing({ deployment, ports }: Run): Promise<boolean> {
 export async function goBack(run: Run): Promise<void> {
   const { deployment, ports, settings } = run;
   const former = await formerRelease(run);
+  const { visited = [], others = [] } = await ownInstances(run, former);
+  // They give way to what they took the place of, by whatever name.
+  for (const { instanceId } of others) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   let failure: { readonly error: unknown } | undefined;
   if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
   const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
   await ports.edge.switch(routeKey(deployment), routes);
-  // It is noted that a deployment starts something before it does.
-  if (deployment.steps.some(({ name }) => name === "start")) await removeOwn(run, former);
+  for (const { instanceId } of visited) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   if (failure) throw failure.error;
 }
 
-/** Removes what runs of a deployment and is no part of the release before. */
-async function removeOwn({ deployment, ports }: Run, former: LiveRelease | undefined): Promise<void> {
+/** What runs of a deployment and is no part of the release before: what visitors get to, and the others. */
+async function ownInstances({ deployment, ports }: Run, former: LiveRelease | undefined) {
+  // It is noted that a deployment starts something before it does.
+  if (!deployment.steps.some(({ name }) => name === "start")) return {};
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
   const own = (await ports.runtime.list()).filter(
     ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
   );
-  for (const { instanceId } of own) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  const publicly = publicServices(deployment);
+  return Object.groupBy(own, ({ service }) => (publicly.has(service) ? "visited" : "others"));
 }
 
 /** The release that serves before this one does; a preview comes after none. */
@@ -139,9 +144,10 @@ async function nameServices(run: Run): Promise<void> {
     url: settings.edgeUrl(hostname) + (pathPrefix === "/" ? "" : pathPrefix),
   }));
   const records = await recordsOf(ports, deployment);
-  const services = records.map(({ spec }) =>
-    pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
-  );
+  const services = records.map(({ filesOf, spec }) => ({
+    ...pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
+    ...(filesOf !== undefined && { filesOf }),
+  }));
   await store(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));
 }
 
@@ -152,8 +158,9 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
   if (!former) await route(run);
   const outcomes = await changeover.stayedUp();
   run.signal.throwIfAborted();
-  if (outcomes.some(({ status }) => status === "failed")) await noteWhatRuns(run, outcomes, former);
-  await storeOutcomes(run, outcomes, former?.deployment.id ?? null);
+  const hasFailed = outcomes.some(({ status }) => status === "failed");
+  const instead = hasFailed ? await noteWhatRuns(run, outcomes, former) : [];
+  await storeOutcomes(run, { outcomes, instead, replaces: former?.deployment.id ?? null });
   for (const { beside, instanceId } of outcomes) if (beside && instanceId) await runtime.introduce(instanceId);
   if (deployment.environment === "preview") return;
   await projects.change(project.organizationId, project.id, {
@@ -164,11 +171,15 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
 }
 
 /** Records what runs where something failed: its former version, or nothing. */
-async function noteWhatRuns(run: Run, outcomes: readonly Outcome[], former: LiveRelease | undefined): Promise<void> {
+async function noteWhatRuns(
+  run: Run,
+  outcomes: readonly Outcome[],
+  former: LiveRelease | undefined,
+): Promise<readonly ServiceRecord[]> {
   const { compositions, releaseImages } = run.ports;
   const { id, artifactOf, projectId } = run.deployment;
   const composition = await compositions.read(id);
-  if (!composition) return;
+  if (!composition) return [];
   const before = former ? await recordsOf(run.ports, former.deployment) : [];
   const instead: ServiceRecord[] = [];
   for (const record of composition.wanted) {
@@ -176,20 +187,41 @@ async function noteWhatRuns(run: Run, outcomes: readonly Outcome[], former: Live
     const hasFailed = outcomes.some((outcome) => outcome.name === name && outcome.status === "failed");
     const runs = hasFailed ? before.find(({ spec }) => spec.name === name) : record;
     if (!runs) continue;
-    instead.push(runs);
-    if (hasFailed && runs.image !== null && (artifactOf ?? id) === id) {
+    const isOwn = (artifactOf ?? id) === id;
+    instead.push(hasFailed && !(isOwn && isWhole(runs)) ? withFiles(runs, former!.deployment) : runs);
+    if (hasFailed && runs.image !== null && isOwn) {
       await releaseImages.keep(runs.image, { deploymentId: id, projectId, service: name });
     }
   }
   await compositions.write(id, { ...composition, instead });
+  return instead;
 }
 
-async function storeOutcomes(run: Run, outcomes: readonly Outcome[], replaces: string | null): Promise<void> {
+/** Whether its image is all that a service needs. */
+function isWhole({ image, spec }: ServiceRecord): boolean {
+  return image !== null && !spec.container.mounts.some(({ kind }) => kind === "source");
+}
+
+/** A service of a former release that says where its files lie. */
+function withFiles(record: ServiceRecord, { artifactOf, id }: Deployment): ServiceRecord {
+  return { ...record, filesOf: record.filesOf ?? artifactOf ?? id };
+}
+
+interface Stored {
+  readonly outcomes: readonly Outcome[];
+  /** What runs where something failed. */
+  readonly instead: readonly ServiceRecord[];
+  readonly replaces: string | null;
+}
+
+async function storeOutcomes(run: Run, { outcomes, instead, replaces }: Stored): Promise<void> {
   const change = (stored: Deployment) => {
     let changed: Deployment = { ...stored, replaces };
     for (const { name, status, instanceId, site, failure } of outcomes) {
       const error = failure && run.writer.masked(failure.message);
-      changed = withService(changed, name, { status, instanceId, site, error });
+      const { filesOf } = (status === "failed" && instead.find(({ spec }) => spec.name === name)) || {};
+      const stands = { status, instanceId, site, error, ...(filesOf !== undefined && { filesOf }) };
+      changed = withService(changed, name, stands);
     }
     return changed;
   };

@@ -43,8 +43,11 @@ export async function buildRelease(run: Run): Promise<void> {
 async function isKept({ deployment, ports }: Run, artifactOf: string): Promise<boolean> {
   if (!(await ports.releaseFolders.find(artifactOf))?.finished) return false;
   const records = await recordsOf(ports, deployment);
-  for (const { image, spec } of records) {
-    if (image !== null && (await ports.releaseImages.find(artifactOf, spec.name))?.image !== image) return false;
+  for (const { filesOf = artifactOf, image, spec } of records) {
+    if (filesOf !== artifactOf && !(await ports.releaseFolders.find(filesOf))?.finished) return false;
+    const kept = new Set([artifactOf, filesOf]);
+    const images = await Promise.all(Array.from(kept, (id) => ports.releaseImages.find(id, spec.name)));
+    if (image !== null && !images.some((found) => found?.image === image)) return false;
   }
   return records.length > 0;
 }

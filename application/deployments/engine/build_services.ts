@@ -27,6 +27,8 @@ interface BuildOptions {
   /** The service as it serves now. */
   readonly former: ServiceRecord | undefined;
   readonly inTurn: Slots;
+  /** Digests of what the services that are built where they lie are built from. */
+  readonly digests: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
 
@@ -47,8 +49,10 @@ export async function buildServices(run: Run): Promise<void> {
   await buildTag(run);
   // What is built in the release folder itself is built one after the other.
   const inTurn = new Slots(1);
+  // Before anything is built: what is built is never the same twice.
+  const digests = await folderDigests(run, composition.wanted);
   const made = await all(run, composition.wanted, ({ spec }, signal) =>
-    make(run, spec, { former: former.find((known) => known.spec.name === spec.name), inTurn, signal }),
+    make(run, spec, { former: former.find((known) => known.spec.name === spec.name), inTurn, digests, signal }),
   );
   const publicEndpoints = plan.publicEndpoints.map((endpoint) => {
     const { port, record } = made.find((each) => each.record.spec.name === endpoint.service)!;
@@ -112,11 +116,30 @@ async function fetched(
 }
 
 async function built(run: Run, spec: BuiltSpec, options: BuildOptions): Promise<Made> {
-  const { runtime } = run.deployment.plan;
-  const plan = settledPlan(spec, runtime);
-  return runtime === "docker" && !isPlainSite(plan)
-    ? builtImage(run, spec, plan, options)
-    : builtFolder(run, spec, plan, options);
+  const plan = settledPlan(spec, run.deployment.plan.runtime);
+  return isBuiltInFolder(plan) ? builtFolder(run, spec, plan, options) : builtImage(run, spec, plan, options);
+}
+
+/** Digests of what each service is built from that is built where it lies: its part of the source, or all of it where it may use the other parts. */
+async function folderDigests(run: Run, wanted: readonly ServiceRecord[]): Promise<ReadonlyMap<string, string>> {
+  const { id, plan } = run.deployment;
+  const digests = new Map<string, string>();
+  for (const { spec } of wanted) {
+    const { from } = spec;
+    const own = from.kind === "image" ? undefined : settledPlan({ ...spec, from }, plan.runtime);
+    if (!own || !isBuiltInFolder(own)) continue;
+    const root = own.rootDirectory ?? "";
+    const found = await detectIn(run.ports, id, root === "" ? "" : `${root}/`);
+    const source = await run.ports.releaseFolders.digest(id, found.image?.wholeRepository ? "" : root);
+    const commands = commandsOf(own);
+    const how = commands.length === 0 ? [] : [run.deployment.buildTag, ...commands.map(({ command }) => command)];
+    digests.set(spec.name, [source?.digest ?? "", ...how].join("+"));
+  }
+  return digests;
+}
+
+function isBuiltInFolder(plan: DeploymentPlan): boolean {
+  return plan.runtime !== "docker" || isPlainSite(plan);
 }
 
 /** Files that are served as they are. */
@@ -128,17 +151,15 @@ async function builtFolder(
   run: Run,
   spec: BuiltSpec,
   plan: DeploymentPlan,
-  { inTurn, signal }: BuildOptions,
+  { digests, inTurn, signal }: BuildOptions,
 ): Promise<Made> {
-  // Before anything is built: what is built is never the same twice.
-  const digest = await run.ports.releaseFolders.digest(run.deployment.id, plan.rootDirectory ?? "");
   const commands = commandsOf(plan);
   for (const { name, command } of commands) say(run, "build", `${spec.name}: ${name}: ${command}`);
   if (commands.length > 0) {
     const unit = { service: spec.name, rootDirectory: plan.rootDirectory };
     await inTurn.run(() => buildInFolder(run, unit, commands, signal), { signal });
   }
-  return { record: { spec, image: null, madeFrom: digest?.digest ?? null }, port: plan.port };
+  return { record: { spec, image: null, madeFrom: digests.get(spec.name) ?? null }, port: plan.port };
 }
 
 async function builtImage(

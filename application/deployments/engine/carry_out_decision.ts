@@ -10,6 +10,7 @@ import type { Instance } from "../../../ports/runtime.ts";
 import { retire, standingsOf } from "./bring_live.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome } from "./changeover_plan.ts";
+import { partialFailure } from "./partial_failure.ts";
 import { publicServices } from "./public_services.ts";
 import { recordsOf } from "./records_of.ts";
 import { isOutage, type Run, say, store, TakenAway } from "./run.ts";
@@ -48,6 +49,8 @@ async function reject(run: Run): Promise<void> {
   await tidyUp(run, restored, () => dropOwn(run, restored));
   await end(run, "rejected", (deployment) => ({
     ...deployment,
+    // Not that it could not be rejected at first.
+    error: partialFailure(deployment),
     artifactAvailable: false,
     services: deployment.services.map((service) => ({ ...service, status: "stopped" as const, instanceId: null })),
   }));
@@ -115,16 +118,18 @@ function standing(service: DeployedService, outcomes: readonly Outcome[]): Deplo
 
 /** Leaves everything as it was when the decision was asked for. */
 async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): Promise<void> {
+  const publicly = publicServices(run.deployment);
+  await removeBegun(run, ({ service }) => !publicly.has(service));
   await ensureServices(run.ports, run.deployment);
   await removeBegun(run, () => true);
   const message = run.writer.masked(failure.message);
   say(run, null, `Cannot ${asked} this deployment: ${message}`, "error");
-  await store(run, (deployment) => ({
-    ...deployment,
-    asked: null,
-    held: true,
-    error: { code: `${asked}_failed`, message: `Cannot ${asked} this deployment: ${message}`, step: null },
-  }));
+  const error = { code: `${asked}_failed`, message: `Cannot ${asked} this deployment: ${message}`, step: null };
+  const { status, decision } = run.deployment;
+  // Whoever follows the decision is told that this is all.
+  await store(run, (deployment) => ({ ...deployment, asked: null, held: true, error }), [
+    { type: "end", status, decision, error },
+  ]);
 }
 
 /** Removes what runs of the release before that is not part of this one. */

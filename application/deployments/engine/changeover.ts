@@ -3,14 +3,14 @@ import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
 import { Failure, invalid, isEngineAway } from "../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { type Move, movesTo } from "../../../domain/composition/moves.ts";
-import type { ServiceDependency } from "../../../domain/composition/service_spec.ts";
+import type { ServiceDependency, ServiceMount } from "../../../domain/composition/service_spec.ts";
 import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
 import { awaitReady, sentenceName, showOutput, type Started, stayUp } from "./await_ready.ts";
 import { isOutage, type Run, say } from "./run.ts";
 import { refuseEmptySite } from "./refuse_empty_site.ts";
-import { startService } from "./start_service.ts";
+import { filesOf, startService } from "./start_service.ts";
 
 export const STOP_GRACE_MS = 10_000;
 
@@ -115,6 +115,7 @@ export class Changeover {
     if (oneShot && !this.#plan.runsOneShots) return this.#notRunAgain(record, former);
     const beside = (former?.runs ?? false) && this.#mayStandBeside(record);
     if (former?.service.instanceId && !beside) await this.#giveWay(name, former.service.instanceId);
+    for (const gone of this.#ousted(record)) await this.#giveWay(gone.service.name, gone.service.instanceId!);
     const instanceId = this.#made(record);
     this.#instances.set(name, instanceId);
     await this.#plan.tell(name, { status: "starting", instanceId, error: null });
@@ -177,7 +178,7 @@ export class Changeover {
     const { name } = record.spec;
     const site = siteFolder(record.spec) ?? "";
     await this.#plan.tell(name, { status: "starting", instanceId: null, site, error: null });
-    await refuseEmptySite(this.#run, this.#plan.deployment, site);
+    await refuseEmptySite(this.#run, filesOf(this.#plan.deployment, record), site);
     return { name, status: "healthy", instanceId: null, site, failure: null, beside: false };
   }
 
@@ -187,6 +188,16 @@ export class Changeover {
     const instanceId = former?.service.instanceId ?? null;
     await this.#plan.tell(name, { status: "done", instanceId, error: null });
     return { name, status: "done", instanceId, site: null, failure: null, beside: false };
+  }
+
+  /** What is not wanted any more and writes to a volume that this one mounts too: as after a service was given another name. */
+  #ousted({ spec }: ServiceRecord): readonly Standing[] {
+    const own = new Set(spec.container.mounts.flatMap(keptIn));
+    return this.#plan.former.filter(({ isPublic, record, runs, service }) => {
+      const isWanted = this.#plan.wanted.some((wanted) => wanted.spec.name === service.name);
+      if (isWanted || isPublic || !runs || service.instanceId === null) return false;
+      return record.spec.container.mounts.flatMap(keptIn).some((volume) => own.has(volume));
+    });
   }
 
   /** Two of what nobody visits would be in each other's way: over a volume, say. */
@@ -265,6 +276,13 @@ export class Changeover {
 /** What ended by itself and well stands as long as it is the same. */
 function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService, runs: boolean): boolean {
   return spec.oneShot ? status !== "failed" : runs && instanceId !== null;
+}
+
+/** The volume that a mount writes to; none for what is no service's own to write to. */
+function keptIn(mount: ServiceMount): readonly string[] {
+  if (mount.kind === "memory" || mount.readOnly) return [];
+  if (mount.kind === "volume") return mount.name === null ? [] : [`volume ${mount.name}`];
+  return [`${mount.kind} ${mount.path}`];
 }
 
 function hasFailed({ status }: Outcome): boolean {

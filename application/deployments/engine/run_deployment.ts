@@ -1,4 +1,4 @@
-import type { DeployedService, Deployment, DeploymentError } from "../../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentError } from "../../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
@@ -13,6 +13,7 @@ import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
 import { carryOutDecision } from "./carry_out_decision.ts";
 import { EventWriter } from "./event_writer.ts";
+import { partialFailure } from "./partial_failure.ts";
 import { routeKey } from "./serve.ts";
 import { serviceEvent } from "./service_ledger.ts";
 import {
@@ -63,9 +64,9 @@ async function carryOut(run: Run): Promise<void> {
   }
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
-  const failed = run.deployment.services.filter(({ status }) => status === "failed");
-  await tidyUp(run, failed.length === 0 ? ["retire", "clean"] : ["retire"]);
-  if (failed.length > 0) return end(run, "partly_healthy", partialFailure(failed));
+  const failure = partialFailure(run.deployment);
+  await tidyUp(run, failure === null ? ["retire", "clean"] : ["retire"]);
+  if (failure !== null) return end(run, "partly_healthy", failure);
   await end(run, "healthy", null);
   // The edges of other processes find a preview only once it is stored as ready.
   if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(routeKey(run.deployment));
@@ -81,14 +82,6 @@ async function refuseHopeless(run: Run): Promise<void> {
     "interrupted",
     "Cannot finish: the server was stopped in the middle of it again and again. Deploy again",
   );
-}
-
-/** What is said of a deployment of which some services did not come up. */
-function partialFailure(failed: readonly DeployedService[]): DeploymentError {
-  const names = failed.map(({ name }) => name).join(", ");
-  const first = failed.find(({ error }) => error !== null)?.error ?? "";
-  const next = "Keep the services that came up, or reject them to go back";
-  return { code: "services_failed", message: `Not everything came up: ${names}. ${first}. ${next}`, step: "health" };
 }
 
 /** Gives up what served before and what nobody can go back to; trouble with that does not undo a release that serves. */

@@ -8,6 +8,7 @@ import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { ReleaseFolders } from "../../../ports/release_folders.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
 import { hasServices } from "./records_of.ts";
+import { filesOf } from "./start_service.ts";
 
 export interface ServePorts {
   readonly domains: Domains;
@@ -68,7 +69,7 @@ async function targetOf(
 ): Promise<Found | undefined> {
   const service = deployment.services.find((known) => known.name === name);
   const site = service?.site ?? (hasServices(deployment) ? null : siteFolder(soleService(deployment).spec));
-  if (site !== null) return siteAt(ports, deployment, site);
+  if (site !== null) return siteAt(ports, filesOf(deployment, service ?? {}), site);
   // A service that did not come up the first time has an address, and nothing there.
   if (!service?.instanceId)
     return hasServices(deployment) ? { target: { kind: "none" }, servedBy: deployment.id } : undefined;

@@ -82,7 +82,7 @@ async function runnableOf(ports: StartServicePorts, deployment: Deployment, reco
   const { image, spec } = record;
   const { from, name } = spec;
   if (image === null) {
-    const folder = await folderOf({ deployment, ports });
+    const folder = await folderOf({ deployment: filesOf(deployment, record), ports });
     const { rootDirectory = "", startCommand = null } = from.kind === "app" ? from : {};
     const workingFolder = rootDirectory === "" ? folder : `${folder}/${rootDirectory}`;
     return { kind: "folder", folder, workingFolder, command: startCommand ?? "" };
@@ -93,8 +93,14 @@ async function runnableOf(ports: StartServicePorts, deployment: Deployment, reco
     return { kind: "image", image, command, ports: spec.ports };
   }
   const mounts: RunnableMount[] = [];
-  for (const mount of spec.container.mounts) mounts.push(await mounted(ports, deployment, name, mount));
+  const files = filesOf(deployment, record);
+  for (const mount of spec.container.mounts) mounts.push(await mounted(ports, files, name, mount));
   return { kind: "image", image, command: null, ports: spec.ports, container: spec.container, mounts };
+}
+
+/** The deployment, with whose files a service of it runs. */
+export function filesOf(deployment: Deployment, { filesOf: other }: Pick<ServiceRecord, "filesOf">): Deployment {
+  return other === undefined ? deployment : { ...deployment, artifactOf: other };
 }
 
 async function mounted(

@@ -96,6 +96,50 @@ describe("a service that nobody visits never runs twice", () => {
   });
 });
 
+const named = (name: string, health: "healthy" | "starting") => [
+  { name: "web", image: "web:1", ports: [80] },
+  { name, image: `db:${health === "healthy" ? 1 : 2}`, volumes: ["data:/data"] },
+];
+
+/** Notes which services run that have the volume whenever one is started. */
+function users({ memory: { runtime } }: EngineScene): string[] {
+  const found: string[] = [];
+  const start = runtime.start.bind(runtime);
+  runtime.start = async (request) => {
+    const made = await start(request);
+    const running = (await runtime.list()).filter(({ service }) => service !== "web");
+    found.push(running.map(({ service }) => service).join(" beside "));
+    return made;
+  };
+  return found;
+}
+
+describe("a volume is never given to a service while another one that goes has it", () => {
+  test("such as one under another name", async () => {
+    await using scene = await shopScene();
+    const project = await scene.project({ publicEndpoints: [{ service: "web" }] });
+    await scene.deployed(project, { services: named("db", "healthy") });
+    const found = users(scene);
+    expect((await scene.deployed(project, { services: named("database", "healthy") })).status).toBe("ready");
+    expect(found).toEqual(["database"]);
+  });
+
+  test("nor when that comes back because somebody cancels", async () => {
+    await using scene = await shopScene({ engine: { healthMs: 20_000 } });
+    const project = await scene.project({ publicEndpoints: [{ service: "web" }] });
+    await scene.deployed(project, { services: named("db", "healthy") });
+    const found = users(scene);
+    scene.memory.runtime.scripts.set("service:database", { does: "answers", health: "starting" });
+    const { id } = await scene.deploy(project, { services: named("database", "starting") });
+    await eventually(
+      async () => found.length,
+      (count) => count === 1,
+    );
+    await scene.useCases.cancelDeployment(scene.by, id);
+    expect(found).toEqual(["database", "db"]);
+  });
+});
+
 /** A queue as a process sees it that renews no lease once it is dead. */
 function untilDead(queue: DeploymentQueue, isDead: () => boolean): DeploymentQueue {
   const renewed = intercepted(queue, "renew", (goOn) => (isDead() ? new Promise(() => {}) : goOn()));

@@ -128,4 +128,28 @@ describe("rejectDeployment()", () => {
     const { deployment } = await scene.useCases.rejectDeployment(scene.by, id);
     expect(deployment.status).toBe("rejected");
   });
+
+  test("is told to whoever follows, to its end, be it that it does not work", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    await deployShop(scene, project, SHOP);
+    const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
+    const since = await scene.memory.deploymentEvents.last(held.id);
+    const { signal } = new AbortController();
+    const caller = () => Promise.resolve(scene.by);
+    const follow = () => scene.useCases.followDeployment(scene.by, held.id, { since, signal, caller });
+    expect(await follow()).toBeUndefined();
+    scene.memory.runtime.scripts.set("service:api", { does: "ends", code: 1 });
+    await scene.rest();
+    const refused = scene.useCases.rejectDeployment(scene.by, held.id).catch((error: unknown) => error);
+    await scene.until(held.id, ({ asked }) => asked !== null);
+    const following = (await follow())!;
+    scene.work();
+    const events = (await Array.fromAsync(following)).flat();
+    expect(events.at(-1)).toMatchObject({ type: "end", status: "partial_failure", error: { code: "reject_failed" } });
+    expect(await refused).toMatchObject({ code: "reject_failed" });
+    scene.memory.runtime.scripts.delete("service:api");
+    const { deployment } = await scene.useCases.rejectDeployment(scene.by, held.id);
+    expect([deployment.status, deployment.error?.code]).toEqual(["rejected", "services_failed"]);
+  });
 });

@@ -334,6 +334,30 @@ describe("services of a source", () => {
     expect((await standing(scene, project))["jobs"]).toEqual(before["jobs"]!);
   });
 
+  test("that are processes are replaced when code changed that they share, or how one is built", async () => {
+    await using scene = await shopScene({ engine: { runtime: "process" } });
+    const files = {
+      "package.json": JSON.stringify({ workspaces: ["web", "api", "shared"] }),
+      "web/package.json": APP["package.json"]!,
+      "api/package.json": APP["package.json"]!,
+      "shared/package.json": JSON.stringify({ name: "shared" }),
+      "shared/words.js": "one",
+    };
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
+    const project = await scene.project();
+    const services = [
+      { name: "web", rootDirectory: "web" },
+      { name: "api", rootDirectory: "api" },
+    ];
+    expect((await scene.deployed(project, { services })).error).toBeNull();
+    expect(statuses(await scene.deployed(project, { services }))).toEqual({ web: "unchanged", api: "unchanged" });
+    scene.known.git[REPOSITORY] = { commits: [commit("a2", { ...files, "shared/words.js": "two" })] };
+    expect(statuses(await scene.deployed(project, { services }))).toEqual({ web: "healthy", api: "healthy" });
+    const [web, api] = services;
+    const built = [{ ...web!, buildCommand: "make it otherwise" }, api!];
+    expect(statuses(await scene.deployed(project, { services: built }))).toEqual({ web: "healthy", api: "unchanged" });
+  });
+
   test("are refused as processes when one needs an image, before anything is started", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project({});
