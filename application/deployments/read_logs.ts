@@ -1,5 +1,5 @@
 import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../domain/deployment/secret_values.ts";
@@ -8,6 +8,7 @@ import type { Secret } from "../../domain/secret.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { Runtime } from "../../ports/runtime.ts";
+import { publicServices } from "./engine/public_services.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 export interface ReadLogsPorts {
@@ -40,9 +41,7 @@ export function readLogs(ports: ReadLogsPorts) {
       });
       return events.flatMap((event) => (event.type === "log" ? [event] : []));
     }
-    const running = deployment.services.find(
-      ({ name, instanceId }) => instanceId !== null && (!service || name === service),
-    );
+    const running = shownService(deployment, service);
     if (!running?.instanceId) return [];
     const lines = await ports.runtime.output(running.instanceId, { since, limit });
     const mask = secretMask(await secretsOf(deployment, running.instanceId));
@@ -64,6 +63,14 @@ export function readLogs(ports: ReadLogsPorts) {
     if (!starter) return own;
     return [...own, ...secretValues(starter, await ports.deployments.environment(starter.id))];
   }
+}
+
+/** The service that is asked for; without a name the one that visitors get to, as the numbers of lines are each service's own. */
+function shownService(deployment: Deployment, name: string | undefined): DeployedService | undefined {
+  const running = deployment.services.filter(({ instanceId }) => instanceId !== null);
+  if (name) return running.find((service) => service.name === name);
+  const visited = Array.from(publicServices(deployment), (each) => running.find((service) => service.name === each));
+  return visited.find((service) => service !== undefined) ?? running[0];
 }
 
 const PAGE = 5_000;

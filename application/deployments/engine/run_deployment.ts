@@ -4,6 +4,7 @@ import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
+import type { Secret } from "../../../domain/secret.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { dropUpload } from "../drop_upload.ts";
@@ -43,13 +44,23 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
     const run: Run = { ports, settings, project, environment: new Map(), writer, signal, deployment: taken };
     try {
       run.environment = await ports.deployments.environment(taken.id);
-      run.writer = new EventWriter(ports, taken.id, secretMask(secretValues(taken, run.environment)));
+      const secrets = [...secretValues(taken, run.environment), ...(await secretsBefore(ports, taken))];
+      run.writer = new EventWriter(ports, taken.id, secretMask(secrets));
       if (taken.asked !== null) return await carryOutDecision(run, taken.asked);
       await carryOut(run);
     } catch (error) {
       await settle(run, error);
     }
   };
+}
+
+/** What the release must not be seen to print that a decision may start again. */
+async function secretsBefore(
+  { deployments }: EnginePorts,
+  { asked, replaces }: Deployment,
+): Promise<readonly Secret[]> {
+  const former = asked === null || replaces === null ? undefined : await deployments.get(replaces);
+  return former ? secretValues(former, await deployments.environment(former.id)) : [];
 }
 
 async function carryOut(run: Run): Promise<void> {
