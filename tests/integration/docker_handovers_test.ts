@@ -9,7 +9,7 @@ import { serviceRequest } from "../contracts/service_runtime.ts";
 setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
-const HANDOVERS = 20;
+const HANDOVERS = 10;
 
 /** Answers on port 3000 with a word, and at once ends when it is asked to. */
 function saying(word: string): string {
