@@ -8,7 +8,8 @@ import { faultMatrix } from "../support/fault_matrix.ts";
 import { processesWith } from "../support/processes_with.ts";
 import { DEPLOYMENT_STRIKES, type StruckApp, struckApps } from "../support/struck_apps.ts";
 
-setDefaultTimeout(400_000);
+// Each waits for its turn, too.
+setDefaultTimeout(900_000);
 
 const label = (what: string) => ["--filter", `label=slipway.${what}`, "--quiet"];
 
@@ -35,7 +36,7 @@ describe("a deployment in containers struck at any step", () => {
   faultMatrix({
     name: "boxed",
     strikes: DEPLOYMENT_STRIKES,
-    atOnce: 5,
+    atOnce: 4,
     awayTogether: 2,
     cancellable: true,
     server: () => dockerServer({ ...apps.settings(), ROLLBACK_WINDOW: "0" }),

@@ -10,7 +10,8 @@ import { serviceApp } from "../support/service_app.ts";
 import { DEPLOYMENT_STRIKES, struckApps } from "../support/struck_apps.ts";
 import { decisionStrikes, struckDecisions } from "../support/struck_decisions.ts";
 
-setDefaultTimeout(400_000);
+// Each waits for its turn, too.
+setDefaultTimeout(900_000);
 
 const SETTINGS = { ROLLBACK_WINDOW: "0", BUILD_CONCURRENCY: "20" };
 
@@ -65,7 +66,7 @@ describe("a deployment of several services struck at any step", () => {
   faultMatrix({
     name: "several",
     strikes: DEPLOYMENT_STRIKES,
-    atOnce: 4,
+    atOnce: 3,
     awayTogether: 4,
     cancellable: true,
     server: () => dockerServer({ ...apps.settings(), ...SETTINGS }),

@@ -5,8 +5,8 @@ import type { FaultyServer, HeldWork, Strike } from "./fault_matrix.ts";
 import { serviceApp, type ServiceAppOptions } from "./service_app.ts";
 import { file } from "./tar_archive.ts";
 
-/** How long after it was asked for a decision is struck: at once, while the former version comes up, while it is watched. */
-const STRUCK_AFTER_MS = { keep: [0, 40], reject: [0, 600, 2_500] } as const;
+/** How long after it was asked for a decision is struck: at once, and while the former version comes up. */
+const STRUCK_AFTER_MS = { keep: [0], reject: [0, 1_500] } as const;
 const DONE = { keep: "ready", reject: "rejected" } as const;
 const DECIDED_MS = 60_000;
 

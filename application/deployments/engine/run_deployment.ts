@@ -105,7 +105,8 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
       await dropUpload(run.ports, deployment);
       const wereAny = await cleanReleases(run.ports, run.settings.rollbackWindow)(served);
       // To list images takes an engine long; what a killed server left is found by the sweep.
-      if (wereAny && deployment.plan.runtime === "docker") await cleanImages(run.ports)();
+      // A killed process may have come no further than to the folders.
+      if ((wereAny || deployment.attempts > 1) && deployment.plan.runtime === "docker") await cleanImages(run.ports)();
     },
   };
   for (const name of which) {
