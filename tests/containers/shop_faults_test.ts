@@ -65,7 +65,8 @@ describe("a deployment of several services struck at any step", () => {
   });
   faultMatrix({
     name: "several",
-    strikes: DEPLOYMENT_STRIKES,
+    // Fetching is the same, whatever was fetched.
+    strikes: DEPLOYMENT_STRIKES.filter(({ step }) => step !== "fetch"),
     atOnce: 3,
     awayTogether: 4,
     cancellable: true,
