@@ -91,4 +91,6 @@ async function main(): Promise<number> {
   return code;
 }
 
-process.exit(await main());
+const code = await main();
+// What was said may still be on its way through a pipe.
+process.stdout.write("", () => process.exit(code));

@@ -29,7 +29,8 @@ export async function runGroup(group: TestGroup, options: RunOptions): Promise<T
     const kept = join(place, "output");
     const shown = options.output === "later" ? Bun.file(kept) : (options.output ?? "inherit");
     const ok = await runTests(group, { ...options, report, shown });
-    if (options.output === "later") process.stdout.write(await readFile(kept));
+    // To its end: a pipe takes no more at once than it holds.
+    if (options.output === "later") await Bun.write(Bun.stdout, await readFile(kept));
     return count(group, await readFile(report, "utf8").catch(() => ""), ok);
   } finally {
     await rm(place, { recursive: true, force: true });
