@@ -3,12 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { say } from "./command.ts";
 import type { TestGroup } from "./test_groups.ts";
+import { readTestReport, type TestFailure } from "./test_report.ts";
 
 /** What became of a number of tests. */
 export interface TestCount {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+}
+
+/** What became of a group, and why of what failed. */
+export interface GroupResult extends TestCount {
+  readonly failures: readonly TestFailure[];
 }
 
 /** Where and how long a group may run. */
@@ -22,7 +28,7 @@ export interface RunOptions {
 }
 
 /** Runs one group in a process of its own, its output shown; a file without any result counts as failed. */
-export async function runGroup(group: TestGroup, options: RunOptions): Promise<TestCount> {
+export async function runGroup(group: TestGroup, options: RunOptions): Promise<GroupResult> {
   const place = await mkdtemp(join(tmpdir(), "slipway-run-"));
   const report = join(place, "report.xml");
   try {
@@ -31,7 +37,7 @@ export async function runGroup(group: TestGroup, options: RunOptions): Promise<T
     const ok = await runTests(group, { ...options, report, shown });
     // To its end: a pipe takes no more at once than it holds.
     if (options.output === "later") await Bun.write(Bun.stdout, await readFile(kept));
-    return count(group, await readFile(report, "utf8").catch(() => ""), ok);
+    return resultOf(group, await readFile(report, "utf8").catch(() => ""), ok);
   } finally {
     await rm(place, { recursive: true, force: true });
   }
@@ -70,12 +76,19 @@ function endProcesses(group: number): void {
   }
 }
 
-function count({ files }: TestGroup, report: string, ok: boolean): TestCount {
-  const total = /<testsuites [^>]*>/.exec(report)?.[0] ?? "";
-  const number = (attribute: string) => Number(new RegExp(` ${attribute}="(\\d+)"`).exec(total)?.[1] ?? 0);
-  const silent = files.filter((file) => !report.includes(`file="${file}"`));
-  silent.forEach((file) => say(`No result from ${file}`));
-  const [tests, failures, skipped] = [number("tests"), number("failures"), number("skipped")];
-  const failed = failures + silent.length;
-  return { passed: tests - failures - skipped, failed: ok ? failed : Math.max(failed, 1), skipped };
+function resultOf({ name, files }: TestGroup, xml: string, ok: boolean): GroupResult {
+  const report = readTestReport(xml);
+  const unsaid = (file: string, message: string) => ({ file, line: undefined, name, message });
+  const silent = files
+    .filter((file) => !report.files.has(file))
+    .map((file) => unsaid(file, "No result came from this file"));
+  const failures = [...report.failures, ...silent];
+  const failed = report.failed + silent.length;
+  if (!ok && failed === 0) failures.push(unsaid(files.join(", "), "The run failed although every test passed"));
+  return {
+    passed: report.tests - report.failed - report.skipped,
+    failed: ok ? failed : Math.max(failed, 1),
+    skipped: report.skipped,
+    failures,
+  };
 }
