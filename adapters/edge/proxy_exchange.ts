@@ -118,6 +118,8 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     try {
       const upstream = await UpstreamConnection.open(this.#request.address);
       if (this.#over) this.#host.pool.release(upstream);
+      // Whoever it closed on was not there yet to be told.
+      else if (!upstream.open) throw new Error("it closed the connection at once");
       else this.#ask(upstream);
     } catch (error) {
       // Nothing was sent, so that any request may be tried again.

@@ -9,8 +9,9 @@ const MAX_IDLE = 2_048;
 
 /** Open connections to apps, kept for the next request. */
 export class UpstreamPool {
-  /** By the very objects that routes hold, which is cheaper than by name; equal addresses share a list. */
-  #idle = new Map<Address, UpstreamConnection[]>();
+  #idle = new Map<string, UpstreamConnection[]>();
+  /** The same lists by the very objects that routes hold, which is cheaper than by name. */
+  #found = new Map<Address, UpstreamConnection[]>();
   readonly #deadlines: Deadlines;
 
   constructor(deadlines: Deadlines) {
@@ -19,7 +20,7 @@ export class UpstreamPool {
 
   /** The idle connection that was used last; with `sure` only one that an app will hardly close now. */
   take(address: Address, { sure }: { readonly sure: boolean }): UpstreamConnection | undefined {
-    const idle = this.#idle.get(address);
+    const idle = this.#found.get(address);
     const connection = idle?.at(-1);
     if (!idle || !connection || (sure && connection.idleSince + SURE_MS < performance.now())) return undefined;
     idle.pop();
@@ -30,7 +31,7 @@ export class UpstreamPool {
   /** Keeps a connection for later, if its app is still served. */
   release(connection: UpstreamConnection): void {
     connection.user = undefined;
-    const idle = this.#idle.get(connection.address);
+    const idle = this.#listOf(connection);
     if (!idle || !connection.open || idle.length >= MAX_IDLE) return connection.destroy();
     connection.idleSince = this.#deadlines.now;
     connection.deadline = this.#deadlines.now + IDLE_MS;
@@ -43,23 +44,30 @@ export class UpstreamPool {
 
   /** From now on keeps connections to these apps only, and closes the idle ones of others. */
   serveOnly(addresses: Iterable<Address>): void {
-    const former = new Map([...this.#idle].map(([address, idle]) => [key(address), idle]));
-    const lists = new Map<string, UpstreamConnection[]>();
-    const idle = new Map<Address, UpstreamConnection[]>();
+    const former = this.#idle;
+    this.#idle = new Map();
+    this.#found = new Map();
     for (const address of addresses) {
-      const list = lists.get(key(address)) ?? former.get(key(address)) ?? [];
-      lists.set(key(address), list);
-      idle.set(address, list);
+      const name = key(address);
+      const list = this.#idle.get(name) ?? former.get(name) ?? [];
+      this.#idle.set(name, list);
+      this.#found.set(address, list);
     }
-    this.#idle = idle;
-    for (const [name, list] of former) if (!lists.has(name)) for (const connection of list) connection.destroy();
+    for (const [name, list] of former) {
+      if (!this.#idle.has(name)) for (const connection of [...list]) connection.destroy();
+    }
   }
 
   #forget(connection: UpstreamConnection): void {
     this.#deadlines.delete(connection);
-    const idle = this.#idle.get(connection.address);
+    const idle = this.#listOf(connection);
     const at = idle?.indexOf(connection) ?? -1;
     if (idle && at >= 0) idle.splice(at, 1);
+  }
+
+  /** Where a connection is kept; the route it was opened for may have been replaced by another one to the same place. */
+  #listOf({ address }: UpstreamConnection): UpstreamConnection[] | undefined {
+    return this.#found.get(address) ?? this.#idle.get(key(address));
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { EdgeRoute } from "../../ports/edge.ts";
+import { eventually } from "../support/eventually.ts";
 import { at, runningEdge, type RunningEdge } from "../support/running_edge.ts";
 
 const SWITCHES = 30;
@@ -48,6 +49,30 @@ async function askOn(ask: () => Promise<Response>, answered: Answered[], going: 
 }
 
 describe("EdgeServer switches", () => {
+  test("to the same app again, and asks it over a new connection once it has closed those from before", async () => {
+    const open = new Set<Bun.Socket>();
+    using app = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open: (socket) => void open.add(socket),
+        close: (socket) => void open.delete(socket),
+        data: (socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+      },
+    });
+    await using impatient = runningEdge({ limits: { answerMs: 1_000 } });
+    await impatient.put("a.test", at(app.port));
+    expect((await impatient.ask("a.test")).status).toBe(200);
+    await impatient.put("a.test", at(app.port));
+    expect(open.size).toBe(1);
+    for (const socket of open) socket.end();
+    await eventually(
+      async () => open.size,
+      (size) => size === 0,
+    );
+    expect((await impatient.ask("a.test")).status).toBe(200);
+  });
+
   test("under load without a failed request, and never back to the old release", async () => {
     const going = { on: true, count: 0 };
     const answered: Answered[] = [];
