@@ -13,7 +13,9 @@ export function watchProcesses(own: RegExp) {
       commands.add(command);
       if (own.test(command)) continue;
       try {
-        environments.add(readFileSync(`/proc/${pid}/environ`, "latin1"));
+        const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
+        // It may have become another program in between: the next look finds it as that.
+        if (commandLineOf(pid) === command) environments.add(environment);
       } catch {
         // It ended in the meantime, or it is another user's.
       }
