@@ -39,19 +39,30 @@ export async function awaitReady(run: Run, started: Started, signal: AbortSignal
   }
 }
 
-/** Watches a service that answered for a while. */
+/**
+ * Watches a service until it has stayed up for a while. One that visitors get to may not fail in that time; another may still end because something
+ * that it needs is not there yet, as long as it then stays up.
+ */
 export async function stayUp(run: Run, started: Started, signal: AbortSignal): Promise<void> {
-  const { instanceId, record } = started;
-  const { restarts = 0 } = (await run.ports.runtime.find(instanceId)) ?? {};
-  const until = performance.now() + run.settings.probationMs;
-  while (performance.now() < until) {
-    await pause(Math.min(WATCH_MS, run.settings.probationMs));
+  const { instanceId, isPublic, record } = started;
+  const { probationMs } = run.settings;
+  const limit = performance.now() + Math.max(limitOf(run, record), probationMs);
+  let well: { readonly restarts: number; readonly until: number } | undefined;
+  for (;;) {
     signal.throwIfAborted();
+    // An engine that is busy may take longer to answer than the program lives: what counts is when it was asked.
+    const askedAt = performance.now();
     const instance = await run.ports.runtime.find(instanceId);
     refuseEnded(record, instance);
-    if (!instance || instance.restarts > restarts || !(await isHealthy(run, started, instance, true))) {
+    const isWell = instance !== undefined && (await isHealthy(run, started, instance, true));
+    const isSame = isWell && (well === undefined || instance.restarts === well.restarts);
+    if (!isSame && (isPublic || askedAt > limit)) {
       throw invalid("health_failed", `Cannot keep ${called(record)} live: ${lost(started, instance)}`);
     }
+    if (isSame && well && askedAt >= well.until) return;
+    if (!isSame) well = undefined;
+    if (isWell) well ??= { restarts: instance.restarts, until: performance.now() + probationMs };
+    await pause(Math.min(WATCH_MS, Math.max(1, (well?.until ?? Infinity) - performance.now())));
   }
 }
 

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import type { Instance } from "../../../ports/runtime.ts";
+import { deployShop, SHOP, shopProject, shopScene, statuses } from "../../support/service_scene.ts";
+
+type Look = Pick<Instance, "restarts" | "status">;
+
+/** Deploys a shop whose worker is found as told, one look after the other, each of which takes a while. */
+async function deployedWith(looks: (count: number) => Look, { lookMs = 0, healthMs = 60 }) {
+  await using scene = await shopScene({ engine: { healthMs } });
+  const { runtime } = scene.memory;
+  const find = runtime.find.bind(runtime);
+  let count = 0;
+  runtime.find = async (instanceId) => {
+    const found = await find(instanceId);
+    if (found?.service !== "worker") return found;
+    await Bun.sleep(lookMs);
+    return { ...found, ...looks(count++) };
+  };
+  return await deployShop(scene, await shopProject(scene), SHOP);
+}
+
+test("a service that nobody visits may end until what it needs is there, if it stays up then", async () => {
+  const looks: readonly Look[] = [
+    { status: "running", restarts: 0 },
+    { status: "restarting", restarts: 1 },
+    { status: "running", restarts: 1 },
+    { status: "running", restarts: 2 },
+  ];
+  const ready = await deployedWith((count) => looks[count] ?? looks.at(-1)!, { healthMs: 10_000 });
+  expect(ready.status).toBe("ready");
+  expect(statuses(ready)["worker"]).toBe("healthy");
+});
+
+test("one that ends again and again is not up, however slowly the engine tells", async () => {
+  const held = await deployedWith(
+    (count) => {
+      const restarts = Math.ceil(count / 2);
+      return { status: count % 2 === 0 ? "running" : "restarting", restarts };
+    },
+    { lookMs: 10 },
+  );
+  expect(held.status).toBe("partial_failure");
+  expect(held.services.find(({ name }) => name === "worker")).toMatchObject({
+    status: "failed",
+    error: "Cannot keep worker live: it did not stay up",
+  });
+});
