@@ -54,7 +54,7 @@ export class UpstreamPool {
       this.#found.set(address, list);
     }
     for (const [name, list] of former) {
-      if (!this.#idle.has(name)) for (const connection of [...list]) connection.destroy();
+      if (!this.#idle.has(name)) for (const connection of list) connection.destroy();
     }
   }
 
