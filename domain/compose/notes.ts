@@ -56,6 +56,11 @@ export function shown(node: ComposeNode): string {
   return quoted(node.raw);
 }
 
+/** A file as messages name it: its path inside the source, or how that is written where a variable is part of it. */
+export function shownPath(node: ComposeNode, path: string): string {
+  return node.kind === "scalar" && node.raw !== node.text ? node.raw : path;
+}
+
 /** A word as a message may show it: short, in quotes, without signs that no one sees. */
 export function quoted(text: string): string {
   const plain = text.slice(0, SHOWN).replaceAll(/[\p{Cc}\p{Cs}]/gu, "?");

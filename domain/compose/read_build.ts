@@ -1,4 +1,3 @@
-import { normalPath } from "../composition/normal_path.ts";
 import type { ServiceDockerfile } from "../composition/service_spec.ts";
 import type { ComposeNode } from "./compose_node.ts";
 import { textIn } from "./field_values.ts";
@@ -65,7 +64,7 @@ function fileOf(
     return nothing;
   }
   if (context === "" || path.startsWith(`${context}/`)) {
-    return { dockerfile: normalPath(context === "" ? path : path.slice(context.length + 1)) ?? null, text: null };
+    return { dockerfile: context === "" ? path : path.slice(context.length + 1), text: null };
   }
   const found = reading.text(path);
   if (typeof found === "object") return { dockerfile: null, text: found.text };
