@@ -78,7 +78,8 @@ function variablesOf(
   const wanted = files === undefined ? [{ path: beside, name: beside }] : (named ?? []);
   const own = new Map<string, string>();
   for (const { path, name } of wanted) {
-    const values = reading.variables(path, { name, known: new Map([...own, ...known]) });
+    const before = { get: (key: string) => known.get(key) ?? own.get(key) };
+    const values = reading.variables(path, { name, known: before });
     if (values !== "absent") for (const [key, value] of values) own.set(key, value);
     else if (files) reading.notes.problem(files.at, `Cannot read ${quoted(name)}: there is no such file in the source`);
   }

@@ -9,9 +9,14 @@ export interface Room {
   left: number;
 }
 
+/** Where the values of variables are looked up. */
+export interface Variables {
+  get(name: string): string | undefined;
+}
+
 /** What is needed to put variables into a text. */
 export interface Interpolation {
-  readonly variables: { get(name: string): string | undefined };
+  readonly variables: Variables;
   readonly room: Room;
   /** Is told each variable that is not set and has no default. */
   readonly unset: (name: string) => void;
