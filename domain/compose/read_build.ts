@@ -33,7 +33,7 @@ export function readBuild(service: ServiceReading, node: ComposeNode): ServiceDo
     kind: "dockerfile",
     context,
     ...(inline === null && dockerfile ? fileOf(service, context, dockerfile) : { dockerfile: null, text: inline }),
-    target: text("target") ?? null,
+    target: text("target") || null,
     args: Object.fromEntries(args) as Record<string, string>,
   };
 }

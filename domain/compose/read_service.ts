@@ -106,8 +106,8 @@ function hostsOf({ keys, name, reading: { notes } }: ServiceReading): readonly s
   const all = new Set<string>();
   for (const item of itemsIn(notes, keys.get("extra_hosts"), `"extra_hosts" of ${name}`)) {
     const text = textIn(notes, item, `"extra_hosts" of ${name}`);
-    const [, host, address] = /^([^\s=:[\]]+)[=:]\[?([^\s=[\]]+)\]?$/.exec(text ?? "") ?? [];
-    if (host !== undefined) all.add(`${host}:${address}`);
+    const [, host, address] = /^([^\s=:[\]]+)[=:]\[?([^\s=[\],]+(?:,[^\s=[\],]+)*)\]?$/.exec(text ?? "") ?? [];
+    if (host !== undefined) for (const one of address!.split(",")) all.add(`${host}:${one}`);
     else if (text !== undefined)
       notes.problem(item.at, `Cannot read ${shown(item)} in "extra_hosts" of ${name}: write it as in host=10.0.0.1`);
   }
