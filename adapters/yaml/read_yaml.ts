@@ -196,7 +196,8 @@ function mergedEntries({ value }: YamlNode, line: number): readonly YamlEntry[] 
 }
 
 function isMergeKey(key: ParsedNode | null): boolean {
-  return isScalar(key) && key.value === "<<" && key.type === Scalar.PLAIN;
+  // With its tag written out the library gives it a value of its own.
+  return isScalar(key) && key.source === "<<" && key.type === Scalar.PLAIN;
 }
 
 function keyOf(key: ParsedNode | null, line: number): string {

@@ -1,7 +1,14 @@
 import type { Notation } from "../composition/notation.ts";
 
-const UNITS: Readonly<Record<string, number>> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
-const SIZE = /^(\d+(?:\.\d+)?) ?(?:([bkmgt])|([kmgt])i?b)?$/i;
+const UNITS: Readonly<Record<string, number>> = {
+  b: 1,
+  k: 1024,
+  m: 1024 ** 2,
+  g: 1024 ** 3,
+  t: 1024 ** 4,
+  p: 1024 ** 5,
+};
+const SIZE = /^(\d+(?:\.\d+)?) ?(?:([bkmgtp])|([kmgtp])i?b)?$/i;
 
 /** The bytes of a size such as `512m`, `1.5gb`, `64k` or a plain number of them. */
 export function byteSize(text: string): Notation<number> {

@@ -2,13 +2,23 @@ import type { ComposeFile, ComposeMap, Place } from "./compose_node.ts";
 import { mapNode } from "./compose_node.ts";
 import { Effort } from "./effort.ts";
 import { envFile } from "./env_file.ts";
-import type { Room } from "./interpolation.ts";
+import type { Room, Variables } from "./interpolation.ts";
 import type { LoadedFiles } from "./loaded_files.ts";
 import { Notes } from "./notes.ts";
 import { placedNodes } from "./placed_nodes.ts";
 
 /** All that values put in by variables may amount to. */
 const MOST_TEXT = 4_194_304;
+
+/** How a file with variables is to be read. */
+interface EnvWish {
+  /** How a person is told of it. */
+  readonly name: string;
+  /** What counts before its own lines where a value names a variable, and what after them. */
+  readonly known: Variables;
+  readonly earlier?: Variables;
+  readonly raw?: boolean;
+}
 
 /** What goes along while a compose project is read. */
 export class ComposeReading {
@@ -48,23 +58,19 @@ export class ComposeReading {
   }
 
   /** The variables of a file with lines `KEY=value`; `"absent"` when there is none. */
-  variables(
-    path: string,
-    {
-      name,
-      known,
-      raw = false,
-    }: { readonly name: string; readonly known: ReadonlyMap<string, string>; readonly raw?: boolean },
-  ): ReadonlyMap<string, string> | "absent" {
+  variables(path: string, { name, known, earlier, raw = false }: EnvWish): ReadonlyMap<string, string> | "absent" {
     const found = this.text(path);
     if (found === "absent") return found;
-    const file = { name, folder: "", variables: known, variablesFile: null };
-    if (found === "binary") this.notes.problem({ file, line: 1 }, "Cannot read this file: it is not text");
-    if (typeof found === "string") return new Map();
+    const file = { name, folder: "", variables: new Map(), variablesFile: null };
+    if (found === "pending") return new Map();
+    if (found === "binary" || found.text.includes("\0")) {
+      this.notes.problem({ file, line: 1 }, "Cannot read this file: it is not text");
+      return new Map();
+    }
     this.effort.spend(found.text.split("\n").length);
-    const { values, problems } = envFile(found.text, { variables: known, room: this.room, raw });
+    const { values, problems, warnings } = envFile(found.text, { variables: known, earlier, room: this.room, raw });
     for (const { line, message } of problems) this.notes.problem({ file, line }, message);
-    this.effort.spend(known.size);
+    for (const { line, message } of warnings) this.notes.warning({ file, line }, message);
     return values;
   }
 }

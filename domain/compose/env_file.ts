@@ -1,27 +1,49 @@
-import { interpolated, type Room } from "./interpolation.ts";
+import { interpolated, type Room, type Variables } from "./interpolation.ts";
 
 /** How the lines of a file with variables are read. */
 export interface EnvReading {
   /** What counts before the file's own lines where a value names a variable. */
-  readonly variables: ReadonlyMap<string, string>;
+  readonly variables: Variables;
+  /** What counts after them. */
+  readonly earlier?: Variables | undefined;
   readonly room: Room;
   /** Every line is `KEY=value`, quotes and `$` only themselves. */
   readonly raw?: boolean;
 }
 
-/** What is wrong in a line of a file with variables. */
-export interface EnvProblem {
+/** What is said about a line of a file with variables; no part of a value is shown. */
+export interface EnvNote {
   readonly line: number;
   readonly message: string;
 }
 
-const KEY = /^(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*(?:([=:])[ \t]*)?/;
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\", $: "$$" };
+/** What a file with variables says. */
+export interface EnvFile {
+  readonly values: ReadonlyMap<string, string>;
+  readonly problems: readonly EnvNote[];
+  readonly warnings: readonly EnvNote[];
+}
+
+const KEY = /^(?:export[ \t]+)?([\p{L}\p{N}_.[\]-]+)[ \t]*(?:([=:])[ \t]*)?/u;
+const ESCAPES: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  '"': '"',
+  "\\": "\\",
+  // What is put in for variables afterwards makes one of it.
+  $: "$$",
+};
 
 /** The variables of a file with lines `KEY=value`, as compose reads it: quotes, comments, `export` and variables in values. */
-export function envFile(text: string, reading: EnvReading): { values: Map<string, string>; problems: EnvProblem[] } {
+export function envFile(text: string, reading: EnvReading): EnvFile {
   const values = new Map<string, string>();
-  const problems: EnvProblem[] = [];
+  const problems: EnvNote[] = [];
+  const warnings: EnvNote[] = [];
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   for (let at = 0; at < lines.length; at += 1) {
     const line = at + 1;
@@ -43,12 +65,21 @@ export function envFile(text: string, reading: EnvReading): { values: Map<string
     }
     const read = valueAt(lines, at, content.slice(whole.length));
     at = read.last;
-    const value = "wrong" in read ? read : expanded(read, { ...reading, values });
+    let misses = false;
+    const unset = () => {
+      misses = true;
+    };
+    const value = "wrong" in read ? read : expanded(read, { ...reading, values, unset });
+    if (misses) warnings.push({ line, message: `The value of ${key} ${NAMES_UNSET}` });
     if ("wrong" in value) problems.push({ line, message: `Cannot read the value of ${key}: ${value.wrong}` });
     else values.set(key!, value.value);
   }
-  return { values, problems };
+  return { values, problems, warnings };
 }
+
+/** Most often a sign in a password that nobody meant as a variable. */
+const NAMES_UNSET =
+  'names a variable that is not set, which is empty there. Set it among the variables of the project, or write "$$" for the sign itself';
 
 interface Read {
   readonly text: string;
@@ -57,10 +88,15 @@ interface Read {
   readonly last: number;
 }
 
-function expanded({ text, literal }: Read, known: EnvReading & { readonly values: ReadonlyMap<string, string> }) {
+function expanded(
+  { text, literal }: Read,
+  known: EnvReading & { readonly values: ReadonlyMap<string, string>; readonly unset: () => void },
+) {
   if (literal) return { value: text };
-  const variables = { get: (name: string) => known.variables.get(name) ?? known.values.get(name) };
-  return interpolated(text, { variables, room: known.room, unset: () => {} });
+  const variables = {
+    get: (name: string) => known.variables.get(name) ?? known.values.get(name) ?? known.earlier?.get(name),
+  };
+  return interpolated(text, { variables, room: known.room, unset: known.unset });
 }
 
 /** A value that may go on over several lines when it is quoted. */
@@ -71,19 +107,20 @@ function valueAt(
 ): Read | { readonly wrong: string; readonly last: number } {
   const quote = begin[0];
   if (quote !== "'" && quote !== '"') {
-    // A comment begins after white space; a sign inside of a word is part of it.
-    const comment = begin.startsWith("#") ? 0 : begin.search(/[ \t]#/);
+    // A comment begins after a blank: what begins with the sign is a value, such as a colour.
+    const comment = begin.indexOf(" #");
     return { text: (comment < 0 ? begin : begin.slice(0, comment)).trimEnd(), literal: false, last: at };
   }
   let inner = "";
   let rest = begin.slice(1);
   for (let last = at; ;) {
-    const end = quote === "'" ? rest.indexOf("'") : unescapedQuote(rest);
+    const end = unescapedQuote(rest, quote);
     if (end >= 0) {
       const after = rest.slice(end + 1).trim();
       if (after !== "" && !after.startsWith("#")) return { wrong: "something stands after its closing quote", last };
       inner += rest.slice(0, end);
-      return { text: quote === "'" ? inner : unescaped(inner), literal: quote === "'", last };
+      const literal = quote === "'";
+      return { text: inner.replaceAll(/\\([^])/g, literal ? literalPair : escapedPair), literal, last };
     }
     inner += `${rest}\n`;
     last += 1;
@@ -92,14 +129,18 @@ function valueAt(
   }
 }
 
-function unescapedQuote(text: string): number {
+function unescapedQuote(text: string, quote: string): number {
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === "\\") at += 1;
-    else if (text[at] === '"') return at;
+    else if (text[at] === quote) return at;
   }
   return -1;
 }
 
-function unescaped(text: string): string {
-  return text.replaceAll(/\\([nrt"\\$])/g, (_, sign: string) => ESCAPES[sign] ?? sign);
+function literalPair(pair: string, sign: string): string {
+  return sign === "'" ? sign : pair;
+}
+
+function escapedPair(pair: string, sign: string): string {
+  return Object.hasOwn(ESCAPES, sign) ? ESCAPES[sign]! : pair;
 }

@@ -6,7 +6,7 @@ import { knownKeys, readKeys } from "./known_keys.ts";
 import { longForms } from "./long_forms.ts";
 import { mergedNodes, settled } from "./merged_nodes.ts";
 import { nearestWord } from "./nearest_word.ts";
-import { quoted, shown } from "./notes.ts";
+import { quoted, shown, shownPath } from "./notes.ts";
 
 /** A file and what is written in it. */
 interface Written {
@@ -104,8 +104,7 @@ class Extension {
     }
     const known = this.#files.get(path);
     if (known !== undefined) return { path, written: known };
-    const shownName = node.kind === "scalar" && node.raw !== node.text ? node.raw : path;
-    const other: ComposeFile = { ...file, name: shownName, folder: folderOf(path) };
+    const other: ComposeFile = { ...file, name: shownPath(node, path), folder: folderOf(path) };
     const written = longForms(this.#reading.yaml(path, other, node.at));
     this.#files.set(path, written);
     return { path, written };

@@ -4,6 +4,8 @@ import type { Notation } from "../composition/notation.ts";
 
 const TRUE = new Set(["true", "yes", "on", "y"]);
 const FALSE = new Set(["false", "no", "off", "n"]);
+const OCTAL = /^[-+]?0[0-7]{1,16}$/;
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,2})?$/i;
 
 /** The text of a single value; `undefined`, and a problem, for anything else. `what` names it in the sentence. */
 export function textIn(notes: Notes, node: ComposeNode, what: string): string | undefined {
@@ -14,8 +16,9 @@ export function textIn(notes: Notes, node: ComposeNode, what: string): string | 
   return undefined;
 }
 
-/** Numbers and truths are written out as they are meant, texts as they are. */
+/** Numbers and truths are written out as they are meant, one that begins with 0 as compose means it: in octal; texts as they are. */
 function plainText({ scalar, text }: ComposeScalar): string {
+  if (typeof scalar === "number" && OCTAL.test(text)) return String(parseInt(text, 8));
   if (typeof scalar === "number" && !(Number.isInteger(scalar) && !Number.isSafeInteger(scalar))) {
     return Number.isFinite(scalar) ? String(scalar) : text;
   }
@@ -37,8 +40,8 @@ export function numberIn(
   node: ComposeNode,
   { what, whole = false, least = 0 }: { readonly what: string; readonly whole?: boolean; readonly least?: number },
 ): number | undefined {
-  const text = node.kind === "scalar" ? node.text.trim() : "";
-  const number = /^-?\d+(?:\.\d+)?(?:e\d{1,2})?$/i.test(text) ? Number(text) : NaN;
+  const text = node.kind === "scalar" ? plainText(node).trim() : "";
+  const number = NUMBER.test(text) ? Number(text) : NaN;
   if (number >= least && (!whole || Number.isSafeInteger(number))) return number;
   notes.problem(
     node.at,

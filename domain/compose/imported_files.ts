@@ -5,7 +5,7 @@ import { itemsIn, textIn } from "./field_values.ts";
 import { folderOf, insidePath } from "./inside_path.ts";
 import { knownKeys, readKeys } from "./known_keys.ts";
 import type { LayerWish } from "./layer_wish.ts";
-import { quoted, shown } from "./notes.ts";
+import { quoted, shown, shownPath } from "./notes.ts";
 
 const SECTIONS = ["services", "volumes", "networks", "configs", "secrets"];
 const MAX_DEPTH = 10;
@@ -78,7 +78,8 @@ function variablesOf(
   const wanted = files === undefined ? [{ path: beside, name: beside }] : (named ?? []);
   const own = new Map<string, string>();
   for (const { path, name } of wanted) {
-    const values = reading.variables(path, { name, known: new Map([...own, ...known]) });
+    const before = { get: (key: string) => known.get(key) ?? own.get(key) };
+    const values = reading.variables(path, { name, known: before });
     if (values !== "absent") for (const [key, value] of values) own.set(key, value);
     else if (files) reading.notes.problem(files.at, `Cannot read ${quoted(name)}: there is no such file in the source`);
   }
@@ -95,9 +96,7 @@ function textPaths(reading: ComposeReading, node: ComposeNode | undefined, verb:
     if (text === undefined) return [];
     const remote = /^(?:[a-z][a-z0-9+.-]*:|git@)/i.test(text);
     const path = remote ? undefined : insidePath(item.at.file.folder, text);
-    if (path !== undefined) {
-      return [{ path, name: item.kind === "scalar" && item.raw !== item.text ? item.raw : path }];
-    }
+    if (path !== undefined) return [{ path, name: shownPath(item, path) }];
     notes.problem(item.at, `Cannot ${verb} ${shown(item)}: it is no file of the source. Put it there`);
     return [];
   });

@@ -9,15 +9,20 @@ export interface Room {
   left: number;
 }
 
+/** Where the values of variables are looked up. */
+export interface Variables {
+  get(name: string): string | undefined;
+}
+
 /** What is needed to put variables into a text. */
 export interface Interpolation {
-  readonly variables: { get(name: string): string | undefined };
+  readonly variables: Variables;
   readonly room: Room;
   /** Is told each variable that is not set and has no default. */
   readonly unset: (name: string) => void;
 }
 
-/** Puts variables into a text: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for `$`. No answer shows the value of a variable but the text itself. */
+/** Puts variables into a text: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for `$`, as which one before no name stands too. No answer shows the value of a variable but the text itself. */
 export function interpolated(text: string, by: Interpolation, depth = 0): Notation<string> {
   if (!text.includes("$")) return { value: text };
   by.room.left -= text.length;
@@ -51,7 +56,7 @@ function pieceAt(text: string, sign: number, { by, depth }: Inside): Piece {
     return "wrong" in inner ? inner : { text: inner.value, end: end + 1 };
   }
   const [name] = NAME.exec(text.slice(sign + 1, sign + 300)) ?? [];
-  if (name === undefined) return { wrong: 'a "$" stands before no variable. Write "$$" for the sign itself' };
+  if (name === undefined) return { text: "$", end: sign + 1 };
   return { text: valueOf(name, by), end: sign + 1 + name.length };
 }
 

@@ -3,6 +3,8 @@ import { type Notes, quoted } from "./notes.ts";
 
 /** What a later file replaces as a whole; other lists get longer and other maps get more keys. */
 const REPLACED = [/^services\.[^.]+\.(?:command|entrypoint)$/, /^services\.[^.]+\.healthcheck\.test$/];
+/** Where a name alone says something: the value comes from the project, or is the usual one. Elsewhere a key with nothing behind it changes nothing. */
+const NAME_ALONE = /^services\.[^.]+\.(?:environment|labels|build\.args|depends_on)\.[^.]*$/;
 
 /** One value laid over another one, as compose merges files: maps by key, lists one after the other, all else replaced; `!reset` removes and `!override` replaces. */
 export function mergedNodes(
@@ -13,7 +15,7 @@ export function mergedNodes(
 ): ComposeNode {
   const where = path.map((part) => part.replaceAll(".", "_")).join(".");
   if (over.tag === "!override" || REPLACED.some((pattern) => pattern.test(where))) return settled(over);
-  if (isNull(over)) return base;
+  if (isNull(over)) return NAME_ALONE.test(where) ? settled(over) : base;
   if (isNull(base)) return settled(over);
   if (base.kind === "scalar" && over.kind === "scalar") return over;
   if (base.kind === "list" && over.kind === "list") {

@@ -5,6 +5,8 @@ const MAX_NOTES = 200;
 /** Whoever has made so many mistakes is helped enough by the first of them. */
 const MOST_PROBLEMS = 400;
 const SHOWN = 60;
+/** Names may be as long as a file. */
+const LONGEST = 1_000;
 
 /** Something that is wrong, and where. */
 export interface ComposeProblem {
@@ -40,8 +42,10 @@ export class Notes {
   }
 }
 
-function take(notes: Map<string, ComposeProblem>, { file, line }: Place, message: string): void {
-  if (notes.size < MAX_NOTES) notes.set(`${file.name}:${line}:${message}`, { file: file.name, line, message });
+function take(notes: Map<string, ComposeProblem>, { file, line }: Place, sentence: string): void {
+  if (notes.size >= MAX_NOTES) return;
+  const message = sentence.length > LONGEST ? `${sentence.slice(0, LONGEST)}…` : sentence;
+  notes.set(`${file.name}:${line}:${message}`, { file: file.name, line, message });
 }
 
 function inOrder(notes: ReadonlyMap<string, ComposeProblem>): readonly ComposeProblem[] {
@@ -54,6 +58,11 @@ function inOrder(notes: ReadonlyMap<string, ComposeProblem>): readonly ComposePr
 export function shown(node: ComposeNode): string {
   if (node.kind !== "scalar") return `a ${node.kind}`;
   return quoted(node.raw);
+}
+
+/** A file as messages name it: its path inside the source, or how that is written where a variable is part of it. */
+export function shownPath(node: ComposeNode, path: string): string {
+  return node.kind === "scalar" && node.raw !== node.text ? node.raw : path;
 }
 
 /** A word as a message may show it: short, in quotes, without signs that no one sees. */

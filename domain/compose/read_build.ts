@@ -1,4 +1,3 @@
-import { normalPath } from "../composition/normal_path.ts";
 import type { ServiceDockerfile } from "../composition/service_spec.ts";
 import type { ComposeNode } from "./compose_node.ts";
 import { textIn } from "./field_values.ts";
@@ -34,7 +33,7 @@ export function readBuild(service: ServiceReading, node: ComposeNode): ServiceDo
     kind: "dockerfile",
     context,
     ...(inline === null && dockerfile ? fileOf(service, context, dockerfile) : { dockerfile: null, text: inline }),
-    target: text("target") ?? null,
+    target: text("target") || null,
     args: Object.fromEntries(args) as Record<string, string>,
   };
 }
@@ -65,7 +64,7 @@ function fileOf(
     return nothing;
   }
   if (context === "" || path.startsWith(`${context}/`)) {
-    return { dockerfile: normalPath(context === "" ? path : path.slice(context.length + 1)) ?? null, text: null };
+    return { dockerfile: context === "" ? path : path.slice(context.length + 1), text: null };
   }
   const found = reading.text(path);
   if (typeof found === "object") return { dockerfile: null, text: found.text };

@@ -2,17 +2,22 @@ import { type ComposeNode, isNull } from "./compose_node.ts";
 import { entriesIn, itemsIn, textIn, truthIn } from "./field_values.ts";
 import { insidePath } from "./inside_path.ts";
 import { knownKeys, readKeys } from "./known_keys.ts";
-import { quoted, shown } from "./notes.ts";
+import { quoted, shown, shownPath } from "./notes.ts";
 import type { ServiceReading } from "./service_reading.ts";
 
 const FILE_KEYS = readKeys("path", "required", "format");
 
-/** The variables of a service: those of its files in their order, and over them its own. */
+/** The variables of a service: those of its files in their order, a later one knowing what the ones before it say, and over them its own. */
 export function readEnvironment(service: ServiceReading): Readonly<Record<string, string>> {
   const { keys, name, reading } = service;
   const all = new Map<string, string>();
-  for (const item of itemsIn(reading.notes, keys.get("env_file"), `"env_file" of ${name}`)) {
-    for (const [key, value] of fileValues(service, item)) all.set(key, value);
+  const items = itemsIn(reading.notes, keys.get("env_file"), `"env_file" of ${name}`);
+  // A file that is named again, by an override file say, stays in its place, and what is said of it last counts.
+  const files = new Map(items.map((item) => [sameFile(item), item]));
+  for (const item of files.values()) {
+    const values = fileValues(service, item, all);
+    reading.effort.spend(values.size);
+    for (const [key, value] of values) all.set(key, value);
   }
   for (const [key, value] of keyedTexts(service, keys.get("environment"), "environment")) {
     if (value === undefined) all.delete(key);
@@ -47,7 +52,17 @@ function shownKey(key: string, value: ComposeNode): string {
   return quoted(value.kind === "scalar" && value.raw !== "" ? value.raw : key);
 }
 
-function fileValues({ name, reading }: ServiceReading, item: ComposeNode): ReadonlyMap<string, string> {
+/** The same for two items exactly when they write the same path in the same folder. */
+function sameFile(item: ComposeNode): string | ComposeNode {
+  const path = item.kind === "map" ? item.entries.get("path") : item;
+  return path?.kind === "scalar" ? `${path.at.file.folder}\0${path.text}` : item;
+}
+
+function fileValues(
+  { name, reading }: ServiceReading,
+  item: ComposeNode,
+  earlier: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
   const { notes } = reading;
   const whose = `of "env_file" of ${name}`;
   const long = item.kind === "map" ? knownKeys(notes, item, { rules: FILE_KEYS, whose }) : new Map([["path", item]]);
@@ -73,8 +88,12 @@ function fileValues({ name, reading }: ServiceReading, item: ComposeNode): Reado
     notes.problem(format.at, `Cannot read "format" ${whose}: only raw is known. Remove it`);
   }
   const required = long.get("required");
-  const shownName = path.kind === "scalar" && path.raw !== path.text ? path.raw : inside;
-  const values = reading.variables(inside, { name: shownName, known: file.variables, raw: format !== undefined });
+  const values = reading.variables(inside, {
+    name: shownPath(path, inside),
+    known: file.variables,
+    earlier,
+    raw: format !== undefined,
+  });
   if (values !== "absent") return values;
   if (required === undefined || truthIn(notes, required, `"required" ${whose}`) !== false) {
     const next = "Add it, or set the variables of the project and remove it here";

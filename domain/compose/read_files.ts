@@ -96,7 +96,7 @@ function modeOf(notes: Notes, node: ComposeNode | undefined, whose: string): num
 }
 
 /** What a config or secret holds; `undefined`, and a problem, when it cannot be had. */
-export function contentOf(
+function contentOf(
   { reading }: ServiceReading,
   node: ComposeNode,
   { kind, key }: { readonly kind: Kind; readonly key: string },

@@ -15,14 +15,9 @@ const KEYS: KeyRules = {
   ...leftKeys("it makes no difference here", "consistency"),
   ...refusedKeys("no images are mounted. Copy what is needed into the image of the service", "image"),
 };
+const OWN_WAY = "folders are mounted in the engine's own way";
 const OPTION_KEYS: Readonly<Record<"bind" | "volume" | "tmpfs", KeyRules>> = {
-  bind: leftKeys(
-    "folders are mounted in the engine's own way",
-    "propagation",
-    "create_host_path",
-    "selinux",
-    "recursive",
-  ),
+  bind: leftKeys(OWN_WAY, "propagation", "create_host_path", "selinux", "recursive"),
   volume: {
     ...leftKeys("volumes are mounted in the engine's own way", "nocopy", "labels"),
     subpath: { refused: "a volume is mounted as a whole. Remove it" },
@@ -31,6 +26,7 @@ const OPTION_KEYS: Readonly<Record<"bind" | "volume" | "tmpfs", KeyRules>> = {
 };
 /** What short forms may say beside `ro` that makes no difference here. */
 const NO_DIFFERENCE = new Set(["nocopy", "private", "rprivate"]);
+const PROPAGATIONS = new Set(["shared", "rshared", "slave", "rslave"]);
 
 /** What a service sees at paths inside; of two at the same path the later one. */
 export function readMounts(service: ServiceReading): readonly ServiceMount[] {
@@ -50,17 +46,22 @@ export function readMounts(service: ServiceReading): readonly ServiceMount[] {
 }
 
 function shortMount({ name, reading: { notes } }: ServiceReading, node: ComposeNode): ServiceMount | undefined {
+  let propagates = false;
   const read = (text: string): Notation<ServiceMount> => {
     const [from = "", target, options, ...rest] = text.split(":");
     if (/^[A-Za-z]$/.test(from) && target?.startsWith("\\")) return { wrong: "paths of Windows mean nothing here" };
-    const kept = options?.split(",").filter((option) => !NO_DIFFERENCE.has(option));
+    const asked = options?.split(",").filter((option) => !NO_DIFFERENCE.has(option));
+    const kept = asked?.filter((option) => !PROPAGATIONS.has(option));
+    propagates = kept?.length !== asked?.length;
     const place = target !== undefined && isRelative(from) ? insidePath(node.at.file.folder, from) : from;
     if (place === undefined) return { wrong: OUTSIDE };
     const start = place === from ? from : `./${place}`;
     const written = [start, ...(target === undefined ? [] : [target])];
     return volumeEntry([...written, ...(kept?.length ? [kept.join(",")] : []), ...rest].join(":"));
   };
-  return notationIn(notes, node, { what: `a volume of ${name}`, read });
+  const mount = notationIn(notes, node, { what: `a volume of ${name}`, read });
+  if (propagates) notes.warning(node.at, `Left out how a volume of ${name} is propagated: ${OWN_WAY}`);
+  return mount;
 }
 
 const OUTSIDE = "this path leads out of the source; give one inside it, or an absolute one";

@@ -1,12 +1,12 @@
 import { durationMs } from "../composition/duration.ts";
 import type { ContainerSpec, ServiceSpec } from "../composition/service_spec.ts";
-import type { ComposeNode } from "./compose_node.ts";
-import { itemsIn, notationIn, numberIn, textIn, truthIn } from "./field_values.ts";
+import { type ComposeNode, isNull } from "./compose_node.ts";
+import { entriesIn, itemsIn, notationIn, numberIn, textIn, truthIn } from "./field_values.ts";
 import { knownKeys } from "./known_keys.ts";
 import { shown } from "./notes.ts";
 import { readCommand } from "./read_command.ts";
 import { readDependencies, type WrittenDependency } from "./read_dependencies.ts";
-import { keyedTexts, readEnvironment } from "./read_environment.ts";
+import { readEnvironment } from "./read_environment.ts";
 import { readFiles } from "./read_files.ts";
 import { readHealth } from "./read_health.ts";
 import { readIsolation } from "./read_isolation.ts";
@@ -94,22 +94,20 @@ function containerOf(
   };
 }
 
-function labelsOf(service: ServiceReading): (readonly [string, string])[] {
-  const node = service.keys.get("labels");
-  if (node?.kind !== "map") return keyedTexts(service, node, "labels").map(([key, value]) => [key, value ?? ""]);
+function labelsOf({ keys, name, reading: { notes } }: ServiceReading): (readonly [string, string])[] {
   // A label without a value is empty, whatever variable has its name.
-  return [...node.entries].map(([key, value]) => {
-    const empty = value.kind === "scalar" && value.scalar === null;
-    return [key, empty ? "" : (textIn(service.reading.notes, value, `a label of ${service.name}`) ?? "")];
-  });
+  return [...entriesIn(notes, keys.get("labels"), `"labels" of ${name}`)].map(([key, value]) => [
+    key,
+    isNull(value) ? "" : (textIn(notes, value, `a label of ${name}`) ?? ""),
+  ]);
 }
 
 function hostsOf({ keys, name, reading: { notes } }: ServiceReading): readonly string[] {
   const all = new Set<string>();
   for (const item of itemsIn(notes, keys.get("extra_hosts"), `"extra_hosts" of ${name}`)) {
     const text = textIn(notes, item, `"extra_hosts" of ${name}`);
-    const [, host, address] = /^([^\s=:[\]]+)[=:]\[?([^\s=[\]]+)\]?$/.exec(text ?? "") ?? [];
-    if (host !== undefined) all.add(`${host}:${address}`);
+    const [, host, address] = /^([^\s=:[\]]+)[=:]\[?([^\s=[\],]+(?:,[^\s=[\],]+)*)\]?$/.exec(text ?? "") ?? [];
+    if (host !== undefined) for (const one of address!.split(",")) all.add(`${host}:${one}`);
     else if (text !== undefined)
       notes.problem(item.at, `Cannot read ${shown(item)} in "extra_hosts" of ${name}: write it as in host=10.0.0.1`);
   }

@@ -28,6 +28,11 @@ function repeated(word: string, count: number): string {
   return Array<string>(count).fill(word).join(", ");
 }
 
+function readers(file: string): string {
+  const services = Array.from({ length: 100 }, (_, at) => `s${at}: {image: a, env_file: ${file}}`);
+  return `services: {${services.join(", ")}}`;
+}
+
 describe("loadCompose()", () => {
   test("names the first ten problems and counts the others", async () => {
     const keys = Array.from({ length: 13 }, (_, at) => `    wrong_${at}: 1\n`).join("");
@@ -58,10 +63,8 @@ describe("loadCompose()", () => {
   const lines = Array.from({ length: 9_000 }, (_, at) => `K${at}=v`).join("\n");
   const words = `{services: {b: {image: b, command: [${repeated("a", 4_000)}]}}}`;
   const tiring: readonly (readonly [what: string, files: Readonly<Record<string, string>>])[] = [
-    [
-      "a file with variables a hundred times",
-      { "compose.yaml": `services: {a: {image: a, env_file: [${repeated("b.env", 100)}]}}`, "b.env": lines },
-    ],
+    ["a file with variables by a hundred services", { "compose.yaml": readers("b.env"), "b.env": lines }],
+    ["the variables of the project by a hundred services", { "compose.yaml": readers(".env"), ".env": lines }],
     ["an include a hundred times", { "compose.yaml": `include: [${repeated("b.yaml", 100)}]`, "b.yaml": words }],
     [
       "a file laid over itself a hundred times",
@@ -116,6 +119,26 @@ describe("loadCompose()", () => {
     expect((await refusal({ "compose.yaml": text })).message).toContain("written out");
     const variable = text.replace('"xxx', '"$A xxx');
     expect((await refusal({ "compose.yaml": variable })).message).toContain("too long");
+  });
+
+  test("says once, and briefly, what is wrong with a name that is as long as a file", async () => {
+    const failure = await refusal({
+      "compose.yaml": "services: {a: {image: a, env_file: x.env}}",
+      "x.env": `${"K".repeat(100_000)}="open`,
+    });
+    expect(failure.details).toHaveLength(1);
+    expect(failure.message.length).toBeLessThan(2_000);
+  });
+
+  test("warns of variables that a file of variables names and nobody set, and shows no part of the value", async () => {
+    const { warnings } = await load({
+      "compose.yaml": "services: {a: {image: a, env_file: x.env}}",
+      "x.env": "FINE=a\nPASSWORD=pa$hush$word-$FINE\n",
+    }).done;
+    expect(warnings).toEqual([
+      expect.stringContaining("x.env:2: The value of PASSWORD names a variable that is not set"),
+    ]);
+    expect(warnings.join()).not.toMatch(/hush|word-/);
   });
 
   test("reads lines of variables that are mostly blank", async () => {

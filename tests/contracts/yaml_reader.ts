@@ -46,7 +46,7 @@ export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading
   ],
   [
     "anchors, aliases and merge keys, what is written out winning",
-    "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc:\n  <<: [*a, *b]\n  x: 3\nd: *a\n",
+    "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc:\n  <<: [*a, *b]\n  x: 3\nd: *a\ne:\n  !!merge <<: *b\n",
     {
       root: map(
         1,
@@ -54,6 +54,7 @@ export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading
         ["b", 2, map(2, ["y", 2, scalar(2, 2)], ["z", 2, scalar(2, 2)])],
         ["c", 3, map(4, ["x", 5, scalar(5, 3)], ["y", 1, scalar(1, 1)], ["z", 2, scalar(2, 2)])],
         ["d", 6, map(1, ["x", 1, scalar(1, 1)], ["y", 1, scalar(1, 1)])],
+        ["e", 7, map(8, ["y", 2, scalar(2, 2)], ["z", 2, scalar(2, 2)])],
       ),
     },
   ],
