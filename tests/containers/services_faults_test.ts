@@ -65,8 +65,7 @@ describe("a deployment of several services struck at any step", () => {
   });
   faultMatrix({
     name: "several",
-    // Fetching is the same, whatever was fetched.
-    strikes: DEPLOYMENT_STRIKES.filter(({ step }) => step !== "fetch"),
+    strikes: DEPLOYMENT_STRIKES,
     atOnce: 3,
     awayTogether: 4,
     cancellable: true,
