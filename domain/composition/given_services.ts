@@ -16,8 +16,8 @@ import { circleText, dependencyCircle } from "./start_order.ts";
 const MOST_PORTS = 100;
 
 /**
- * The services that a caller describes, written out; `variables` are the project's, for those that are only named. Fails with the path of
- * the field that is wrong.
+ * The services that a caller describes, written out, but for variables that are only named: every service is given those of the project, as they are when it is
+ * deployed. `variables` are the project's. Fails with the path of the field that is wrong.
  */
 export function givenServices(
   definitions: readonly ServiceDefinition[],
@@ -71,7 +71,7 @@ function environmentOf(
   variables: ReadonlyMap<string, Secret>,
 ): Readonly<Record<string, string>> {
   const entries = isList(given)
-    ? given.map((entry, index) => listed(entry, `${path}.${index}`, variables))
+    ? ownEntries(given, path, variables)
     : Object.entries(given).map(([key, value]) => ({ key, value, at: `${path}.${key}` }));
   for (const { key, value, at } of entries) {
     if (key === "" || /[\s=\0]/.test(key)) throw invalidField(at, 'name the variable before the "=", without spaces');
@@ -80,12 +80,19 @@ function environmentOf(
   return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
 }
 
-function listed(entry: string, at: string, variables: ReadonlyMap<string, Secret>) {
-  const end = entry.indexOf("=");
-  if (end >= 0) return { key: entry.slice(0, end), value: entry.slice(end + 1), at };
-  const known = variables.get(entry);
-  if (!known) throw invalidField(at, 'the project has no variable of this name; set it, or write it as "NAME=value"');
-  return { key: entry, value: known.reveal(), at };
+function ownEntries(
+  given: readonly string[],
+  path: string,
+  variables: ReadonlyMap<string, Secret>,
+): readonly { readonly key: string; readonly value: string; readonly at: string }[] {
+  return given.flatMap((entry, index) => {
+    const at = `${path}.${index}`;
+    const end = entry.indexOf("=");
+    if (end >= 0) return [{ key: entry.slice(0, end), value: entry.slice(end + 1), at }];
+    if (!variables.has(entry))
+      throw invalidField(at, 'the project has no variable of this name; set it, or write it as "NAME=value"');
+    return [];
+  });
 }
 
 function dependenciesOf(

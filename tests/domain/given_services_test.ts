@@ -98,15 +98,16 @@ describe("givenServices()", () => {
     expect(one({ ports }).ports).toEqual([80, 443, 3000, 3001, 3002]);
   });
 
-  test("takes variables from a map and from a list, and those that are only named from the project", () => {
+  test("takes variables from a map and from a list, and leaves those that are only named to the project, which has to have them", () => {
     expect(one({ environment: { A: "1", B: "" } }).environment).toEqual({ A: "1", B: "" });
     const environment = ["A=1=2", "B=", "TOKEN"];
     const variables = new Map([["TOKEN", new Secret("letmein")]]);
     expect(givenServices([{ name: "web", environment }], variables)[0]!.environment).toEqual({
       A: "1=2",
       B: "",
-      TOKEN: "letmein",
     });
+    const missing = () => givenServices([{ name: "web", environment }], new Map());
+    expect(missing).toThrow("the project has no variable of this name");
   });
 
   test("reads commands, volumes, limits and health checks", () => {
