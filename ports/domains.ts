@@ -4,7 +4,8 @@ import type { Listing, Page } from "../domain/page.ts";
 /** What a list of names is limited to. */
 export interface DomainFilter {
   readonly projectIds?: readonly string[];
-  readonly hostname?: string;
+  /** Only these names. */
+  readonly hostnames?: readonly string[];
 }
 
 /** Host names and the projects they lead to; a host name stands once in the whole installation. */

@@ -13,12 +13,12 @@ export class MemoryDomains implements Domains {
   }
 
   async list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>> {
-    const { projectIds, hostname } = filter;
+    const { projectIds, hostnames } = filter;
     const rows = this.#tables.domains
       .values()
       .filter((domain) => domain.organizationId === organizationId)
       .filter(({ projectId }) => !projectIds || projectIds.includes(projectId))
-      .filter((domain) => hostname === undefined || domain.hostname === hostname);
+      .filter(({ hostname }) => !hostnames || hostnames.includes(hostname));
     return newestFirst(rows, page, BY_CREATION);
   }
 

@@ -24,7 +24,7 @@ export class PostgresDomains implements Domains {
   }
 
   async list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>> {
-    const { projectIds, hostname } = filter;
+    const { projectIds, hostnames } = filter;
     return readPage(
       this.#database,
       page,
@@ -32,7 +32,7 @@ export class PostgresDomains implements Domains {
         columns: columns(sql),
         from: sql`domains where organization_id = ${organizationId}
           ${projectIds ? sql`and project_id = any (${projectIds}::text[])` : sql``}
-          ${hostname === undefined ? sql`` : sql`and hostname = ${hostname}`}`,
+          ${hostnames ? sql`and hostname = any (${hostnames}::text[])` : sql``}`,
         order: sql`created_at desc, id desc`,
       }),
       toDomain,

@@ -24,9 +24,11 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
   const refusal = hostnameTaken(ports);
   return async function (by: Principal, project: Project, endpoints: readonly PublicEndpoint[]): Promise<void> {
     const missing = new Set<string>();
-    for (const asked of namesIn(endpoints, ports.baseDomain)) {
+    const names = namesIn(endpoints, ports.baseDomain);
+    const known = await heldNames(by, new Set(names.map(({ hostname }) => hostname)));
+    for (const asked of names) {
       const { hostname, kind } = asked;
-      const held = await heldName(by, hostname);
+      const held = known.get(hostname);
       if (kind === "custom") requireProven(asked, project, held);
       else if (hostname === ports.publicHost) throw taken(hostname);
       else if (!held) missing.add(claimable(hostname));
@@ -36,10 +38,18 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
     for (const hostname of missing) await claim(by, project, hostname);
   };
 
-  /** Who of the caller's organization has a name; others are met only when it is claimed. */
-  async function heldName({ organizationId }: Principal, hostname: string): Promise<DomainName | undefined> {
-    const { items } = await ports.domains.list(organizationId, { hostname }, { page: 1, perPage: 1 });
-    return items[0];
+  /** Which of these names somebody of the caller's organization has; others are met only when one is claimed. */
+  async function heldNames(
+    { organizationId }: Principal,
+    names: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, DomainName>> {
+    if (names.size === 0) return new Map();
+    const { items } = await ports.domains.list(
+      organizationId,
+      { hostnames: [...names] },
+      { page: 1, perPage: names.size },
+    );
+    return new Map(items.map((domain) => [domain.hostname, domain]));
   }
 
   function claimable(hostname: string): string {
@@ -61,7 +71,8 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
     };
     if (await ports.domains.claim(name, { staleBefore: new Date(0) })) return;
     // Another deployment of the project may have claimed it in between.
-    if ((await heldName(by, hostname))?.projectId !== projectId) throw await refusal(by, { hostname, projectId });
+    const held = (await heldNames(by, new Set([hostname]))).get(hostname);
+    if (held?.projectId !== projectId) throw await refusal(by, { hostname, projectId });
   }
 }
 

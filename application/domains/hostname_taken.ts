@@ -25,7 +25,7 @@ async function holderOf(
   by: Principal,
   { hostname, projectId }: { readonly hostname: string; readonly projectId: string },
 ): Promise<string | undefined> {
-  const { items } = await domains.list(by.organizationId, { hostname }, { page: 1, perPage: 1 });
+  const { items } = await domains.list(by.organizationId, { hostnames: [hostname] }, { page: 1, perPage: 1 });
   const [held] = items;
   if (!held || !allows(by, "project:list", { id: held.projectId })) return undefined;
   if (held.projectId === projectId) return "this project";

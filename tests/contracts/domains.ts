@@ -66,17 +66,21 @@ export function domainsContract(
       expect(await world().domains.remove(organizationId, id)).toBe(false);
     });
 
-    test("list() finds a name by its letters, in one organization alone", async () => {
+    test("list() finds names by their letters, in one organization alone", async () => {
       const place = await aPlace();
       const claim = await aClaim(place);
+      const second = await aClaim(place);
       await aClaim(place);
       const { organizationId: other } = await aPlace();
       const { hostname } = claim;
-      expect(await found(place.organizationId, { hostname })).toEqual([claim]);
-      expect(await found(place.organizationId, { hostname, projectIds: [] })).toEqual([]);
-      expect(await found(place.organizationId, { hostname: `x${hostname}` })).toEqual([]);
-      expect(await found(place.organizationId, { hostname: "%" })).toEqual([]);
-      expect(await found(other, { hostname })).toEqual([]);
+      const hostnames = [hostname];
+      expect(await found(place.organizationId, { hostnames })).toEqual([claim]);
+      const both = await found(place.organizationId, { hostnames: [second.hostname, "unknown", hostname] });
+      expect(both.map(({ id }) => id).toSorted()).toEqual([claim.id, second.id].toSorted());
+      expect(await found(place.organizationId, { hostnames, projectIds: [] })).toEqual([]);
+      expect(await found(place.organizationId, { hostnames: [] })).toEqual([]);
+      expect(await found(place.organizationId, { hostnames: [`x${hostname}`, "%"] })).toEqual([]);
+      expect(await found(other, { hostnames })).toEqual([]);
     });
 
     test("list() shows one organization's page by page, newest first, equal times by id", async () => {
