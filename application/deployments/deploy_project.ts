@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSource, Trigger } from "../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentSource, OwnWishes, Trigger } from "../../domain/deployment/deployment.ts";
 import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/project.ts";
@@ -62,7 +62,8 @@ export function deployProject(ports: DeployProjectPorts) {
     if (environment !== "preview") await claimNames(by, project, publicEndpoints);
     return make(project, {
       ...from,
-      plan: { ...planOf(project), publicEndpoints, ...(given && { projectType: "services" }) },
+      plan: { ...planOf(project), publicEndpoints },
+      own: ownOf(wish),
       held: wish.start === false,
       ...(given && { given }),
       ...(environment && { environment }),
@@ -75,8 +76,8 @@ export function deployProject(ports: DeployProjectPorts) {
     { project, wish, given }: { project: Project; wish: DeployWish; given: readonly ServiceSpec[] | undefined },
   ): Promise<Origin> {
     if (wish.uploadSessionId !== undefined) return uploaded(by, wish.uploadSessionId);
-    const isWhole = given?.every((service) => service.from.kind === "image") ?? false;
-    if (isWhole && sourceOf(project.settings) === "upload") return { source: { kind: "none" }, trigger: "manual" };
+    if (isWhole(given) && sourceOf(project.settings) === "upload")
+      return { source: { kind: "none" }, trigger: "manual" };
     return linked(ports, project, wish.branch);
   }
 
@@ -96,6 +97,16 @@ export function deployProject(ports: DeployProjectPorts) {
       );
     return { source: { kind: "upload", uploadId: id }, trigger: "upload" };
   }
+}
+
+function ownOf({ publicEndpoints, services = [] }: DeployWish): OwnWishes | undefined {
+  if (services.length === 0 && !publicEndpoints) return undefined;
+  return { ...(services.length > 0 && { services: true }), ...(publicEndpoints && { publicEndpoints }) };
+}
+
+/** Tells whether services are all there without a source. */
+export function isWhole(given: readonly ServiceSpec[] | undefined): boolean {
+  return given?.every(({ from }) => from.kind === "image") ?? false;
 }
 
 /** Refuses what cannot be carried out, before anything is used up for it. */

@@ -1,4 +1,10 @@
-import type { Deployment, DeploymentPlan, DeploymentSource, Trigger } from "../../domain/deployment/deployment.ts";
+import type {
+  Deployment,
+  DeploymentPlan,
+  DeploymentSource,
+  OwnWishes,
+  Trigger,
+} from "../../domain/deployment/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Secret } from "../../domain/secret.ts";
@@ -30,6 +36,8 @@ export interface DeploymentWish {
   readonly commitSha?: string | null;
   readonly commitMessage?: string | null;
   readonly plan?: DeploymentPlan;
+  /** What of it was said about this deployment alone. */
+  readonly own?: OwnWishes | undefined;
   readonly environment?: "production" | "preview";
   readonly requireApproval?: boolean;
   /** Hold it in `queued` until somebody starts it. */
@@ -91,6 +99,7 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     environment: wish.environment ?? "production",
     source,
     plan: { ...(wish.plan ?? planOf(project)), ...(wish.given && { projectType: "services" }) },
+    ...(wish.own && { own: wish.own }),
     branch,
     commitSha,
     commitMessage,

@@ -4,10 +4,13 @@ import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import type { Project } from "../../domain/project.ts";
 import { recordsIn } from "../../domain/composition/composition.ts";
-import { givenServices } from "../../domain/composition/given_services.ts";
+import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
+import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Compositions } from "../../ports/compositions.ts";
+import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkLocalPath } from "../projects/check_local_path.ts";
-import { linked, type DeployProjectPorts } from "./deploy_project.ts";
+import { servicesOf } from "../projects/services_of.ts";
+import { type DeployProjectPorts, isWhole, linked } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { type DeploymentWish, makeDeployment, planOf } from "./make_deployment.ts";
 
@@ -15,11 +18,18 @@ export interface RedeployPorts extends DeployProjectPorts {
   readonly compositions: Compositions;
 }
 
-/** Builds a deployment's project anew: the latest commit of its branch, or exactly its own with `useExistingCommit`. */
+type Origin = Pick<DeploymentWish, "source" | "branch" | "commitSha" | "commitMessage">;
+
+/**
+ * Builds a deployment's project anew: the latest commit of its branch, or exactly its own with `useExistingCommit`. What was said about that deployment alone
+ * counts again; the rest is as its project says now.
+ */
 export function redeploy(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
   const checkPath = checkLocalPath(ports);
+  const findServices = servicesOf(ports);
+  const claimNames = claimEndpointNames(ports);
   return async function (
     by: Principal,
     id: string,
@@ -28,23 +38,45 @@ export function redeploy(ports: RedeployPorts) {
     const old = await find(by, id, "deployment:write");
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
-    const again = {
+    const { environment, own } = old;
+    const given = own?.services ? await givenTo(old) : await findServices(project);
+    const from = originAgain(ports, { old, project, given, useExistingCommit });
+    if (from.source.kind === "local") await checkPath(by, from.source.path);
+    const publicEndpoints = own?.publicEndpoints ?? project.settings.publicEndpoints ?? [];
+    if (given) resolveEndpoints(given, publicEndpoints);
+    // Those that came with the former one were claimed for it; whoever gave one up since does not want it back.
+    if (!own?.publicEndpoints && environment !== "preview") await claimNames(by, project, publicEndpoints);
+    return make(project, {
+      ...from,
       trigger: "redeploy",
       redeployOf: old.id,
-      environment: old.environment,
-      ...(await sameServices(ports, project, old)),
-    } as const;
-    if (old.source.kind === "none") return make(project, { ...again, source: old.source });
-    if (originOf(old)?.kind === "git") {
-      if (!useExistingCommit) return make(project, { ...linked(ports, project, old.branch ?? undefined), ...again });
-      const { commitSha, commitMessage, branch } = old;
-      return make(project, { ...again, source: exactly(old), commitSha, commitMessage, branch });
-    }
-    const origin = originOf(old);
-    if (origin?.kind !== "local") return make(project, { ...again, source: copyOf(old) });
-    await checkPath(by, origin.path);
-    return make(project, { ...again, source: origin });
+      environment,
+      own,
+      plan: { ...planOf(project), publicEndpoints },
+      ...(given && { given }),
+    });
   };
+
+  async function givenTo({ id }: Deployment): Promise<readonly ServiceSpec[] | undefined> {
+    return (await ports.compositions.read(id))?.given ?? undefined;
+  }
+}
+
+interface Again {
+  readonly old: Deployment;
+  readonly project: Project;
+  readonly given: readonly ServiceSpec[] | undefined;
+  readonly useExistingCommit: boolean;
+}
+
+/** What a deployment is built from when it is built anew. */
+function originAgain(ports: RedeployPorts, { old, project, given, useExistingCommit }: Again): Origin {
+  const origin = originOf(old);
+  if (origin?.kind === "none") return isWhole(given) ? { source: origin } : linked(ports, project, undefined);
+  if (origin?.kind !== "git") return { source: origin?.kind === "local" ? origin : copyOf(old) };
+  if (!useExistingCommit) return linked(ports, project, old.branch ?? undefined);
+  const { commitSha, commitMessage, branch } = old;
+  return { source: exactly(old), commitSha, commitMessage, branch };
 }
 
 /** Goes back to a former release: its artifact, environment and plan as recorded; built anew from its commit when the artifact is gone. */
@@ -65,7 +97,7 @@ export function rollback(ports: RedeployPorts) {
         "Cannot go back to this deployment: its files were cleaned up, and there is no commit to build anew",
       );
     }
-    const { commitSha, commitMessage, branch, plan, image } = old;
+    const { commitSha, commitMessage, branch, plan, own, image } = old;
     const composition = await ports.compositions.read(old.id);
     const source: DeploymentSource = { kind: "artifact", deploymentId: old.artifactOf ?? old.id, fallback };
     const recorded = { values: await ports.deployments.environment(old.id), secretKeys: old.secretKeys };
@@ -78,31 +110,13 @@ export function rollback(ports: RedeployPorts) {
       commitMessage,
       branch,
       plan,
+      own,
       image,
       recorded,
       ...(composition && { composition: { ...composition, wanted: recordsIn(composition), instead: null } }),
       requireApproval: false,
     });
   };
-}
-
-/** The services of the project as they are set now; those of a deployment that brought its own come along with its endpoints, and so do those of an upload. */
-async function sameServices(
-  { compositions, variables }: RedeployPorts,
-  project: Project,
-  old: Deployment,
-): Promise<Pick<DeploymentWish, "given" | "plan">> {
-  const { services } = project.settings;
-  if (services !== undefined && services.length > 0) {
-    return { given: givenServices(services, await variables.reveal(project.id)) };
-  }
-  const given = (await compositions.read(old.id))?.given;
-  const plan = { ...planOf(project), publicEndpoints: old.plan.publicEndpoints };
-  if (given) return { given, plan };
-  // What was uploaded is the same again: nobody has said that its addresses are to lead elsewhere.
-  const isCopied = originOf(old)?.kind !== "git" && originOf(old)?.kind !== "local";
-  const hasOwn = old.plan.projectType === "services" && (project.settings.publicEndpoints ?? []).length === 0;
-  return isCopied && hasOwn ? { plan } : {};
 }
 
 /** Where the code of a deployment came from at first. */

@@ -65,6 +65,14 @@ export interface DeploymentPlan {
   readonly publicEndpoints: readonly PublicEndpoint[];
 }
 
+/** What somebody said about one deployment alone; of the rest, its project says how it is. */
+export interface OwnWishes {
+  /** Whether its services were given for it. */
+  readonly services?: boolean;
+  /** The endpoints as they were given, before it was known which services there are. */
+  readonly publicEndpoints?: readonly PublicEndpoint[];
+}
+
 /** One part of a deployment that runs by itself; a simple project has one, named `app`. */
 export interface DeployedService {
   readonly name: string;
@@ -121,6 +129,8 @@ export interface Deployment {
   readonly environment: "production" | "preview";
   readonly source: DeploymentSource;
   readonly plan: DeploymentPlan;
+  /** What a redeploy takes over; absent when nothing was said about this one alone. */
+  readonly own?: OwnWishes;
   readonly branch: string | null;
   readonly commitSha: string | null;
   readonly commitMessage: string | null;

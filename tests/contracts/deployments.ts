@@ -56,6 +56,7 @@ const FULL: Omit<Deployment, "id" | "organizationId" | "projectId" | "version" |
     expiresAt: minutes(9),
     answer: null,
   },
+  own: { services: true, publicEndpoints: [{ domain: "front", port: "80" }, { service: "api" }] },
   requireApproval: true,
   waitingFor: "dep_2",
   error: { code: "build_failed", message: oddTexts[5]!, step: "build" },

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { ProjectSettingsChange } from "../../../domain/project.ts";
+import { Secret } from "../../../domain/secret.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { deployShop, SHOP, shop, shopProject, shopScene, statuses } from "../../support/service_scene.ts";
+
+const REPOSITORY_OF_TWO = {
+  "package.json": JSON.stringify({ workspaces: ["apps/*"] }),
+  "apps/web/package.json": JSON.stringify({ name: "web", scripts: { start: "serve web" } }),
+  "apps/api/package.json": JSON.stringify({ name: "api", scripts: { start: "serve api" } }),
+};
+
+async function again(scene: EngineScene, id: string): Promise<Deployment> {
+  scene.memory.clock.advance(1_000);
+  return scene.settled((await scene.useCases.redeploy(scene.by, id, {})).id);
+}
+
+async function back(scene: EngineScene, id: string): Promise<Deployment> {
+  scene.memory.clock.advance(1_000);
+  return scene.settled((await scene.useCases.rollback(scene.by, id)).id);
+}
+
+async function set(scene: EngineScene, projectId: string, settings: ProjectSettingsChange): Promise<void> {
+  await scene.useCases.changeProject(scene.by, projectId, { settings });
+}
+
+/** Where a deployment is reached, without the port of the edge. */
+function places({ urls }: Deployment): readonly string[] {
+  return urls.map((url) => url.replace(/^http:\/\//, "").replace(":4480", ""));
+}
+
+describe("redeploy() takes over the endpoints that were given for a deployment", () => {
+  test("of a repository of one app, also after a rollback to it", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const first = await scene.deployed(project, { publicEndpoints: [{ domain: "front" }] });
+    expect(places(first)).toEqual(["front.localhost"]);
+    expect(places(await again(scene, first.id))).toEqual(["front.localhost"]);
+    const rolledBack = await back(scene, first.id);
+    expect(places(rolledBack)).toEqual(["front.localhost"]);
+    expect(places(await again(scene, rolledBack.id))).toEqual(["front.localhost"]);
+  });
+
+  test("of a repository of several, by the services that are there then", async () => {
+    await using scene = await shopScene({ engine: { runtime: "process" } });
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", REPOSITORY_OF_TWO)] };
+    const project = await scene.project();
+    const publicEndpoints = [{ service: "web" }, { service: "api", targetPath: "/api" }];
+    const first = await scene.deployed(project, { publicEndpoints });
+    expect([first.status, first.error, first.urls.length]).toEqual(["ready", null, 2]);
+    const second = await again(scene, first.id);
+    expect(places(second)).toEqual(places(first));
+    const { "apps/api/package.json": api, ...others } = REPOSITORY_OF_TWO;
+    scene.known.git[REPOSITORY] = { commits: [commit("a2", { ...others, "apps/backend/package.json": api })] };
+    const third = await again(scene, second.id);
+    expect([third.status, third.error?.message]).toEqual(["failed", expect.stringContaining("publicEndpoints.1")]);
+  });
+
+  test("and of nothing else: what the project says now counts where nothing was given", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const first = await scene.deployed(project);
+    await set(scene, project.id, { publicEndpoints: [{ domain: "later" }] });
+    expect(places(await again(scene, first.id))).toEqual(["later.localhost"]);
+    const { items } = await scene.memory.domains.list(
+      scene.by.organizationId,
+      { hostnames: ["later.localhost"] },
+      { page: 1, perPage: 1 },
+    );
+    expect(items).toMatchObject([{ projectId: project.id, type: "free" }]);
+  });
+});
+
+describe("redeploy() of services", () => {
+  test("takes those that were given for a deployment, whatever the project says", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene);
+    const first = await deployShop(scene, project, SHOP);
+    await set(scene, project.id, { services: shop({ ...SHOP, db: "2" }) });
+    expect(new Set(Object.values(statuses(await again(scene, first.id))))).toEqual(new Set(["unchanged"]));
+  });
+
+  test("takes those of the project as they are set now where none were given", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene, { services: shop(SHOP) });
+    const first = await scene.deployed(project);
+    await set(scene, project.id, { services: shop({ ...SHOP, worker: "2" }) });
+    expect(statuses(await again(scene, first.id))).toMatchObject({ worker: "healthy", web: "unchanged" });
+    await set(scene, project.id, { services: null });
+    const nothing = await scene.useCases.redeploy(scene.by, first.id, {}).catch((error: unknown) => error);
+    expect(nothing).toMatchObject({ code: "no_source" });
+  });
+
+  test("leaves out those of a project that is said to be something else", async () => {
+    await using scene = await shopScene({ engine: { runtime: "process" } });
+    const project = await scene.project({ gitUrl: REPOSITORY, projectType: "app", services: shop(SHOP) });
+    const first = await scene.deployed(project);
+    expect([first.status, Object.keys(statuses(first))]).toEqual(["ready", ["app"]]);
+    const second = await again(scene, first.id);
+    expect([second.status, Object.keys(statuses(second))]).toEqual(["ready", ["app"]]);
+  });
+
+  test("gives variables that are only named as they are now, and a rollback as they were", async () => {
+    await using scene = await shopScene();
+    const project = await shopProject(scene, { publicEndpoints: [] });
+    const rotate = (value: string) =>
+      scene.useCases.changeVariables(scene.by, project.id, {
+        upserts: [{ key: "PASSWORD", value: new Secret(value), secret: true }],
+        deletes: [],
+      });
+    await rotate("old");
+    const services = [{ name: "web", image: "web:1", ports: [80], environment: ["PASSWORD", "MODE=fast"] }];
+    const first = await scene.deployed(project, { services });
+    await rotate("new");
+    await again(scene, first.id);
+    await back(scene, first.id);
+    const told = scene.memory.runtime.started.map(({ environment }) => [
+      environment.get("PASSWORD")?.reveal(),
+      environment.get("MODE")?.reveal(),
+    ]);
+    expect(told).toEqual([
+      ["old", "fast"],
+      ["new", "fast"],
+      ["old", "fast"],
+    ]);
+  });
+});
+
+test("redeploy() asks whether the caller may deploy from the folder that the project is at now", async () => {
+  await using scene = await EngineScene.open({ replace: () => ({ hostFolders: new MemoryHostFolders(["/srv/app"]) }) });
+  scene.known.local["/srv/app"] = APP;
+  const project = await scene.project();
+  const first = await scene.deployed(project);
+  await set(scene, project.id, { localPath: "/srv/app" });
+  const developer = { ...scene.by, role: "developer" } as const;
+  await expect(scene.useCases.redeploy(developer, first.id, {})).rejects.toMatchObject({
+    code: "local_source_forbidden",
+  });
+});
