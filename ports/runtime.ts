@@ -80,7 +80,7 @@ export interface Instance {
   readonly health: "starting" | "healthy" | "unhealthy" | null;
   /** The digest of the image it runs. */
   readonly image: string | null;
-  /** The process or container. */
+  /** The process or container; `null` while it does not run. */
   readonly containerId: string | null;
   readonly startedAt: Date;
   readonly restarts: number;
@@ -108,6 +108,13 @@ export interface OutputLine {
   readonly message: string;
 }
 
+/** Which lines are wanted: those after number `since`, of these the ones that were printed at `from` or later, at most `limit`. */
+export interface OutputQuery {
+  readonly since: number;
+  readonly limit: number;
+  readonly from?: Date;
+}
+
 /** Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. */
 export interface Runtime<From extends Runnable = Runnable> {
   /** Starts an instance and resolves once its program was started, not once it answers. */
@@ -129,9 +136,6 @@ export interface Runtime<From extends Runnable = Runnable> {
    */
   introduce(instanceId: string): Promise<void>;
   usage(instanceId: string): Promise<InstanceUsage | undefined>;
-  /** What it printed after `since`, at most `limit` lines; old output is dropped beyond a bound. */
-  output(
-    instanceId: string,
-    options: { readonly since: number; readonly limit: number },
-  ): Promise<readonly OutputLine[]>;
+  /** What it printed, oldest first; none when there is no more. Old output is dropped beyond a bound. */
+  output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]>;
 }

@@ -1,14 +1,9 @@
-import type { OutputLine } from "../../ports/runtime.ts";
+import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { isUp } from "./container_state.ts";
 import type { EngineApi } from "./engine_api.ts";
 import { type LogFrame, logFrames } from "./log_frames.ts";
 import { NumberedLines } from "./numbered_lines.ts";
-
-interface Wanted {
-  readonly since: number;
-  readonly limit: number;
-}
 
 type Frames = AsyncIterable<readonly LogFrame[]>;
 
@@ -22,14 +17,15 @@ const TAILS = [100, 1_000, 8_000, 60_000];
 export async function containerOutput(
   engine: EngineApi,
   record: ContainerRecord,
-  wanted: Wanted,
+  wanted: OutputQuery,
 ): Promise<readonly OutputLine[]> {
   const createdAt = new Date(record.Created);
   const read = (query: Parameters<typeof logFrames>[2]) => logFrames(engine, record.Id, query);
   const page = (frames: Frames) => pageOf(frames, new NumberedLines(createdAt), { ...wanted, isUp: isUp(record) });
   if (wanted.limit <= 0) return [];
-  if (wanted.since <= 0) return page(read({}));
-  const from = new Date(new NumberedLines(createdAt).timeOf(wanted.since).getTime() - LEAD_MS);
+  const begin = Math.max(new NumberedLines(createdAt).timeOf(wanted.since).getTime(), wanted.from?.getTime() ?? 0);
+  if (begin <= createdAt.getTime()) return page(read({}));
+  const from = new Date(begin - LEAD_MS);
   // A follower wants the last few, and to search a whole log for them keeps the engine busy.
   for (const tail of TAILS) {
     const frames = await reaching(read({ tail }), from);
@@ -41,13 +37,13 @@ export async function containerOutput(
 async function pageOf(
   frames: Frames,
   lines: NumberedLines,
-  { since, limit, isUp: goesOn }: Wanted & { readonly isUp: boolean },
+  { since, limit, from = new Date(0), isUp: goesOn }: OutputQuery & { readonly isUp: boolean },
 ): Promise<readonly OutputLine[]> {
   const page: OutputLine[] = [];
   let characters = 0;
   /** Whether the page is full. */
   const add = (line: OutputLine): boolean => {
-    if (line.seq <= since) return false;
+    if (line.seq <= since || line.at < from) return false;
     page.push(line);
     characters += line.message.length;
     return page.length >= limit || characters >= PAGE_CHARACTERS;

@@ -1,6 +1,14 @@
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Instance, InstanceUsage, OutputLine, RunnableImage, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type {
+  Instance,
+  InstanceUsage,
+  OutputLine,
+  OutputQuery,
+  RunnableImage,
+  RunRequest,
+  Runtime,
+} from "../../ports/runtime.ts";
 import { ContainerFiles } from "./container_files.ts";
 import { containerListens } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
@@ -149,10 +157,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     return measured().catch(refused("measure this"));
   }
 
-  async output(
-    instanceId: string,
-    wanted: { readonly since: number; readonly limit: number },
-  ): Promise<readonly OutputLine[]> {
+  async output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]> {
     const read = async () => {
       const record = await this.#own.find(instanceId);
       return record ? containerOutput(this.#engine, record, wanted) : [];

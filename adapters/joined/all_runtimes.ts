@@ -4,6 +4,7 @@ import type {
   Instance,
   InstanceUsage,
   OutputLine,
+  OutputQuery,
   RunnableFolder,
   RunnableImage,
   RunRequest,
@@ -62,11 +63,8 @@ export class AllRuntimes implements Runtime {
     return this.#of(instanceId).usage(instanceId);
   }
 
-  async output(
-    instanceId: string,
-    options: { readonly since: number; readonly limit: number },
-  ): Promise<readonly OutputLine[]> {
-    return this.#of(instanceId).output(instanceId, options);
+  async output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]> {
+    return this.#of(instanceId).output(instanceId, wanted);
   }
 
   #of(instanceId: string): Omit<Runtime, "start"> {

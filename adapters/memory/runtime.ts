@@ -1,5 +1,5 @@
 import { conflict, notFound } from "../../domain/failure.ts";
-import type { Instance, InstanceUsage, OutputLine, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { Instance, InstanceUsage, OutputLine, OutputQuery, RunRequest, Runtime } from "../../ports/runtime.ts";
 import { healthOf, type Script, scriptOf } from "./script.ts";
 import { MemoryVolumes } from "./volumes.ts";
 
@@ -119,12 +119,9 @@ export class MemoryRuntime implements Runtime {
     };
   }
 
-  async output(
-    instanceId: string,
-    { since, limit }: { readonly since: number; readonly limit: number },
-  ): Promise<readonly OutputLine[]> {
+  async output(instanceId: string, { since, limit, from = new Date(0) }: OutputQuery): Promise<readonly OutputLine[]> {
     const lines = this.#running.get(instanceId)?.lines ?? [];
-    return lines.slice(Math.max(0, since), Math.max(0, since) + limit);
+    return lines.filter(({ seq, at }) => seq > since && at >= from).slice(0, limit);
   }
 
   #known(instanceId: string): Running {

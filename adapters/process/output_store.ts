@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { OutputLine } from "../../ports/runtime.ts";
+import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
 import { readBlock } from "./raw_output.ts";
 
 /** How far each stream has been turned into lines, and the last number given. */
@@ -53,8 +53,10 @@ export class OutputStore {
     return lastProgress(this.#file, true) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
   }
 
-  /** At most `limit` lines after number `since`, oldest first. */
-  read({ since, limit }: { readonly since: number; readonly limit: number }): OutputLine[] {
+  /** The lines that are wanted, oldest first. */
+  read({ since, limit, from = new Date(0) }: OutputQuery): OutputLine[] {
+    const earliest = from.getTime();
+    const isBefore = ([seq, at]: Row) => seq <= since || at < earliest;
     // The newer first: when it becomes the older one meanwhile, both names lead to the same file, and nothing is missed.
     const newer = opened(this.#file);
     const older = opened(`${this.#file}.old`);
@@ -62,7 +64,7 @@ export class OutputStore {
       const same = newer !== undefined && older !== undefined && fstatSync(newer).ino === fstatSync(older).ino;
       const files = [same ? undefined : older, newer].filter((file) => file !== undefined);
       const lines: OutputLine[] = [];
-      for (const file of files) readInto(lines, file, { since, limit });
+      for (const file of files) readInto(lines, file, { isBefore, limit });
       return lines;
     } finally {
       for (const file of [newer, older]) if (file !== undefined) closeSync(file);
@@ -70,36 +72,43 @@ export class OutputStore {
   }
 }
 
-function readInto(lines: OutputLine[], file: number, { since, limit }: { since: number; limit: number }): void {
-  for (const { text } of linesFrom(file, startFor(file, since))) {
+/** Tells of a row whether it comes before what is wanted. */
+type IsBefore = (row: Row) => boolean;
+
+function readInto(lines: OutputLine[], file: number, { isBefore, limit }: { isBefore: IsBefore; limit: number }): void {
+  for (const { text } of linesFrom(file, startFor(file, isBefore))) {
     if (lines.length >= limit) return;
     const row = parsed(text);
-    if (!Array.isArray(row) || (row[0] as number) <= since) continue;
-    const [seq, at, stream, message] = row as unknown as Row;
+    if (!isRow(row) || isBefore(row)) continue;
+    const [seq, at, stream, message] = row;
     lines.push({ seq, at: new Date(at), stream: stream === "o" ? "stdout" : "stderr", message });
   }
 }
 
-/** The beginning of a line before which no line is newer than `since`, and not far from it, found by halving. */
-function startFor(file: number, since: number): number {
+/** The beginning of a line before which no line is wanted, and not far from the first that is, found by halving. */
+function startFor(file: number, isBefore: IsBefore): number {
   let [low, high] = [0, fstatSync(file).size];
   while (high - low > BLOCK) {
     const middle = Math.floor((low + high) / 2);
     const first = firstRow(file, middle);
-    if (first !== undefined && first.start < high && first.seq <= since) low = first.start;
+    if (first !== undefined && first.start < high && isBefore(first.row)) low = first.start;
     else high = middle;
   }
   return low;
 }
 
-function firstRow(file: number, from: number): { seq: number; start: number } | undefined {
+function firstRow(file: number, from: number): { row: Row; start: number } | undefined {
   let partial = from > 0;
   for (const { text, start } of linesFrom(file, from)) {
     const row = partial ? undefined : parsed(text);
     partial = false;
-    if (Array.isArray(row)) return { seq: row[0] as number, start };
+    if (isRow(row)) return { row, start };
   }
   return undefined;
+}
+
+function isRow(parsedLine: unknown): parsedLine is Row {
+  return Array.isArray(parsedLine);
 }
 
 function* linesFrom(file: number, from: number): Generator<{ text: string; start: number }> {

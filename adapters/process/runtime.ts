@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { conflict, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Log } from "../../ports/log.ts";
-import type { Instance, InstanceUsage, OutputLine, RunnableFolder, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type {
+  Instance,
+  InstanceUsage,
+  OutputLine,
+  OutputQuery,
+  RunnableFolder,
+  RunRequest,
+  Runtime,
+} from "../../ports/runtime.ts";
 import type { FindSystemUser } from "../../ports/system_user.ts";
 import type { Vault } from "../../ports/vault.ts";
 import { sandboxChooser } from "./choose_sandbox.ts";
@@ -156,14 +164,11 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     };
   }
 
-  async output(
-    instanceId: string,
-    { since, limit }: { readonly since: number; readonly limit: number },
-  ): Promise<readonly OutputLine[]> {
+  async output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]> {
     const folder = this.#instance(instanceId);
     if (!folder || !existsSync(folder.path)) return [];
     await this.#supervisor.pump(folder);
-    return new OutputStore(folder.path).read({ since, limit });
+    return new OutputStore(folder.path).read(wanted);
   }
 
   #instance(instanceId: string): InstanceFolder | undefined {

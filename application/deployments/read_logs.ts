@@ -1,6 +1,7 @@
 import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
 import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import { starterOf } from "../../domain/deployment/instance_id.ts";
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../domain/deployment/secret_values.ts";
 import type { Principal } from "../../domain/permission.ts";
@@ -8,8 +9,8 @@ import type { Secret } from "../../domain/secret.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-import { publicServices } from "./engine/public_services.ts";
 import { findDeployment } from "./find_deployment.ts";
+import { interleavedOutput, type ServiceLine } from "./interleaved_output.ts";
 
 export interface ReadLogsPorts {
   readonly deploymentEvents: DeploymentEvents;
@@ -17,7 +18,7 @@ export interface ReadLogsPorts {
   readonly runtime: Runtime;
 }
 
-/** A line as the log shows it; runtime output has numbers of its own. */
+/** A line as the log shows it. Runtime output has numbers of its own: those of a service that is named, or of all together. */
 export type LoggedLine = Omit<Extract<DeploymentEvent, { type: "log" }>, "type">;
 
 export interface LogQuery {
@@ -41,36 +42,34 @@ export function readLogs(ports: ReadLogsPorts) {
       });
       return events.flatMap((event) => (event.type === "log" ? [event] : []));
     }
-    const running = shownService(deployment, service);
-    if (!running?.instanceId) return [];
-    const lines = await ports.runtime.output(running.instanceId, { since, limit });
-    const mask = secretMask(await secretsOf(deployment, running.instanceId));
-    return lines.map((line) => ({
-      ...line,
-      message: mask(line.message),
-      level: "info",
-      step: null,
-      service: running.name,
-    }));
+    const { services } = deployment;
+    const asked = service ? services.filter(({ name }) => name === service) : services;
+    const mask = secretMask(await secretsOf(deployment, asked));
+    const lines = await outputOf(ports.runtime, asked, { since, limit });
+    return lines.map((line) => ({ ...line, message: mask(line.message), level: "info", step: null }));
   };
 
   /** What runs may have been left as it was by several deployments: it knows the secrets of the one that started it. */
-  async function secretsOf(deployment: Deployment, instanceId: string): Promise<readonly Secret[]> {
-    const own = secretValues(deployment, await ports.deployments.environment(deployment.id));
-    const startedBy = (await ports.runtime.find(instanceId))?.deploymentId;
-    const starter =
-      startedBy === undefined || startedBy === deployment.id ? undefined : await ports.deployments.get(startedBy);
-    if (!starter) return own;
-    return [...own, ...secretValues(starter, await ports.deployments.environment(starter.id))];
+  async function secretsOf(deployment: Deployment, services: readonly DeployedService[]): Promise<readonly Secret[]> {
+    const starters = new Set(services.flatMap(({ instanceId }) => (instanceId ? starterOf(instanceId) : [])));
+    starters.delete(deployment.id);
+    const others = await Promise.all(Array.from(starters, (starter) => ports.deployments.get(starter)));
+    const known = [deployment, ...others.filter((other) => other !== undefined)];
+    const secrets = known.map(async (each) => secretValues(each, await ports.deployments.environment(each.id)));
+    return (await Promise.all(secrets)).flat();
   }
 }
 
-/** The service that is asked for; without a name the one that visitors get to, as the numbers of lines are each service's own. */
-function shownService(deployment: Deployment, name: string | undefined): DeployedService | undefined {
-  const running = deployment.services.filter(({ instanceId }) => instanceId !== null);
-  if (name) return running.find((service) => service.name === name);
-  const visited = Array.from(publicServices(deployment), (each) => running.find((service) => service.name === each));
-  return visited.find((service) => service !== undefined) ?? running[0];
+/** What one service printed, with its own numbers; of several, all of it together. */
+async function outputOf(
+  runtime: Runtime,
+  services: readonly DeployedService[],
+  wanted: Pick<LogQuery, "since" | "limit">,
+): Promise<readonly ServiceLine[]> {
+  const [only, ...others] = services;
+  if (others.length > 0) return interleavedOutput(runtime, services, wanted);
+  if (!only?.instanceId) return [];
+  return (await runtime.output(only.instanceId, wanted)).map((line) => ({ ...line, service: only.name }));
 }
 
 const PAGE = 5_000;

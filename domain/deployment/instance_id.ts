@@ -27,6 +27,11 @@ function numberOf(text: string): number {
   return sum;
 }
 
+/** Tells which deployment an instance was first started for. */
+export function starterOf(instanceId: string): string {
+  return instanceId.slice(0, instanceId.indexOf("-"));
+}
+
 /** Tells what an instance runs from. */
 export function runnableKindOf(instanceId: string): "folder" | "image" {
   return instanceId.endsWith(IN_CONTAINER) ? "image" : "folder";

@@ -44,9 +44,9 @@ export const PinBody = object({ pinned: t.Optional(t.Boolean({ default: true, ex
 export const RespondBody = object({ promptId: text(100), action: text(100, { examples: ["approve"] }) });
 
 export const LogQuerySchema = object({
-  since: t.Optional(sequence("Only lines after this number")),
+  since: t.Optional(sequence("Only lines after this number: nextSince of the answer before, to the same question")),
   limit: count({ maximum: 10_000, preset: 1_000, description: "How many lines at most" }),
-  service: t.Optional(text(63)),
+  service: t.Optional(text(63, { description: "Only lines of this service; left out: of all, in the order of time" })),
   kind: t.Optional(oneOf(["build", "runtime"] as const)),
 });
 
@@ -54,7 +54,7 @@ export const StreamQuery = object({ since: t.Optional(sequence("Resume after thi
 
 /** A number of an event in a query, which holds text. */
 function sequence(description: string) {
-  return t.String({ pattern: "^[0-9]{1,15}$", description, stands: { type: "integer", minimum: 0 } });
+  return t.String({ pattern: "^[0-9]{1,16}$", description, stands: { type: "integer", minimum: 0 } });
 }
 
 const ErrorView = object({ code: t.String(), message: t.String(), step: nullable(oneOf(STEPS)) });
@@ -147,7 +147,7 @@ export const InfoView = object({
   services: t.Array(
     object({
       name: t.String(),
-      containerId: nullable(t.String()),
+      containerId: nullable(t.String({ description: "The process or container; null while it does not run" })),
       image: nullable(t.String()),
       status: t.String(),
       health: t.String(),

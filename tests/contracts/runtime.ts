@@ -134,6 +134,30 @@ export function runtimeContract<From extends Runnable>(
       expect(await runtime.output("unknown", { since: 0, limit: 10 })).toEqual([]);
     });
 
+    promise("output() begins at a time where one is named", async () => {
+      await using world = await open();
+      const { runtime, programs } = world;
+      const { instanceId } = await runtime.start(runRequest(world, programs.talking));
+      const all = (least: number) =>
+        eventually(
+          () => runtime.output(instanceId, { since: 0, limit: 100 }),
+          ({ length }) => length >= least,
+        );
+      await all(5);
+      await Bun.sleep(5);
+      await runtime.restart(instanceId, GRACE);
+      const lines = await all(10);
+      const from = lines[5]!.at;
+      expect(from > lines[4]!.at).toBe(true);
+      const read = (since: number, limit: number, at: Date) => runtime.output(instanceId, { since, limit, from: at });
+      expect(await read(0, 100, from)).toEqual(lines.slice(5));
+      expect(await read(0, 2, from)).toEqual(lines.slice(5, 7));
+      expect(await read(lines[6]!.seq, 100, from)).toEqual(lines.slice(7));
+      expect(await read(lines[2]!.seq, 100, lines[0]!.at)).toEqual(lines.slice(3));
+      expect(await read(0, 100, new Date(0))).toEqual([...lines]);
+      expect(await read(0, 100, new Date(lines[9]!.at.getTime() + 1))).toEqual([]);
+    });
+
     promise("usage() tells memory and its limit, and nothing of an unknown instance", async () => {
       await using world = await open();
       const { runtime, programs } = world;
