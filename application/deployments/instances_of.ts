@@ -2,7 +2,9 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Deployments } from "../../ports/deployments.ts";
+import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Instance, InstanceUsage, Runtime } from "../../ports/runtime.ts";
+import { routeKey } from "./engine/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 const GRACE_MS = 10_000;
@@ -39,18 +41,20 @@ export function measureInstances(ports: InstancePorts) {
   };
 }
 
-/** Restarts what runs of a deployment, at the same address. */
-export function restartInstances(ports: InstancePorts) {
+/** Restarts what runs of a deployment that serves, at the same address. What a later one has taken over is that one's to restart. */
+export function restartInstances(ports: InstancePorts & { readonly liveReleases: LiveReleases }) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string): Promise<number> {
-    const instances = await running(ports, await find(by, id, "deployment:write"));
-    if (instances.length === 0)
+    const deployment = await find(by, id, "deployment:write");
+    const live = await ports.liveReleases.find(routeKey(deployment));
+    const instances = live?.deployment.id === id ? await running(ports, deployment) : [];
+    // What ended by itself has done what it had to.
+    const lasting = instances.filter(({ exit }) => exit?.reason !== "exited");
+    if (lasting.length === 0)
       throw invalid(
         "nothing_runs",
         "Cannot restart: nothing of this deployment runs. Roll back to it to start it again",
       );
-    // What ended by itself has done what it had to.
-    const lasting = instances.filter(({ exit }) => exit?.reason !== "exited");
     for (const { instanceId } of lasting) await ports.runtime.restart(instanceId, { graceMs: GRACE_MS });
     return lasting.length;
   };

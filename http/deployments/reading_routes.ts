@@ -118,12 +118,14 @@ function logs(access: Access, useCases: ReadingUseCases) {
 }
 
 /** What the deployment found, unless it has changed since. */
-function healthOf({ health, service, status }: Described["instances"][number], { services }: Deployment): string {
+function healthOf({ exit, health, service, status }: Described["instances"][number], { services }: Deployment): string {
   const found = services.find(({ name }) => name === service)?.status ?? "pending";
   const isDown = status === "exited" || status === "restarting" || health === "unhealthy";
-  // What was left as it is was well, or it would have been replaced.
-  const well = found === "unchanged" ? "healthy" : found;
-  return well === "healthy" && isDown ? "unhealthy" : well;
+  // What was left as it is was well, or it would have been replaced; and where a version failed, what runs is the one before it.
+  const isFormer = found === "unchanged" || found === "failed";
+  if (found !== "healthy" && !isFormer) return found;
+  if (isFormer && status === "exited" && exit?.reason === "exited" && exit.code === 0) return "done";
+  return isDown ? "unhealthy" : "healthy";
 }
 
 function running(access: Access, useCases: ReadingUseCases) {
@@ -179,16 +181,22 @@ function running(access: Access, useCases: ReadingUseCases) {
 type MeasuredService = (typeof UsageView.static)["services"][number];
 
 function usageView(services: MeasuredService[]) {
-  const sum = (pick: (service: MeasuredService) => number | null) =>
-    services.reduce((total, service) => total + (pick(service) ?? 0), 0);
+  const limits = services.map(({ memoryLimitBytes }) => memoryLimitBytes);
   return {
-    cpuPercent: sum((service) => service.cpuPercent),
-    memoryBytes: sum((service) => service.memoryBytes),
-    memoryLimitBytes: sum((service) => service.memoryLimitBytes) || null,
-    networkRxBytes: sum((service) => service.networkRxBytes) || null,
-    networkTxBytes: sum((service) => service.networkTxBytes) || null,
+    cpuPercent: Math.round((sumOf(services.map(({ cpuPercent }) => cpuPercent)) ?? 0) * 10) / 10,
+    memoryBytes: sumOf(services.map(({ memoryBytes }) => memoryBytes)) ?? 0,
+    // Where one may take all there is, so may the whole.
+    memoryLimitBytes: limits.includes(null) ? null : sumOf(limits),
+    networkRxBytes: sumOf(services.map(({ networkRxBytes }) => networkRxBytes)),
+    networkTxBytes: sumOf(services.map(({ networkTxBytes }) => networkTxBytes)),
     services,
   };
+}
+
+/** The sum of what is known; `null` when nothing is. */
+function sumOf(numbers: readonly (number | null)[]): number | null {
+  const known = numbers.filter((number) => number !== null);
+  return known.length === 0 ? null : known.reduce((sum, number) => sum + number, 0);
 }
 
 function buildView({ deployment, lastSeq }: { readonly deployment: Deployment; readonly lastSeq: number }) {

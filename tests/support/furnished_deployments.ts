@@ -5,7 +5,8 @@ import type { World } from "../../ports/world.ts";
 import { logLine } from "./store_builders.ts";
 
 /** The parts of a world that deployments are arranged in. */
-export type ArrangedWorld = Pick<World, "clock" | "deployments"> & Pick<MemoryWorld, "runtime" | "sources">;
+export type ArrangedWorld = Pick<World, "clock" | "deployments" | "projects"> &
+  Pick<MemoryWorld, "runtime" | "sources">;
 
 /** Deployments by what routes want to find them as. */
 export interface DeploymentIds {
@@ -13,7 +14,7 @@ export interface DeploymentIds {
   readonly cancellable: string;
   /** Waits for an approval. */
   readonly asking: string;
-  /** Ready, and running. */
+  /** Ready, running and live. */
   readonly released: string;
   readonly failed: string;
 }
@@ -24,7 +25,7 @@ export async function furnishDeployments(world: ArrangedWorld, ids: DeploymentId
     commits: [{ sha: "a".repeat(40), message: "First", branches: ["main"], files: { "index.html": "<h1>Hi</h1>" } }],
   };
   const at = world.clock.now();
-  const { projectId } = (await world.deployments.get(ids.released))!;
+  const { organizationId, projectId } = (await world.deployments.get(ids.released))!;
   const instanceId = `${ids.released}-app-1`;
   await world.runtime.start({
     instanceId,
@@ -50,6 +51,8 @@ export async function furnishDeployments(world: ArrangedWorld, ids: DeploymentId
     },
     [logLine("Built"), { type: "end", status: "ready", decision: null, error: null }],
   );
+  const activeDeploymentId = ids.released;
+  await world.projects.change(organizationId, projectId, { at, change: () => ({ activeDeploymentId }) });
   const error = { code: "build_failed", message: "Cannot finish the build", step: "build" as const };
   await become(world, ids.failed, { ...done, status: "failed", error });
   return ids;

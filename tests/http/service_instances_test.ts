@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import type { InstanceUsage } from "../../ports/runtime.ts";
+import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
+
+const WEB = { name: "web", startCommand: "serve", ports: [3000] };
+const WORKER = { name: "worker", startCommand: "work" };
+const MIGRATE = { name: "migrate", startCommand: "migrate", oneShot: true };
+
+/** Deploys services of a repository, and waits for the end. */
+async function deployed(app: DeployingApp, projectId: string, services: readonly object[]): Promise<string> {
+  const { body } = await app.post("/build/access", { projectId, services });
+  await app.settled(body.deployment_id);
+  return body.deployment_id;
+}
+
+async function scene() {
+  const app = await deployingApp();
+  app.world.runtime.scripts.set("service:migrate", { does: "ends", code: 0 });
+  return { app, projectId: await app.project() };
+}
+
+async function healths(app: DeployingApp, id: string): Promise<Record<string, string>> {
+  const { services } = (await app.get(`/${id}/info`)).body.data;
+  return Object.fromEntries(services.map(({ name, health }: Record<string, string>) => [name, health]));
+}
+
+describe("GET /api/deployments/:id/info of several services", () => {
+  test("tells that what ended by itself is done, also where it was left as it is", async () => {
+    const { app, projectId } = await scene();
+    await using _ = app;
+    const first = await deployed(app, projectId, [WEB, MIGRATE]);
+    expect(await healths(app, first)).toEqual({ web: "healthy", migrate: "done" });
+    const second = await deployed(app, projectId, [{ ...WEB, environment: { MODE: "fast" } }, MIGRATE]);
+    const { services } = (await app.get(`/${second}`)).body.data;
+    expect(services).toMatchObject([
+      { name: "web", status: "healthy" },
+      { name: "migrate", status: "unchanged" },
+    ]);
+    expect(await healths(app, second)).toEqual({ web: "healthy", migrate: "done" });
+  });
+
+  test("tells of the version that runs where the next one failed", async () => {
+    const { app, projectId } = await scene();
+    await using _ = app;
+    await deployed(app, projectId, [WEB, WORKER]);
+    app.world.runtime.scripts.set("work badly", { does: "ends", code: 3 });
+    const next = [
+      { ...WEB, environment: { MODE: "fast" } },
+      { ...WORKER, startCommand: "work badly" },
+    ];
+    const held = await deployed(app, projectId, next);
+    expect((await app.get(`/${held}`)).body.data).toMatchObject({ status: "partial_failure", decision: "pending" });
+    expect(await healths(app, held)).toEqual({ web: "healthy", worker: "healthy" });
+  });
+});
+
+describe("GET /api/deployments/:id/usage of several services", () => {
+  const USED: InstanceUsage = {
+    cpuPercent: 0.1,
+    memoryBytes: 100,
+    memoryLimitBytes: 1_000,
+    networkRxBytes: 0,
+    networkTxBytes: null,
+  };
+
+  test("adds up what is known, and has no limit where one of them has none", async () => {
+    const { app, projectId } = await scene();
+    await using _ = app;
+    const id = await deployed(app, projectId, [WEB, WORKER]);
+    app.world.runtime.usage = async (instanceId) =>
+      instanceId.includes("web") ? USED : { ...USED, cpuPercent: 0.2, memoryLimitBytes: null };
+    expect((await app.get(`/${id}/usage`)).body.data).toMatchObject({
+      cpuPercent: 0.3,
+      memoryBytes: 200,
+      memoryLimitBytes: null,
+      networkRxBytes: 0,
+      networkTxBytes: null,
+    });
+    app.world.runtime.usage = async () => USED;
+    expect((await app.get(`/${id}/usage`)).body.data.memoryLimitBytes).toBe(2_000);
+  });
+});
+
+describe("POST /api/deployments/:id/restart of several services", () => {
+  test("restarts nothing that a later deployment has taken over", async () => {
+    const { app, projectId } = await scene();
+    await using _ = app;
+    const first = await deployed(app, projectId, [WEB, WORKER]);
+    const second = await deployed(app, projectId, [{ ...WEB, environment: { MODE: "fast" } }, WORKER]);
+    expect((await app.get(`/${second}`)).body.data.services[1]).toMatchObject({ name: "worker", status: "unchanged" });
+    const refused = await app.post(`/${first}/restart`);
+    expect([refused.status, refused.body.code]).toEqual([400, "nothing_runs"]);
+    const restarts = async () =>
+      (await app.get(`/${second}/info`)).body.data.services.map(({ restarts: n }: { restarts: number }) => n);
+    expect(await restarts()).toEqual([0, 0]);
+    expect((await app.post(`/${second}/restart`)).body.message).toBe("Restarted 2 services");
+    expect(await restarts()).toEqual([1, 1]);
+  });
+
+  test("has nothing to restart where all that ran has done what it had to", async () => {
+    const { app, projectId } = await scene();
+    await using _ = app;
+    const id = await deployed(app, projectId, [MIGRATE]);
+    expect((await app.get(`/${id}`)).body.data.status).toBe("ready");
+    expect((await app.post(`/${id}/restart`)).body.code).toBe("nothing_runs");
+  });
+});
+
+describe("GET /api/deployments/:id/logs?kind=runtime of several services", () => {
+  test("gives the lines of all, in the order of time, and goes on after nextSince", async () => {
+    const { app, projectId } = await scene();
+    await using _ = app;
+    app.world.runtime.scripts.set("service:web", { does: "answers", prints: ["web is up", "come in"] });
+    app.world.runtime.scripts.set("service:worker", { does: "answers", prints: ["at work"] });
+    const id = await deployed(app, projectId, [WEB, WORKER]);
+    const seen: [string, string][] = [];
+    for (let since = 0; ;) {
+      const { data, nextSince } = (await app.get(`/${id}/logs?kind=runtime&limit=1&since=${since}`)).body;
+      if (data.length === 0) break;
+      seen.push([data[0].service, data[0].message]);
+      since = nextSince;
+    }
+    expect(seen.filter(([service]) => service === "web").map(([, message]) => message)).toEqual([
+      "web is up",
+      "come in",
+    ]);
+    expect(seen.filter(([service]) => service === "worker").map(([, message]) => message)).toEqual(["at work"]);
+    const text = await app.ask(`/${id}/logs?kind=runtime`, { headers: { accept: "text/plain" } });
+    expect(await text.text()).toBe(seen.map(([service, message]) => `${service} | ${message}\n`).join(""));
+  });
+});
