@@ -1,4 +1,7 @@
-import { EdgeConnection, type EdgeRequest } from "./edge_connection.ts";
+import { visitAnew, visitKept, type Visits } from "./constant_visits.ts";
+import type { EdgeConnection, EdgeRequest } from "./edge_connection.ts";
+
+type ShopRequest = Pick<EdgeRequest, "path" | "method">;
 
 /** What came of a load on the shop. */
 export interface ShopLoadOutcome {
@@ -43,16 +46,10 @@ export class ShopLoad {
   constructor(options: ShopLoadOptions, current: string) {
     this.#options = options;
     this.#current = current;
-    const page = { path: "/" };
-    const list = { path: "/api/orders" };
-    const order = { path: "/api/orders", method: "POST" } as const;
-    this.#running = [
-      this.#stayOpen(page, PAUSE_MS),
-      this.#openAnew(page, PAUSE_MS),
-      this.#stayOpen(list, PAUSE_MS),
-      this.#openAnew(list, PAUSE_MS),
-      this.#stayOpen(order, ORDER_MS),
-    ];
+    const page = this.#visits({ path: "/" }, PAUSE_MS);
+    const list = this.#visits({ path: "/api/orders" }, PAUSE_MS);
+    const order = this.#visits({ path: "/api/orders", method: "POST" }, ORDER_MS);
+    this.#running = [visitKept(page), visitAnew(page), visitKept(list), visitAnew(list), visitKept(order)];
   }
 
   /** The version of the api that visitors get. */
@@ -83,33 +80,19 @@ export class ShopLoad {
     };
   }
 
-  async #stayOpen(request: Pick<EdgeRequest, "path" | "method">, pauseMs: number): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      try {
-        using connection = await EdgeConnection.open(this.#options.port);
-        for (; !this.#stopping.signal.aborted; await Bun.sleep(pauseMs)) await this.#ask(connection, request, false);
-      } catch (error) {
-        this.#failed("kept", request, error);
-      }
-    }
+  #visits(request: ShopRequest, pauseMs: number): Visits {
+    const { path, method = "GET" } = request;
+    return {
+      port: this.#options.port,
+      pauseMs,
+      signal: this.#stopping.signal,
+      ask: (connection, close) => this.#ask(connection, request, close),
+      failed: (how, error) =>
+        this.#failures.push(`${new Date().toISOString()} ${how} ${method} ${path}: ${String(error)}`),
+    };
   }
 
-  async #openAnew(request: Pick<EdgeRequest, "path" | "method">, pauseMs: number): Promise<void> {
-    for (; !this.#stopping.signal.aborted; await Bun.sleep(pauseMs)) {
-      try {
-        using connection = await EdgeConnection.open(this.#options.port);
-        await this.#ask(connection, request, true);
-      } catch (error) {
-        this.#failed("fresh", request, error);
-      }
-    }
-  }
-
-  #failed(how: string, { path, method = "GET" }: Pick<EdgeRequest, "path" | "method">, error: unknown): void {
-    this.#failures.push(`${new Date().toISOString()} ${how} ${method} ${path}: ${String(error)}`);
-  }
-
-  async #ask(connection: EdgeConnection, request: Pick<EdgeRequest, "path" | "method">, close: boolean): Promise<void> {
+  async #ask(connection: EdgeConnection, request: ShopRequest, close: boolean): Promise<void> {
     const before = this.#current;
     const most = this.#mostOrders;
     const body = await connection.request({ hostname: this.#options.hostname, close, ...request });

@@ -1,4 +1,5 @@
-import { EdgeConnection } from "./edge_connection.ts";
+import { visitAnew, visitKept, type Visits } from "./constant_visits.ts";
+import type { EdgeConnection } from "./edge_connection.ts";
 
 /** What came of a load. */
 export interface LoadOutcome {
@@ -31,7 +32,6 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
   const versions: string[] = [];
   let answers = 0;
   const stopping = new AbortController();
-  const { signal } = stopping;
 
   async function ask(connection: EdgeConnection, close: boolean): Promise<void> {
     const newest = versions.at(-1);
@@ -41,34 +41,16 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
     if (!versions.includes(body)) versions.push(body);
   }
 
-  async function stayOpen(): Promise<void> {
-    while (!signal.aborted) {
-      using connection = await EdgeConnection.open(port);
-      try {
-        while (!signal.aborted) {
-          await ask(connection, false);
-          await Bun.sleep(PAUSE_MS);
-        }
-      } catch (error) {
-        failures.push(`kept: ${String(error)}`);
-      }
-    }
-  }
-
-  async function openAnew(): Promise<void> {
-    for (; !signal.aborted; await Bun.sleep(PAUSE_MS)) {
-      try {
-        using connection = await EdgeConnection.open(port);
-        await ask(connection, true);
-      } catch (error) {
-        failures.push(`fresh: ${String(error)}`);
-      }
-    }
-  }
-
+  const visits: Visits = {
+    port,
+    pauseMs: PAUSE_MS,
+    signal: stopping.signal,
+    ask,
+    failed: (how, error) => failures.push(`${how}: ${String(error)}`),
+  };
   const running = [
-    ...Array.from({ length: keepAlive }, () => stayOpen()),
-    ...Array.from({ length: fresh }, () => openAnew()),
+    ...Array.from({ length: keepAlive }, () => visitKept(visits)),
+    ...Array.from({ length: fresh }, () => visitAnew(visits)),
   ];
   return {
     async stop(): Promise<LoadOutcome> {
