@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
+
+const WEB = { name: "web", startCommand: "serve", ports: [3000] };
+const WORKER = { name: "worker", startCommand: "work" };
+
+async function deployed(app: DeployingApp, projectId: string, services: readonly object[]): Promise<string> {
+  const { body } = await app.post("/build/access", { projectId, services });
+  await app.settled(body.deployment_id);
+  return body.deployment_id;
+}
+
+/** A deployment that awaits a decision, and the one before it. */
+async function scene() {
+  const app = await deployingApp();
+  app.world.runtime.scripts.set("work badly", { does: "ends", code: 3 });
+  const projectId = await app.project();
+  const first = await deployed(app, projectId, [WEB, WORKER]);
+  const next = [
+    { ...WEB, environment: { MODE: "fast" } },
+    { ...WORKER, startCommand: "work badly" },
+  ];
+  const held = await deployed(app, projectId, next);
+  const removeProject = () => app.call("DELETE", `/api/projects/${projectId}`, { token: app.owner });
+  return { app, projectId, first, held, removeProject };
+}
+
+describe("decisions that meet", () => {
+  test.each([
+    ["keep", "keep"],
+    ["reject", "reject"],
+    ["keep", "reject"],
+  ])("%s and %s at once: one of them counts, and the other is told so", async (one, other) => {
+    const { app, held } = await scene();
+    await using _ = app;
+    const answers = await Promise.all([app.post(`/${held}/${one}`), app.post(`/${held}/${other}`)]);
+    const ended = answers.find(({ status }) => status === 200)!.body.deployment;
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    expect(answers.find(({ status }) => status === 400)!.body.code).toBe("deployment_not_movable");
+    const { status, decision } = (await app.get(`/${held}`)).body.data;
+    expect([status, decision]).toEqual([ended.status, ended.decision]);
+    for (const word of [one, other]) expect((await app.post(`/${held}/${word}`)).status).toBe(400);
+  });
+
+  test("with a deployment that waits: it goes on once it is decided, from what was decided", async () => {
+    const { app, held, first, projectId } = await scene();
+    await using _ = app;
+    const { body } = await app.post("/build/access", { projectId, services: [WEB, WORKER] });
+    expect((await app.get(`/${body.deployment_id}`)).body.data).toMatchObject({ status: "queued", waitingFor: held });
+    const rejected = await app.post(`/${held}/reject`);
+    expect([rejected.status, rejected.body.restoredDeploymentId]).toEqual([200, first]);
+    const { services } = await app.settled(body.deployment_id);
+    expect(services.map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
+  });
+
+  test("with the same key: the first answer is given again", async () => {
+    const { app, held } = await scene();
+    await using _ = app;
+    const keep = () =>
+      app.call("POST", `/api/deployments/${held}/keep`, {
+        token: app.owner,
+        body: {},
+        headers: { "idempotency-key": "kept-once" },
+      });
+    const [one, other] = await Promise.all([keep(), keep()]);
+    expect([one.status, other.status]).toEqual([200, 200]);
+    expect(other.body).toEqual(one.body);
+  });
+
+  test.each(["keep", "reject"])(
+    "%s and the project's deletion: nobody waits, and there is no such deployment any more",
+    async (word) => {
+      const { app, held, removeProject } = await scene();
+      await using _ = app;
+      const [decided, removed] = await Promise.all([app.post(`/${held}/${word}`), removeProject()]);
+      expect(removed.status).toBe(200);
+      expect([200, 404]).toContain(decided.status);
+      expect((await app.post(`/${held}/${word}`)).status).toBe(404);
+      expect((await app.get(`/${held}`)).status).toBe(404);
+    },
+  );
+
+  test("come first: what awaits one can be pinned, and neither gone back to nor cancelled, started or deleted", async () => {
+    const { app, held } = await scene();
+    await using _ = app;
+    for (const word of ["rollback", "cancel", "build"]) expect((await app.post(`/${held}/${word}`)).status).toBe(400);
+    const removed = await app.call("DELETE", `/api/deployments/${held}`, { token: app.owner });
+    expect([removed.status, removed.body.code]).toEqual([400, "decision_pending"]);
+    expect((await app.post(`/${held}/pin`)).body.data).toMatchObject({ pinned: true, status: "partial_failure" });
+    expect((await app.post(`/${held}/keep`)).body.deployment).toMatchObject({ pinned: true, status: "ready" });
+  });
+});
