@@ -38,6 +38,7 @@ const LONGEST_GRACE_S = 300;
 const UPDATE_TRIES = 10;
 const RENAME_MS = 10_000;
 const AGAIN_MS = 50;
+const NO_CONTAINER = /no such container/i;
 
 /**
  * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
@@ -279,7 +280,8 @@ function unlessRefused(error: unknown): void {
 /** Turns a refusal of the engine into a failure for whoever asked. */
 function refused(what: string): (error: unknown) => never {
   return (error) => {
-    if (isRefusal(error, 404)) throw notFound("instance");
+    // Of networks and volumes the engine says not found too.
+    if (isRefusal(error, 404) && NO_CONTAINER.test((error as EngineRefusal).message)) throw notFound("instance");
     throw error instanceof EngineRefusal ? engineRefused(what, error) : error;
   };
 }
