@@ -67,11 +67,25 @@ export class ContainerFiles {
 
   /** Removes what was mounted into an instance that is gone, and what a server left that was killed while it made it. */
   async forget(instanceId: string): Promise<void> {
+    const made = await this.#options.volumes.labelled({ [LABEL.files]: instanceId });
+    for (const { Name } of made) await this.#drop(Name);
+  }
+
+  /** Removes what is that old and was made for instances that are not there: a server was killed before it made one, and the next try has another id. */
+  async sweep(olderThanMs: number): Promise<void> {
     const { own, volumes } = this.#options;
-    for (const { Name } of await volumes.labelled({ [LABEL.files]: instanceId })) {
-      await own.remove(Name);
-      await volumes.discard(Name);
-    }
+    const old = (await volumes.labelled()).filter(
+      ({ CreatedAt, Labels }) => Labels?.[LABEL.files] && Date.now() - Date.parse(CreatedAt) > olderThanMs,
+    );
+    if (old.length === 0) return;
+    const there = new Set((await own.list()).map(({ Labels }) => Labels[LABEL.instance]));
+    for (const { Name, Labels } of old) if (!there.has(Labels![LABEL.files])) await this.#drop(Name);
+  }
+
+  /** Removes a volume with the container that fills it. */
+  async #drop(volume: string): Promise<void> {
+    await this.#options.own.remove(volume);
+    await this.#options.volumes.discard(volume);
   }
 
   /** Only through a container can a volume be written to; this one is never started. */

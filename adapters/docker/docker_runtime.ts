@@ -26,6 +26,8 @@ export interface DockerRuntimeOptions {
   readonly log?: Log;
   /** Labels that containers and networks carry beside Slipway's own. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** When what belongs to no container was left by a server that was killed: ten minutes after it was made unless told. */
+  readonly leftAfterMs?: number;
 }
 
 interface Grace {
@@ -38,6 +40,7 @@ const LONGEST_GRACE_S = 300;
 const UPDATE_TRIES = 10;
 const RENAME_MS = 10_000;
 const AGAIN_MS = 50;
+const LEFT_AFTER_MS = 600_000;
 const NO_CONTAINER = /no such container/i;
 
 /**
@@ -53,11 +56,13 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #start: ContainerStart;
   readonly #usage: ContainerUsage;
   readonly #watcher: ContainerWatcher;
+  readonly #leftAfterMs: number;
   /** What is being done to instances by this server. */
   readonly #tasks = new Map<string, Promise<unknown>>();
 
-  constructor({ engine, installation, log, labels = {} }: DockerRuntimeOptions) {
+  constructor({ engine, installation, log, labels = {}, leftAfterMs = LEFT_AFTER_MS }: DockerRuntimeOptions) {
     this.#engine = engine;
+    this.#leftAfterMs = leftAfterMs;
     this.#own = new OwnContainers(engine, installation);
     this.#networks = new ScopeNetworks(engine, this.#own, labels);
     this.#names = new ScopeNames(engine, this.#own, this.#networks);
@@ -211,6 +216,9 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   async #lookAtAll(): Promise<void> {
     for (const { Labels } of await this.#own.list()) {
       await this.#look(Labels[LABEL.instance]!).catch(unlessRefused);
+    }
+    for (const left of [this.#names, this.#networks, this.#files]) {
+      await left.sweep(this.#leftAfterMs).catch(unlessRefused);
     }
   }
 

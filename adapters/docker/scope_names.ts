@@ -84,6 +84,13 @@ export class ScopeNames {
     await this.#discard((await this.#look(scope)).spent);
   }
 
+  /** The same in all scopes. */
+  async sweep(): Promise<void> {
+    const generations = await this.#networks.generations();
+    const there = new Set((await this.#own.list()).map(({ Labels }) => Labels[LABEL.instance]));
+    await this.#discard(generations.filter(({ instanceId }) => !there.has(instanceId)));
+  }
+
   async #discard(spent: readonly Generation[]): Promise<void> {
     for (const generation of spent) await this.#networks.discard(generation);
   }
