@@ -80,7 +80,8 @@ async function started(ports: EnsureServicesPorts, missing: Missing): Promise<In
 
 /** What a changeover left that was broken off would share a volume with it, or work on the same queue. */
 async function makeRoom({ deployments, runtime }: EnsureServicesPorts, { deployment, record }: Missing): Promise<void> {
-  for (const { deploymentId, instanceId, projectId, service } of await runtime.list()) {
+  const instances = await runtime.list({ all: record.image !== null });
+  for (const { deploymentId, instanceId, projectId, service } of instances) {
     if (projectId !== deployment.projectId || service !== record.spec.name) continue;
     const owner = deploymentId === deployment.id ? deployment : await deployments.get(deploymentId);
     const isOfScope = owner ? scopeOf(owner) === scopeOf(deployment) : deployment.environment !== "preview";

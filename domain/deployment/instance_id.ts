@@ -27,6 +27,16 @@ function numberOf(text: string): number {
   return sum;
 }
 
+/** Tells whether an instance was started for this deployment. */
+export function isInstanceOf(instanceId: string, deploymentId: Deployment["id"]): boolean {
+  return instanceId.startsWith(`${deploymentId}-`);
+}
+
+/** Tells whether something of a deployment was, or may have been, started in containers. */
+export function inContainers({ services }: Pick<Deployment, "services">): boolean {
+  return services.some(({ instanceId }) => instanceId !== null && runnableKindOf(instanceId) === "image");
+}
+
 /** Tells what an instance runs from. */
 export function runnableKindOf(instanceId: string): "folder" | "image" {
   return instanceId.endsWith(IN_CONTAINER) ? "image" : "folder";
