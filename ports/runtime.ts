@@ -84,7 +84,7 @@ export interface Instance {
   readonly containerId: string | null;
   readonly startedAt: Date;
   readonly restarts: number;
-  /** Why it ended, for a person. */
+  /** Why it ended, for a person; one that was stopped, or never got to run, does not come back by itself. */
   readonly exit: {
     readonly code: number | null;
     readonly reason: "exited" | "crash_loop" | "out_of_memory" | "stopped";
