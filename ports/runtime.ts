@@ -84,7 +84,7 @@ export interface Instance {
   readonly containerId: string | null;
   readonly startedAt: Date;
   readonly restarts: number;
-  /** Why it ended, for a person. */
+  /** Why it ended, for a person; one that was stopped, or never got to run, does not come back by itself. */
   readonly exit: {
     readonly code: number | null;
     readonly reason: "exited" | "crash_loop" | "out_of_memory" | "stopped";
@@ -120,8 +120,11 @@ export interface Runtime<From extends Runnable = Runnable> {
   /** Starts an instance and resolves once its program was started, not once it answers. */
   start(request: RunRequest<From>): Promise<Instance>;
   find(instanceId: string): Promise<Instance | undefined>;
-  /** Every instance of this installation, running or ended, until it is removed. */
-  list(): Promise<readonly Instance[]>;
+  /**
+   * Every instance of this installation, running or ended, until it is removed. Where runtimes stand side by side, what is in an engine that does not
+   * answer is left out, unless all is asked for: then it rejects with an `unavailable` failure, code `engine_away`.
+   */
+  list(options?: { readonly all?: boolean }): Promise<readonly Instance[]>;
   /**
    * Asks it to stop, kills what is left of it and its children after `graceMs`, or after the time that it wants for itself where that is longer (five
    * minutes at most), and forgets it. Volumes of its scope stay. An unknown one is no error.

@@ -17,16 +17,17 @@ export interface ContainerFilesOptions {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Files of one container that are mounted. */
+/** How the files of one container get into it. */
 export interface MountedFiles {
   readonly mounts: readonly EngineMount[];
+  /** Those that are not mounted. */
+  readonly others: readonly ServiceFile[];
   /** Removes them, of a container that came to nothing. */
   discard(): Promise<void>;
 }
 
 /** Where all files that are mounted are seen too; a volume that nothing uses could be pruned. */
 const FOLDER = "/.slipway-files";
-const NONE: MountedFiles = { mounts: [], async discard() {} };
 
 /**
  * Puts files into containers before their programs run: into its own layer, as long as that can be written to and nothing is mounted over
@@ -39,18 +40,20 @@ export class ContainerFiles {
     this.#options = options;
   }
 
-  /** Makes what is to be mounted; before the container is made. */
-  async mounted(request: ImageRequest): Promise<MountedFiles> {
-    const files = filesOf(request).filter((file) => isMounted(file, request));
-    if (files.length === 0) return NONE;
+  /** Makes what is to be mounted, beside these mounts; before the container is made. */
+  async mounted({ instanceId, runs }: ImageRequest, besides: readonly EngineMount[]): Promise<MountedFiles> {
+    const { files: all = [], readOnly = false } = runs.container ?? {};
+    const files = all.filter(({ target }) => readOnly || besides.some(({ Target }) => isBelow(target, Target)));
+    const others = all.filter((file) => !files.includes(file));
+    if (files.length === 0) return { mounts: [], others, async discard() {} };
     const { volumes, own } = this.#options;
     const name = `${own.prefix}files-${crypto.randomUUID()}`;
     const discard = () => volumes.discard(name);
     try {
-      const { Mountpoint } = await volumes.make(name, { [LABEL.files]: request.instanceId });
-      await this.#fill(name, request.runs.image, files);
+      const { Mountpoint } = await volumes.make(name, { [LABEL.files]: instanceId });
+      await this.#fill(name, runs.image, files);
       const single = files.map(({ target }, index) => mountOf("bind", `${Mountpoint}/${index}`, target));
-      return { mounts: [mountOf("volume", name, FOLDER), ...single], discard };
+      return { mounts: [mountOf("volume", name, FOLDER), ...single], others, discard };
     } catch (error) {
       await discard().catch(() => {});
       throw error;
@@ -58,18 +61,31 @@ export class ContainerFiles {
   }
 
   /** Puts in what is not mounted; between the container was made and is started. */
-  async put(containerId: string, request: ImageRequest): Promise<void> {
-    const files = filesOf(request).filter((file) => !isMounted(file, request));
-    if (files.length > 0) await this.#archive(containerId, "/", files);
+  async put(containerId: string, { others }: Pick<MountedFiles, "others">): Promise<void> {
+    if (others.length > 0) await this.#archive(containerId, "/", others);
   }
 
   /** Removes what was mounted into an instance that is gone, and what a server left that was killed while it made it. */
   async forget(instanceId: string): Promise<void> {
+    const made = await this.#options.volumes.labelled({ [LABEL.files]: instanceId });
+    for (const { Name } of made) await this.#drop(Name);
+  }
+
+  /** Removes what is that old and was made for instances that are not there: a server was killed before it made one, and the next try has another id. */
+  async sweep(olderThanMs: number): Promise<void> {
     const { own, volumes } = this.#options;
-    for (const { Name } of await volumes.labelled({ [LABEL.files]: instanceId })) {
-      await own.remove(Name);
-      await volumes.discard(Name);
-    }
+    const old = (await volumes.labelled()).filter(
+      ({ CreatedAt, Labels }) => Labels?.[LABEL.files] && Date.now() - Date.parse(CreatedAt) > olderThanMs,
+    );
+    if (old.length === 0) return;
+    const there = new Set((await own.list()).map(({ Labels }) => Labels[LABEL.instance]));
+    for (const { Name, Labels } of old) if (!there.has(Labels![LABEL.files])) await this.#drop(Name);
+  }
+
+  /** Removes a volume with the container that fills it. */
+  async #drop(volume: string): Promise<void> {
+    await this.#options.own.remove(volume);
+    await this.#options.volumes.discard(volume);
   }
 
   /** Only through a container can a volume be written to; this one is never started. */
@@ -105,14 +121,8 @@ export class ContainerFiles {
   }
 }
 
-function filesOf({ runs }: ImageRequest): readonly ServiceFile[] {
-  return runs.container?.files ?? [];
-}
-
-/** Whether the file cannot be in the container's own layer. */
-function isMounted({ target }: ServiceFile, { runs }: ImageRequest): boolean {
-  if (runs.container?.readOnly) return true;
-  return (runs.mounts ?? []).some((mount) => target.startsWith(`${mount.target.replace(/\/+$/, "")}/`));
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(`${folder.replace(/\/+$/, "")}/`);
 }
 
 function mountOf(Type: EngineMount["Type"], Source: string, Target: string): EngineMount {

@@ -1,6 +1,6 @@
 import { conflict } from "../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
-import type { ContainerFiles } from "./container_files.ts";
+import type { ContainerFiles, MountedFiles } from "./container_files.ts";
 import { containerMounts } from "./container_mounts.ts";
 import { freeHostPorts } from "./container_ports.ts";
 import type { ListedContainer } from "./container_record.ts";
@@ -29,7 +29,7 @@ export interface ContainerStartOptions {
 }
 
 /** What stays the same over all tries. */
-type Prepared = Pick<ContainerSetting, "init" | "image" | "mounts">;
+type Prepared = Pick<ContainerSetting, "init" | "image" | "mounts"> & Pick<MountedFiles, "others">;
 
 const TRIES = 8;
 const AGAIN_MS = 50;
@@ -51,9 +51,10 @@ export class ContainerStart {
       const image = await imageConfig(engine, request.runs.image);
       const init = await this.#init.isFor(request.runs, image);
       const mounts = await containerMounts(request, image, volumes);
-      const mounted = await files.mounted(request);
+      const mounted = await files.mounted(request, mounts);
+      const { others } = mounted;
       try {
-        return await this.#tryAll(request, { image, init, mounts: [...mounts, ...mounted.mounts] });
+        return await this.#tryAll(request, { image, init, mounts: [...mounts, ...mounted.mounts], others });
       } catch (error) {
         await mounted.discard().catch(() => {});
         throw error;
@@ -85,7 +86,7 @@ export class ContainerStart {
     try {
       await this.#refuseLater(id, labels);
       await names.join(id, labels);
-      await files.put(id, request);
+      await files.put(id, setting);
       await engine.request("POST", `/containers/${id}/start`);
       return id;
     } catch (error) {

@@ -81,15 +81,22 @@ export class ContainerWatcher {
   /** Listens before it looks, so that nothing happens in between. */
   async #follow(signal: AbortSignal, looked: () => void): Promise<void> {
     const filters = JSON.stringify({ type: ["container"], event: ["die", "oom"], label: this.#own.filter() });
-    const events = await this.#engine.request("GET", "/events", { query: { filters }, signal });
-    await this.#watched.lookAtAll();
-    looked();
-    let rest = "";
-    const decoder = new TextDecoder();
-    for await (const bytes of events.body ?? []) {
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-      rest = lines.pop()!;
-      for (const line of lines) this.#take(JSON.parse(line) as ContainerEvent);
+    const ended = new AbortController();
+    const open = AbortSignal.any([signal, ended.signal]);
+    try {
+      const events = await this.#engine.request("GET", "/events", { query: { filters }, signal: open });
+      await this.#watched.lookAtAll();
+      looked();
+      let rest = "";
+      const decoder = new TextDecoder();
+      for await (const bytes of events.body ?? []) {
+        const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+        rest = lines.pop()!;
+        for (const line of lines) this.#take(JSON.parse(line) as ContainerEvent);
+      }
+    } finally {
+      // It is asked anew after each failure, and the engine keeps every connection that is open.
+      ended.abort();
     }
   }
 

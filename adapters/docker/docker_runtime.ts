@@ -34,6 +34,8 @@ export interface DockerRuntimeOptions {
   readonly log?: Log;
   /** Labels that containers and networks carry beside Slipway's own. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** When what belongs to no container was left by a server that was killed: ten minutes after it was made unless told. */
+  readonly leftAfterMs?: number;
 }
 
 interface Grace {
@@ -46,6 +48,8 @@ const LONGEST_GRACE_S = 300;
 const UPDATE_TRIES = 10;
 const RENAME_MS = 10_000;
 const AGAIN_MS = 50;
+const LEFT_AFTER_MS = 600_000;
+const NO_CONTAINER = /no such container/i;
 
 /**
  * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
@@ -60,11 +64,13 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #start: ContainerStart;
   readonly #usage: ContainerUsage;
   readonly #watcher: ContainerWatcher;
+  readonly #leftAfterMs: number;
   /** What is being done to instances by this server. */
   readonly #tasks = new Map<string, Promise<unknown>>();
 
-  constructor({ engine, installation, log, labels = {} }: DockerRuntimeOptions) {
+  constructor({ engine, installation, log, labels = {}, leftAfterMs = LEFT_AFTER_MS }: DockerRuntimeOptions) {
     this.#engine = engine;
+    this.#leftAfterMs = leftAfterMs;
     this.#own = new OwnContainers(engine, installation);
     this.#networks = new ScopeNetworks(engine, this.#own, labels);
     this.#names = new ScopeNames(engine, this.#own, this.#networks);
@@ -216,6 +222,9 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     for (const { Labels } of await this.#own.list()) {
       await this.#look(Labels[LABEL.instance]!).catch(unlessRefused);
     }
+    for (const left of [this.#names, this.#networks, this.#files]) {
+      await left.sweep(this.#leftAfterMs).catch(unlessRefused);
+    }
   }
 
   async #stop(record: ContainerRecord, graceMs: number): Promise<void> {
@@ -284,7 +293,8 @@ function unlessRefused(error: unknown): void {
 /** Turns a refusal of the engine into a failure for whoever asked. */
 function refused(what: string): (error: unknown) => never {
   return (error) => {
-    if (isRefusal(error, 404)) throw notFound("instance");
+    // Of networks and volumes the engine says not found too.
+    if (isRefusal(error, 404) && NO_CONTAINER.test((error as EngineRefusal).message)) throw notFound("instance");
     throw error instanceof EngineRefusal ? engineRefused(what, error) : error;
   };
 }

@@ -19,6 +19,7 @@ export interface VolumeRecord {
   readonly Name: string;
   readonly Labels: Readonly<Record<string, string>> | null;
   readonly Mountpoint: string;
+  readonly CreatedAt: string;
 }
 
 const LONGEST = 60;
@@ -87,7 +88,7 @@ export class DockerVolumes implements Volumes {
   }
 
   /** Those of this installation with these labels. */
-  async labelled(labels: Readonly<Record<string, string>>): Promise<readonly VolumeRecord[]> {
+  async labelled(labels: Readonly<Record<string, string>> = {}): Promise<readonly VolumeRecord[]> {
     const filters = JSON.stringify({ label: this.#own.filter(labels) });
     const answer = await this.#engine.json<{ readonly Volumes: readonly VolumeRecord[] | null }>("GET", "/volumes", {
       query: { filters },

@@ -4,7 +4,7 @@ import { type FoundImage, namesOf } from "./found_image.ts";
 /** Takes a name away, and with the last one the image and the layers that nothing else needs; what is gone or in use is left as it is. */
 export async function dropName(engine: EngineApi, name: string): Promise<void> {
   try {
-    await engine.request("DELETE", `/images/${name}`, { timeoutMs: null });
+    await engine.request("DELETE", `/images/${name}`, { timeoutMs: engine.longAnswerMs });
   } catch (error) {
     const isGoneOrInUse = error instanceof EngineRefusal && (error.status === 404 || error.status === 409);
     if (!isGoneOrInUse) throw error;

@@ -1,4 +1,4 @@
-import { connect as connectSocket, type Socket } from "node:net";
+import { connect as connectSocket, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Failure } from "../../domain/failure.ts";
 
@@ -6,6 +6,7 @@ import { Failure } from "../../domain/failure.ts";
 const VERSION = "1.41";
 const TOO_OLD = /minimum supported API version is (1\.\d{2,3})\b/i;
 const ANSWER_MS = 60_000;
+const LONG = 10;
 
 /** What is asked of the engine. */
 export interface EngineRequest {
@@ -36,9 +37,12 @@ export class EngineApi {
   #version = VERSION;
   /** How long it may take to begin to answer, or to go on. */
   readonly answerMs: number;
+  /** The same for what keeps it busy, such as removing large images. */
+  readonly longAnswerMs: number;
 
   constructor(dockerHost: string, { answerMs = ANSWER_MS }: { readonly answerMs?: number } = {}) {
     this.answerMs = answerMs;
+    this.longAnswerMs = LONG * answerMs;
     this.#unix = dockerHost.startsWith("unix://") ? dockerHost.slice("unix://".length) : undefined;
     this.#origin = new URL(this.#unix ? "http://docker" : dockerHost.replace(/^tcp:\/\//, "http://"));
   }
@@ -82,10 +86,20 @@ export class EngineApi {
     throw new EngineRefusal(answer.status, messageOf(await this.inTime(answer.text()).catch(() => "")));
   }
 
-  /** The JSON of an answer. */
+  /** The JSON of an answer; fails as `request` does. */
   async json<T>(method: string, path: string, asked: EngineRequest = {}): Promise<T> {
-    const answer = await this.request(method, path, asked);
-    return (await this.inTime(answer.json())) as T;
+    const ended = new AbortController();
+    const signal = asked.signal ? AbortSignal.any([asked.signal, ended.signal]) : ended.signal;
+    try {
+      const answer = await this.request(method, path, { ...asked, signal });
+      return (await this.inTime(answer.json())) as T;
+    } catch (error) {
+      asked.signal?.throwIfAborted();
+      throw error;
+    } finally {
+      // Else the connection of an answer that never ends would stay open.
+      ended.abort();
+    }
   }
 
   /** What an answer goes on with; rejects with an `engine_away` failure when it breaks off or does not come. */
@@ -111,18 +125,26 @@ export class EngineApi {
     }
   }
 
-  /** A connection on which HTTP has yet to be spoken, for what is upgraded. */
+  /** A connection on which HTTP has yet to be spoken, for what is upgraded; rejects with an `engine_away` failure when there is none in time. */
   connect(): Promise<Socket> {
-    const { protocol, hostname, port } = this.#origin;
+    const { protocol, port } = this.#origin;
+    const host = this.#origin.hostname.replace(/^\[(.*)\]$/, "$1");
     return new Promise((resolve, reject) => {
       const socket =
         this.#unix !== undefined
           ? connectSocket(this.#unix)
           : protocol === "https:"
-            ? connectTls({ host: hostname, port: Number(port || 443), servername: hostname })
-            : connectSocket(Number(port || 80), hostname);
-      socket.once(protocol === "https:" ? "secureConnect" : "connect", () => resolve(socket));
-      socket.once("error", (cause: unknown) => reject(away("nothing answers there", cause)));
+            ? connectTls({ host, port: Number(port || 443), ...(isIP(host) === 0 && { servername: host }) })
+            : connectSocket(Number(port || 80), host);
+      const timer = setTimeout(() => socket.destroy(away("it does not answer")), this.answerMs);
+      socket.once("close", () => clearTimeout(timer));
+      socket.once(protocol === "https:" ? "secureConnect" : "connect", () => {
+        clearTimeout(timer);
+        resolve(socket);
+      });
+      socket.once("error", (cause: unknown) =>
+        reject(cause instanceof Failure ? cause : away("nothing answers there", cause)),
+      );
     });
   }
 

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { TarReader } from "../../domain/archive/tar_reader.ts";
 import { type Failure, invalid, notFound } from "../../domain/failure.ts";
-import { away, type EngineApi, EngineRefusal } from "./engine_api.ts";
+import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { LABELS } from "./image_names.ts";
 
 const PURPOSE = { label: "slipway.purpose", value: "archive" } as const;
@@ -12,6 +12,13 @@ const LEFT_AFTER_MS = 6 * 3_600_000;
 const SEARCHED_BYTES = 1_024 * 1_024;
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+interface Reading {
+  /** The next piece; rejects with an `engine_away` failure when it does not come. */
+  readonly next: Reader["read"];
+  /** Closes the connection and removes the container. */
+  readonly end: () => Promise<void>;
+}
 
 interface Listed {
   readonly Id: string;
@@ -35,14 +42,21 @@ export class ImageArchive {
     const folder = posix.normalize(path).replace(/\/+$/, "");
     if (!folder.startsWith("/")) throw outputMissing(path);
     const container = await this.#container(image);
-    const remove = () => this.#remove(container);
+    let reader: Reader | undefined;
+    const read: Reading = {
+      next: () => this.#engine.inTime(reader!.read()),
+      end: async () => {
+        await reader?.cancel().catch(() => {});
+        await this.#remove(container);
+      },
+    };
     try {
-      const reader = await this.#reader(container, folder);
-      const first = await firstFile(reader);
+      reader = await this.#reader(container, folder);
+      const first = await firstFile(read);
       if (first === undefined) throw outputMissing(path);
-      return rest(reader, first, remove);
+      return rest(read, first);
     } catch (error) {
-      await remove();
+      await read.end();
       throw error;
     }
   }
@@ -91,11 +105,11 @@ export class ImageArchive {
 }
 
 /** What comes up to and with the first entry that is no folder; `undefined` when there is none. */
-async function firstFile(reader: Reader): Promise<Uint8Array[] | undefined> {
+async function firstFile({ next }: Reading): Promise<Uint8Array[] | undefined> {
   const tar = new TarReader();
   const read: Uint8Array[] = [];
   for (let bytes = 0; bytes < SEARCHED_BYTES;) {
-    const { done, value } = await next(reader);
+    const { done, value } = await next();
     if (done) return undefined;
     read.push(value);
     bytes += value.length;
@@ -104,7 +118,7 @@ async function firstFile(reader: Reader): Promise<Uint8Array[] | undefined> {
   return read;
 }
 
-function rest(reader: Reader, first: readonly Uint8Array[], remove: () => Promise<void>): ReadableStream<Uint8Array> {
+function rest({ next, end }: Reading, first: readonly Uint8Array[]): ReadableStream<Uint8Array> {
   const waiting = [...first];
   return new ReadableStream<Uint8Array>(
     {
@@ -112,30 +126,19 @@ function rest(reader: Reader, first: readonly Uint8Array[], remove: () => Promis
         const piece = waiting.shift();
         if (piece !== undefined) return controller.enqueue(piece);
         try {
-          const { done, value } = await next(reader);
+          const { done, value } = await next();
           if (!done) return controller.enqueue(value);
         } catch (error) {
-          await remove().catch(() => {});
+          await end().catch(() => {});
           throw error;
         }
-        await remove();
+        await end();
         controller.close();
       },
-      async cancel() {
-        await reader.cancel().catch(() => {});
-        await remove();
-      },
+      cancel: end,
     },
     { highWaterMark: 0 },
   );
-}
-
-async function next(reader: Reader) {
-  try {
-    return await reader.read();
-  } catch (cause) {
-    throw away("its answer broke off", cause);
-  }
 }
 
 function outputMissing(path: string): Failure {

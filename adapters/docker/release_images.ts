@@ -105,7 +105,8 @@ export class DockerReleaseImages implements ReleaseImages {
   }
 
   async #prune(path: string, query: Readonly<Record<string, string | number>>): Promise<void> {
-    const answer = await this.#engine.request("POST", path, { query, timeoutMs: null }).catch((error: unknown) => {
+    const timeoutMs = this.#engine.longAnswerMs;
+    const answer = await this.#engine.request("POST", path, { query, timeoutMs }).catch((error: unknown) => {
       // Only one may prune at a time; whoever does is doing it already.
       if (error instanceof EngineRefusal && error.status === 409) return undefined;
       throw error;

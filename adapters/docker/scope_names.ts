@@ -5,6 +5,10 @@ import type { OwnContainers } from "./own_containers.ts";
 import type { Generation, ScopeNetworks } from "./scope_networks.ts";
 
 type Labels = Readonly<Record<string, string>>;
+type Introduced = Pick<ContainerRecord, "Id" | "Config">;
+
+const TRIES = 3;
+const AGAIN_MS = 100;
 
 /** Who is to be in a network, and by which names. */
 interface Membership {
@@ -44,9 +48,23 @@ export class ScopeNames {
     await this.#discard(spent);
   }
 
-  /** Has all others of its scope find a container by its names, and nobody else of its service. */
-  async introduce({ Id, Config: { Labels } }: Pick<ContainerRecord, "Id" | "Config">): Promise<void> {
-    if (!isUnannounced(Labels)) return;
+  /**
+   * Has all others of its scope find a container by its names, and nobody else of its service. The engine refuses one that is just ending or coming, and a
+   * network that another server has removed as the second of its name: then all is looked at anew.
+   */
+  async introduce(container: Introduced): Promise<void> {
+    if (!isUnannounced(container.Config.Labels)) return;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#introduce(container);
+      } catch (error) {
+        if (!(error instanceof EngineRefusal) || attempt === TRIES) throw error;
+        await Bun.sleep(AGAIN_MS * attempt);
+      }
+    }
+  }
+
+  async #introduce({ Id, Config: { Labels } }: Introduced): Promise<void> {
     const scope = scopeOf(Labels);
     const generation = await this.#networks.ensureGeneration(scope, Labels[LABEL.instance]!, namesOf(Labels));
     const { needed, containers } = await this.#look(scope);
@@ -64,6 +82,13 @@ export class ScopeNames {
   /** Removes the networks of those that are gone. What cannot be removed now is removed by the next who comes here. */
   async tidy(scope: string): Promise<void> {
     await this.#discard((await this.#look(scope)).spent);
+  }
+
+  /** The same in all scopes. */
+  async sweep(): Promise<void> {
+    const generations = await this.#networks.generations();
+    const there = new Set((await this.#own.list()).map(({ Labels }) => Labels[LABEL.instance]));
+    await this.#discard(generations.filter(({ instanceId }) => !there.has(instanceId)));
   }
 
   async #discard(spent: readonly Generation[]): Promise<void> {

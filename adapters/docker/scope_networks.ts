@@ -72,10 +72,10 @@ export class ScopeNetworks {
     return { id: await this.#ensure({ name: network, labels, internal: true }), network, number, instanceId, names };
   }
 
-  /** Those of a scope that introduce somebody, newest first. */
-  async generations(scope: string): Promise<readonly Generation[]> {
+  /** Those of a scope, or of all, that introduce somebody, newest first in each. */
+  async generations(scope?: string): Promise<readonly Generation[]> {
     const first = new Map<string, Generation>();
-    for (const { Id, Name, Labels } of await this.#all({ [LABEL.scope]: scope })) {
+    for (const { Id, Name, Labels } of await this.#all(scope === undefined ? {} : { [LABEL.scope]: scope })) {
       const instanceId = Labels?.[LABEL.introduces];
       if (instanceId === undefined || first.has(Name)) continue;
       const names = (Labels?.[LABEL.names] ?? "").split(" ");
@@ -105,6 +105,16 @@ export class ScopeNetworks {
     const all = await this.#all();
     const gone = all.filter(({ Name, Labels }) => Name === main || Labels?.[LABEL.scope] === scope);
     for (const { Id } of gone) await this.#remove(Id);
+  }
+
+  /** Removes networks of that age whose scope has no container, as a killed server leaves them; whoever starts something there makes them anew. */
+  async sweep(olderThanMs: number): Promise<void> {
+    const all = await this.#all();
+    const used = new Set((await this.#own.list()).map(({ Labels }) => scopeOf(Labels)));
+    for (const { Id, Name, Labels, Created } of all) {
+      const scope = Labels?.[LABEL.scope] ?? Name.slice(this.#own.prefix.length);
+      if (!used.has(scope) && Date.now() - Date.parse(Created) > olderThanMs) await this.#remove(Id);
+    }
   }
 
   async #ensure(wanted: Wanted): Promise<string> {

@@ -41,10 +41,11 @@ export class AllRuntimes implements Runtime {
     return this.#of(instanceId).find(instanceId);
   }
 
-  /** While no engine answers, what runs there cannot be told, nor can anything be done about it: those of folders are all there is. */
-  async list(): Promise<readonly Instance[]> {
-    const images = inTime(this.#images.list(), this.#answerMs).catch(noneWhileAway);
-    return [...(await this.#folders.list()), ...(await images)];
+  /** While no engine answers, what runs there cannot be told: for whoever does not have to know, those of folders are all there is. */
+  async list({ all = false }: { readonly all?: boolean } = {}): Promise<readonly Instance[]> {
+    const listed = this.#images.list();
+    const images = all ? listed : inTime(listed, this.#answerMs).catch(noneWhileAway);
+    return (await Promise.all([this.#folders.list(), images])).flat();
   }
 
   async remove(instanceId: string, options: { readonly graceMs: number }): Promise<void> {

@@ -96,6 +96,14 @@ export class MemoryRuntime implements Runtime {
     this.#known(instanceId).foundSince ??= ++lastFound;
   }
 
+  /** Stops it, as somebody would from outside, or a server that did not live to remove it. */
+  async stop(instanceId: string): Promise<void> {
+    const running = this.#known(instanceId);
+    await stopServers(running);
+    const exit = { code: null, reason: "stopped" } as const;
+    running.instance = { ...running.instance, status: "exited", containerId: null, exit };
+  }
+
   /** The instances that others of a scope find by a name. */
   named(scope: string, name: string): readonly string[] {
     const all = [...this.#running.values()].filter(({ request }) => request.scope === scope);

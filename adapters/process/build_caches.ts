@@ -37,11 +37,10 @@ export class BuildCaches {
     let total = caches.reduce((sum, { bytes }) => sum + bytes, 0);
     for (const { key, bytes } of caches.sort((a, b) => a.usedAt - b.usedAt)) {
       if (total <= maxBytes) return;
-      const lock = holdFile(join(this.#folder, `${key}.lock`));
+      using lock = holdFile(join(this.#folder, `${key}.lock`));
       if (!lock) continue;
       await rm(join(this.#folder, key), { recursive: true, force: true });
       await rm(join(this.#folder, `${key}.lock`), { force: true });
-      lock[Symbol.dispose]();
       total -= bytes;
     }
   }

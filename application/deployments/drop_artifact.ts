@@ -1,21 +1,26 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { starterOf } from "../../domain/deployment/instance_id.ts";
 import type { Deployments } from "../../ports/deployments.ts";
+import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 
 export interface DropArtifactPorts {
   readonly deployments: Deployments;
+  readonly liveReleases: LiveReleases;
   readonly releaseFolders: ReleaseFolders;
   readonly runtime: Runtime;
 }
 
 /** Gives up the release folder of a deployment that was deleted or ended, unless another one has it, will start from it or has taken over what runs in it: then the sweep does. */
 export async function dropArtifact(
-  { deployments, releaseFolders, runtime }: DropArtifactPorts,
+  { deployments, liveReleases, releaseFolders, runtime }: DropArtifactPorts,
   { id, artifactOf, projectId }: Pick<Deployment, "id" | "artifactOf" | "projectId">,
 ): Promise<void> {
   const artifact = artifactOf ?? id;
   if ((await runtime.list()).some(({ deploymentId }) => deploymentId === id)) return;
+  const live = await liveReleases.find(projectId);
+  if (live && runsPartOf(live.deployment, id)) return;
   const all = await deployments.ofProject(projectId);
   if (!all.some((deployment) => needsArtifact(deployment, artifact))) await releaseFolders.remove(artifact);
 }
@@ -23,6 +28,11 @@ export async function dropArtifact(
 /** Tells whether a deployment has the release folder of this one, or will start from it. */
 export function needsArtifact(deployment: Deployment, of: string): boolean {
   return (deployment.artifactAvailable && artifactsOf(deployment).includes(of)) || startsFrom(deployment) === of;
+}
+
+/** Tells whether services of a deployment run that another one started; an engine that is away would not tell. */
+export function runsPartOf({ services }: Pick<Deployment, "services">, startedBy: Deployment["id"]): boolean {
+  return services.some(({ instanceId }) => instanceId !== null && starterOf(instanceId) === startedBy);
 }
 
 /** Whose release folders a deployment runs with: its own, or that of the one it goes back to, and those of former versions that are back. */

@@ -8,6 +8,7 @@ import { recordsOf } from "./engine/records_of.ts";
 import { scopeOf, startService, type StartServicePorts } from "./engine/start_service.ts";
 
 const GRACE_MS = 10_000;
+const LOOK_AGAIN_MS = 500;
 
 export interface EnsureServicesPorts extends StartServicePorts {
   readonly compositions: Compositions;
@@ -17,8 +18,8 @@ export interface EnsureServicesPorts extends StartServicePorts {
 export type MayStart = (name: string) => Promise<boolean>;
 
 /**
- * Starts again what is gone of a release that is to run, those first that others depend on; resolves to what runs of it. Where nobody visits a service, another
- * version of it goes first. One that cannot be started keeps no other from it: why is thrown once all were tried.
+ * Starts again what is gone, or stopped, of a release that is to run, those first that others depend on; resolves to what runs of it. Where nobody visits a
+ * service, another version of it goes first. One that cannot be started keeps no other from it: why is thrown once all were tried.
  */
 export async function ensureServices(
   ports: EnsureServicesPorts,
@@ -27,8 +28,10 @@ export async function ensureServices(
 ): Promise<readonly Instance[]> {
   const found = new Map<string, Instance>();
   const missing = new Map<string, string>();
-  const look = async ({ instanceId }: DeployedService) =>
-    instanceId === null ? undefined : ports.runtime.find(instanceId);
+  const look = async ({ instanceId }: DeployedService) => {
+    const instance = instanceId === null ? undefined : await ports.runtime.find(instanceId);
+    return instance && isStopped(instance) ? undefined : instance;
+  };
   const instances = await Promise.all(deployment.services.map(look));
   for (const [index, { name, instanceId }] of deployment.services.entries()) {
     const instance = instances[index];
@@ -58,6 +61,11 @@ export async function ensureServices(
   return [...found.values()];
 }
 
+/** Whether it stands there and does not run, as a server leaves it that was killed before it had started it, or after it had stopped it. */
+export function isStopped({ status, exit }: Instance): boolean {
+  return status === "exited" && exit?.reason === "stopped";
+}
+
 interface Missing {
   readonly deployment: Deployment;
   readonly record: ServiceRecord;
@@ -67,21 +75,36 @@ interface Missing {
 
 async function started(ports: EnsureServicesPorts, missing: Missing): Promise<Instance> {
   const { deployment, instanceId, record } = missing;
+  await clearAway(ports, instanceId);
   if (!publicServices(deployment).has(record.spec.name)) await makeRoom(ports, missing);
   try {
     return await startService(ports, missing);
   } catch (error) {
-    // Whoever else makes sure of it was quicker.
+    // The same, a moment later.
     const instance = await ports.runtime.find(instanceId).catch(() => undefined);
-    if (!instance) throw error;
+    if (!instance || isStopped(instance)) throw error;
     return instance;
   }
 }
 
+/** Removes one that stands there stopped: it may lack files or names, and what it keeps is in volumes. Somebody may just be restarting it, so it is looked at twice. */
+async function clearAway({ runtime }: EnsureServicesPorts, instanceId: string): Promise<void> {
+  for (const waitMs of [LOOK_AGAIN_MS, 0]) {
+    const left = await runtime.find(instanceId);
+    if (!left || !isStopped(left)) return;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
+  await runtime.remove(instanceId, { graceMs: GRACE_MS });
+}
+
 /** What a changeover left that was broken off would share a volume with it, or work on the same queue. */
-async function makeRoom({ deployments, runtime }: EnsureServicesPorts, { deployment, record }: Missing): Promise<void> {
-  for (const { deploymentId, instanceId, projectId, service } of await runtime.list()) {
+async function makeRoom({ deployments, runtime }: EnsureServicesPorts, missing: Missing): Promise<void> {
+  const { deployment, record } = missing;
+  const instances = await runtime.list({ all: record.image !== null });
+  for (const { deploymentId, instanceId, projectId, service } of instances) {
     if (projectId !== deployment.projectId || service !== record.spec.name) continue;
+    // Whoever else makes sure of it was quicker.
+    if (instanceId === missing.instanceId) continue;
     const owner = deploymentId === deployment.id ? deployment : await deployments.get(deploymentId);
     const isOfScope = owner ? scopeOf(owner) === scopeOf(deployment) : deployment.environment !== "preview";
     if (isOfScope) await runtime.remove(instanceId, { graceMs: GRACE_MS });

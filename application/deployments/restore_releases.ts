@@ -4,7 +4,7 @@ import type { EdgeRoute } from "../../ports/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-import { ensureServices, type EnsureServicesPorts, type MayStart } from "./ensure_services.ts";
+import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
 import { publicServices } from "./engine/public_services.ts";
 import { routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
@@ -97,12 +97,13 @@ export async function restoreLater(
   }
 }
 
-/** Starts what is live and was taken away from outside, such as a container that somebody removed, and tells every process. */
+/** Starts what is live and was taken away from outside, such as a container that somebody removed or stopped, and tells every process. */
 export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<typeof restoreReleases>) {
   return async function (): Promise<void> {
     const live = await ports.liveReleases.list();
     // Only then: what was retired meanwhile is live no more, and what was started is there.
-    const there = new Set((await ports.runtime.list()).map(({ instanceId }) => instanceId));
+    const standing = (await ports.runtime.list()).filter((instance) => !isStopped(instance));
+    const there = new Set(standing.map(({ instanceId }) => instanceId));
     const gone = live.filter(({ deployment: { services } }) =>
       services.some(({ instanceId, status }) => instanceId !== null && status !== "done" && !there.has(instanceId)),
     );

@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Projects } from "../../ports/projects.ts";
-import { artifactsOf, needsArtifact } from "./drop_artifact.ts";
+import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
 import { dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 
@@ -47,9 +47,11 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
     }
   }
 
-  /** Whether another deployment has the release folder of a deleted one, or will start from it. */
+  /** Whether another deployment has the release folder of a deleted one, will start from it, or has taken over what runs in it. */
   async function shares(artifactOf: string): Promise<boolean> {
-    const projectIds = new Set((await liveReleases.list()).map(({ project }) => project.id));
+    const live = await liveReleases.list();
+    if (live.some(({ deployment }) => runsPartOf(deployment, artifactOf))) return true;
+    const projectIds = new Set(live.map(({ project }) => project.id));
     for (const projectId of projectIds) {
       const all = await deployments.ofProject(projectId);
       if (all.some((deployment) => needsArtifact(deployment, artifactOf))) return true;

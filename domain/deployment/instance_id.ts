@@ -32,6 +32,11 @@ export function starterOf(instanceId: string): string {
   return instanceId.slice(0, instanceId.indexOf("-"));
 }
 
+/** Tells whether something of a deployment was, or may have been, started in containers. */
+export function inContainers({ services }: Pick<Deployment, "services">): boolean {
+  return services.some(({ instanceId }) => instanceId !== null && runnableKindOf(instanceId) === "image");
+}
+
 /** Tells what an instance runs from. */
 export function runnableKindOf(instanceId: string): "folder" | "image" {
   return instanceId.endsWith(IN_CONTAINER) ? "image" : "folder";

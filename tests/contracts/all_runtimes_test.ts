@@ -48,4 +48,16 @@ describe("AllRuntimes", () => {
     expect(await all.list().catch((error: Error) => error.message)).toBe("a bug");
     await folder.remove("dep_1-app-1", { graceMs: 0 });
   });
+
+  test("list() of all waits for an engine, and fails without one", async () => {
+    const { image, all } = open();
+    await all.start(runRequest({ runs: () => IMAGE }, "", { instanceId: "dep_2-app-1-c" }));
+    const there = await image.list();
+    image.list = () => Bun.sleep(200).then(() => there);
+    expect(await ids(all)).toEqual([]);
+    expect(await all.list({ all: true })).toEqual(there);
+    image.list = () => Promise.reject(new Failure("unavailable", "engine_away", "Cannot use Docker"));
+    expect(await all.list({ all: true }).catch((error: Failure) => error.code)).toBe("engine_away");
+    await image.remove("dep_2-app-1-c", { graceMs: 0 });
+  });
 });

@@ -94,7 +94,9 @@ export function runtimeContract<From extends Runnable>(
       expect(found?.ports).toEqual(started.ports);
       expect(found?.containerId).toBeString();
       expect(found?.startedAt.getTime()).toBeLessThanOrEqual(Date.now());
-      expect((await runtime.list()).map((each) => each.instanceId)).toEqual([instanceId]);
+      for (const all of [false, true]) {
+        expect((await runtime.list({ all })).map((each) => each.instanceId)).toEqual([instanceId]);
+      }
     });
 
     promise("start() gives each instance an address of its own, and refuses an id that is taken", async () => {

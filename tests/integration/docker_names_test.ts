@@ -1,8 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import type { Failure } from "../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
 import { type DockerServices, dockerServices } from "../support/docker_services.ts";
 import { eventually } from "../support/eventually.ts";
-import { faultyEngine } from "../support/faulty_engine.ts";
+import { type EngineQuestion, faultyEngine } from "../support/faulty_engine.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
 import { answerOf, whenStatus } from "../contracts/runtime.ts";
 import { serviceRequest } from "../contracts/service_runtime.ts";
@@ -142,6 +143,26 @@ test.concurrent("introduce() that was broken off anywhere works when it is repea
   for (const { instanceId } of [old, web, next]) await world.runtime.remove(instanceId, GRACE);
   expect(await networksOf(world)).toEqual([]);
 });
+
+test.concurrent.each([
+  [404, "network 1234 not found"],
+  [500, "container 1234 is not running"],
+])(
+  "introduce() looks at all anew when the engine answers %i, %j, and tells when that does not help",
+  async (status, words) => {
+    let refusals = 2;
+    const refuse = ({ path }: EngineQuestion) => (path.endsWith("/connect") && refusals-- > 0 ? words : undefined);
+    await using engine = await faultyEngine(refuse, { status });
+    await using world = await dockerServices();
+    const server = world.another(engine.host);
+    const [web, next] = [api(world, { service: "web" }), api(world, { unannounced: true })];
+    for (const request of [web, next]) await world.runtime.start(request);
+    await server.introduce(next.instanceId);
+    expect(await world.found(web.instanceId, "api")).toEqual([next.instanceId]);
+    refusals = Infinity;
+    expect(await server.introduce(next.instanceId).catch((error: Failure) => error.code)).toBe("engine_refused");
+  },
+);
 
 test.concurrent("many servers that start and introduce at once leave all names known to all", async () => {
   await using world = await dockerServices();

@@ -198,6 +198,20 @@ describe("DockerRuntime: the files of a service", () => {
   );
 });
 
+test("a file where an image keeps something is no part of what is kept", async () => {
+  await using world = await dockerServices();
+  const furnished = { image: await tinyImage("furnished") };
+  const look = "cat /data/key; echo; echo more >/data/own";
+  for (const content of ["first", "second"]) {
+    const files = [{ target: "/data/key", content, mode: 0o400, uid: 0, gid: 0 }];
+    const request = serviceRequest(furnished, look, { service: "db", container: { files } });
+    expect((await outcomeOf(world, request)).lines).toEqual([content]);
+    await world.runtime.remove(request.instanceId, GRACE);
+  }
+  const without = serviceRequest(furnished, "wc -c </data/key; cat /data/own", { service: "db" });
+  expect((await outcomeOf(world, without)).lines).toEqual(["0", "more"]);
+});
+
 describe("DockerRuntime: what is mounted", () => {
   test.concurrent("a volume is shared in its scope only, outlives whoever wrote to it, and can be read-only", async () => {
     await using world = await dockerServices();

@@ -17,7 +17,10 @@ export interface FaultyEngine extends AsyncDisposable {
 }
 
 /** Opens one; `refuse` says with which words a question is refused, if it is. */
-export async function faultyEngine(refuse: (question: EngineQuestion) => string | undefined): Promise<FaultyEngine> {
+export async function faultyEngine(
+  refuse: (question: EngineQuestion) => string | undefined,
+  { status = 500 } = {},
+): Promise<FaultyEngine> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const socket = join(folder, "docker.sock");
   const server = Bun.serve({
@@ -26,7 +29,7 @@ export async function faultyEngine(refuse: (question: EngineQuestion) => string 
       const { pathname, search } = new URL(request.url);
       const body = await request.text();
       const message = refuse({ method: request.method, path: pathname.replace(/^\/v[\d.]+/, ""), body });
-      if (message !== undefined) return Response.json({ message }, { status: 500 });
+      if (message !== undefined) return Response.json({ message }, { status });
       return fetch(`http://docker${pathname}${search}`, {
         unix: DOCKER_HOST.slice("unix://".length),
         method: request.method,

@@ -1,4 +1,5 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import { inContainers } from "../../../domain/deployment/instance_id.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance } from "../../../ports/runtime.ts";
@@ -67,7 +68,7 @@ async function ownInstances({ deployment, ports }: Run, former: LiveRelease | un
   // It is noted that a deployment starts something before it does.
   if (!deployment.steps.some(({ name }) => name === "start")) return {};
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
-  const own = (await ports.runtime.list()).filter(
+  const own = (await ports.runtime.list({ all: inContainers(deployment) })).filter(
     ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
   );
   const publicly = publicServices(deployment);

@@ -1,9 +1,11 @@
 import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
+import { inContainers } from "../../../domain/deployment/instance_id.ts";
 import { happen, type Happening } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
+import { runsPartOf } from "../drop_artifact.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { ensureServices } from "../ensure_services.ts";
 import type { Instance } from "../../../ports/runtime.ts";
@@ -135,7 +137,7 @@ async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): 
 /** Removes what runs of the release before that is not part of this one. */
 async function removeBegun({ deployment, ports }: Run, which: (instance: Instance) => boolean): Promise<void> {
   const needed = new Set(deployment.services.map(({ instanceId }) => instanceId));
-  const begun = (await ports.runtime.list()).filter(
+  const begun = (await ports.runtime.list({ all: inContainers(deployment) })).filter(
     (instance) => instance.deploymentId === deployment.replaces && !needed.has(instance.instanceId) && which(instance),
   );
   for (const { instanceId } of begun) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
@@ -145,9 +147,7 @@ async function removeBegun({ deployment, ports }: Run, which: (instance: Instanc
 async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined): Promise<void> {
   await dropUpload(ports, deployment);
   if ((deployment.artifactOf ?? deployment.id) !== deployment.id) return;
-  const needed = new Set(live?.services.map(({ instanceId }) => instanceId));
-  const instances = await ports.runtime.list();
-  if (instances.some((one) => one.deploymentId === deployment.id && needed.has(one.instanceId))) return;
+  if (live && runsPartOf(live, deployment.id)) return;
   await ports.releaseFolders.remove(deployment.id);
   if (deployment.plan.runtime === "docker") await ports.releaseImages.remove(deployment.id);
 }

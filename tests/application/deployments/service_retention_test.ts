@@ -41,4 +41,20 @@ describe("the files that a service sees which was left as it was", () => {
     await sweepReleases(scene.memory, 2)();
     expect(await scene.folders()).toContain(first.id);
   });
+
+  test("stay when that is deleted while no engine tells what runs", async () => {
+    await using scene = await shopScene();
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", filesWith(WORKER))] };
+    const project = await scene.project();
+    const first = await scene.deployed(project);
+    scene.memory.clock.advance(1_000);
+    const second = await scene.deployed(project);
+    scene.memory.runtime.list = async () => [];
+    await scene.useCases.removeDeployment(scene.by, first.id);
+    await sweepReleases(scene.memory, 2)();
+    expect(await scene.folders()).toContain(first.id);
+    await scene.useCases.removeDeployment(scene.by, second.id);
+    await sweepReleases(scene.memory, 2)();
+    expect(await scene.folders()).toEqual([]);
+  });
 });

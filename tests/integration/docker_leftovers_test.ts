@@ -1,0 +1,95 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
+import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { type DockerServices, dockerServices } from "../support/docker_services.ts";
+import { DOCKER_HOST } from "../support/docker_world.ts";
+import { faultyEngine } from "../support/faulty_engine.ts";
+import { serviceRequest } from "../contracts/service_runtime.ts";
+
+// The disk and the processors may be busy with other suites.
+setDefaultTimeout(120_000);
+
+const FILES = [{ target: "/run/secrets/key", content: "secret", mode: 0o400, uid: 0, gid: 0 }];
+const GRACE = { graceMs: 0 };
+
+/** Everything that the engine has of an installation. */
+async function thingsOf(world: DockerServices): Promise<Record<"containers" | "networks" | "volumes", number>> {
+  const own = ["--quiet", "--filter", `label=slipway.installation=${world.installation}`];
+  const count = async (...words: readonly string[]) =>
+    (await world.docker(...words, ...own)).split("\n").filter((id) => id !== "").length;
+  return {
+    containers: await count("ps", "--all"),
+    networks: await count("network", "ls"),
+    volumes: await count("volume", "ls"),
+  };
+}
+
+/** Has the next server look at everything once, to whom all that is older is left over. */
+async function nextServer({ installation }: DockerServices, leftAfterMs?: number): Promise<void> {
+  const options = leftAfterMs === undefined ? {} : { leftAfterMs };
+  await using runtime = new DockerRuntime({ engine: new EngineApi(DOCKER_HOST), installation, ...options });
+  await runtime.supervise();
+}
+
+/** A server that is killed when it makes a container for the so many-th time. */
+async function dyingServer(world: DockerServices, makes: number) {
+  let made = 0;
+  const engine = await faultyEngine(({ method, path }) =>
+    method === "DELETE" || (path === "/containers/create" && ++made >= makes) ? "it was killed here" : undefined,
+  );
+  return { runtime: world.another(engine.host), [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose]() };
+}
+
+test.concurrent("the next server removes the network of a scope in which nothing was ever made", async () => {
+  await using world = await dockerServices();
+  await using dying = await dyingServer(world, 1);
+  const request = serviceRequest(world, world.programs.working);
+  expect(await dying.runtime.start(request).catch(() => "killed")).toBe("killed");
+  await nextServer(world);
+  expect(await thingsOf(world)).toEqual({ containers: 0, networks: 1, volumes: 0 });
+  await nextServer(world, 0);
+  expect(await thingsOf(world)).toEqual({ containers: 0, networks: 0, volumes: 0 });
+});
+
+test.concurrent("the next server removes the files of an instance that came to nothing, and what filled them", async () => {
+  await using world = await dockerServices();
+  await using dying = await dyingServer(world, 2);
+  const request = serviceRequest(world, world.programs.working, { container: { readOnly: true, files: FILES } });
+  expect(await dying.runtime.start(request).catch(() => "killed")).toBe("killed");
+  await nextServer(world);
+  expect(await thingsOf(world)).toMatchObject({ containers: 1, volumes: 1 });
+  await nextServer(world, 0);
+  expect(await thingsOf(world)).toEqual({ containers: 0, networks: 0, volumes: 0 });
+});
+
+test.concurrent("the next server removes the network that introduced a container which is gone", async () => {
+  await using world = await dockerServices();
+  const [web, api] = [
+    serviceRequest(world, world.programs.working, { service: "web" }),
+    serviceRequest(world, world.programs.working, { service: "api", unannounced: true }),
+  ];
+  for (const request of [web, api]) await world.runtime.start(request);
+  await world.runtime.introduce(api.instanceId);
+  await world.docker("rm", "--force", await world.containerOf(api.instanceId));
+  expect(await thingsOf(world)).toMatchObject({ containers: 1, networks: 2 });
+  await nextServer(world);
+  expect(await thingsOf(world)).toMatchObject({ containers: 1, networks: 1 });
+});
+
+test.concurrent("the next server leaves alone what belongs to a container, whether that runs or not", async () => {
+  await using world = await dockerServices();
+  const mounts = [{ kind: "volume", name: "data", target: "/kept", readOnly: false }] as const;
+  const container = { readOnly: true, files: FILES };
+  const runs = serviceRequest(world, world.programs.working, { unannounced: true, container, mounts });
+  const ended = serviceRequest(world, "true", { scope: "prj_2", oneShot: true, container });
+  for (const request of [runs, ended]) await world.runtime.start(request);
+  await world.runtime.introduce(runs.instanceId);
+  const before = await thingsOf(world);
+  expect(before).toEqual({ containers: 2, networks: 3, volumes: 3 });
+  await nextServer(world, 0);
+  expect(await thingsOf(world)).toEqual(before);
+  for (const { instanceId } of [runs, ended]) await world.runtime.remove(instanceId, GRACE);
+  await nextServer(world, 0);
+  // What a scope keeps is nobody's left-over.
+  expect(await thingsOf(world)).toEqual({ containers: 0, networks: 0, volumes: 1 });
+});
