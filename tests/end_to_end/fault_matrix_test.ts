@@ -56,7 +56,6 @@ describe("a deployment struck at any step", () => {
     name: "plain",
     strikes: DEPLOYMENT_STRIKES,
     atOnce: 8,
-    awayTogether: 1,
     cancellable: true,
     server: () => faultyServer(apps.settings()),
     prepared: apps.prepared,

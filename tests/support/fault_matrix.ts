@@ -22,9 +22,8 @@ export interface Strike {
   readonly late?: boolean;
 }
 
-/** Work on a deployment that waits to be begun, on a project that serves versions (`v1`, `v2`, …). */
+/** Work on a deployment that waits to be begun. */
 export interface HeldWork {
-  readonly project: TestProject;
   /** The deployment. */
   readonly id: string;
   /** Lets it begin; does not wait for its end. */
@@ -33,8 +32,17 @@ export interface HeldWork {
   isDone(): Promise<boolean>;
   /** Resolves at its good end; rejects with the reason when it comes to another. */
   done(): Promise<unknown>;
-  /** Fails unless exactly that is there, running or on a disk, that is to be there after it was done or undone, and the next deployment works. */
+  /** Fails unless exactly that is there, running or on a disk, that is to be there after it was done or undone. */
   expectClean(outcome: "done" | "undone"): Promise<void>;
+}
+
+/** A project that serves versions (`v1`, `v2`, …), on which there is always more work to do. */
+export interface StruckProject {
+  readonly project: TestProject;
+  /** The next work on it. */
+  next(): Promise<HeldWork>;
+  /** Fails unless whatever comes next works. */
+  expectNext(): Promise<void>;
 }
 
 /** What is struck. */
@@ -44,57 +52,36 @@ export interface FaultScene<Server extends FaultyServer> {
   readonly strikes: readonly Strike[];
   /** How many tests run at once. */
   readonly atOnce: number;
-  /** How many strikes share a server that loses its database. */
-  readonly awayTogether: number;
   /** Whether the work can be cancelled. */
   readonly cancellable: boolean;
   /** Starts a server of its own. */
   server(): Promise<Server>;
-  prepared(server: Server, name: string): Promise<HeldWork>;
+  prepared(server: Server, name: string): Promise<StruckProject>;
 }
 
 const AWAY_MS = 5_000;
 const RESUMED_MS = 15_000;
 
-/** Strikes work in every step: it is cancelled, its server is killed, the database is away. No visitor notices, and it comes to its end. */
+/** Strikes work in every step: its server is killed, the database is away, it is cancelled. No visitor notices, and it comes to its end. */
 export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Server>): void {
   const inTurn = inTurns(scene.atOnce);
-  const { name, strikes } = scene;
-  // What takes longest begins first.
-  if (scene.cancellable) {
-    test.concurrent(
-      "cancelled in any step, it is cancelled, or it was too late and it is live",
-      inTurn(async () => {
-        await using server = await scene.server();
-        await Promise.all(strikes.map((strike) => cancelled(scene, server, strike)));
-      }),
-    );
-  }
-  for (const together of chunks(strikes, scene.awayTogether)) {
-    test.concurrent(
-      `without the database for five seconds from ${together.map(({ step }) => step).join(", ")} on, it goes on`,
-      inTurn(async () => {
-        await using server = await scene.server();
-        const works = await Promise.all(together.map(({ step }) => scene.prepared(server, `${name}-away-${step}`)));
-        for (const [index, strike] of together.entries()) await goesOn(server, works[index]!, strike, databaseAway);
-        await Promise.all(works.map((work) => work.expectClean("done")));
-      }),
-    );
-  }
+  const { cancellable, name, strikes } = scene;
+  const what = `killed with its server, then without the database${cancellable ? ", then cancelled" : ""}`;
   for (const strike of strikes) {
     test.concurrent(
-      `killed with its server in "${strike.step}", it goes on after the restart`,
+      `in "${strike.step}": ${what}, each comes to its end`,
       inTurn(async () => {
         await using server = await scene.server();
-        const work = await scene.prepared(server, `${name}-kill-${strike.step}`);
-        await goesOn(server, work, strike, serverKilled);
-        await work.expectClean("done");
+        const struck = await scene.prepared(server, `${name}-${strike.step}`);
+        for (const blow of [serverKilled, databaseAway]) await goesOn(server, struck, strike, blow);
+        if (cancellable) await isCancelled(server, struck, strike);
+        await struck.expectNext();
       }),
     );
   }
 }
 
-type Blow = (server: FaultyServer, work: HeldWork, visitor: Visitor) => Promise<void>;
+type Blow = (server: FaultyServer, project: TestProject, work: HeldWork, visitor: Visitor) => Promise<void>;
 
 const databaseAway: Blow = async ({ gate }) => {
   await gate.shut();
@@ -102,41 +89,42 @@ const databaseAway: Blow = async ({ gate }) => {
   await gate.open();
 };
 
-const serverKilled: Blow = async ({ slipway }, work, visitor) => {
+const serverKilled: Blow = async ({ slipway }, project, work, visitor) => {
   visitor.pause();
   await slipway.kill();
   await slipway.start();
   visitor.goOn();
-  const { project, id } = work;
-  const lastSeq = async () => (await project.call("GET", `/api/deployments/${id}/build`)).body.data.lastSeq;
+  const lastSeq = async () => (await project.call("GET", `/api/deployments/${work.id}/build`)).body.data.lastSeq;
   const before = await lastSeq();
   const since = Date.now();
   while ((await lastSeq()) === before && !(await work.isDone())) {
-    if (Date.now() - since > RESUMED_MS) throw new Error(await project.log(id));
+    if (Date.now() - since > RESUMED_MS) throw new Error(await project.log(work.id));
     await Bun.sleep(50);
   }
 };
 
-async function goesOn(server: FaultyServer, work: HeldWork, strike: Strike, blow: Blow): Promise<void> {
-  const visitor = new Visitor(server.slipway, work.project.hostname);
+async function goesOn(server: FaultyServer, { next, project }: StruckProject, strike: Strike, blow: Blow) {
+  const work = await next();
+  const visitor = new Visitor(server.slipway, project.hostname);
   await begun(server, work, strike);
-  await blow(server, work, visitor);
+  await blow(server, project, work, visitor);
   await work.done();
   await visitor.stop();
   expect(visitor.failures).toEqual([]);
   expect(visitor.wentBack).toEqual([]);
+  await work.expectClean("done");
 }
 
-async function cancelled<Server extends FaultyServer>(scene: FaultScene<Server>, server: Server, strike: Strike) {
-  const { step } = strike;
-  const work = await scene.prepared(server, `${scene.name}-cancel-${step}`);
-  const visitor = new Visitor(server.slipway, work.project.hostname);
-  await begun(server, work, strike);
-  const answer = await work.project.call("POST", `/api/deployments/${work.id}/cancel`);
-  const { status } = await work.project.settled(work.id);
+/** It is cancelled, or it was too late and it is live. */
+async function isCancelled(server: FaultyServer, { next, project }: StruckProject, { step, late, ...strike }: Strike) {
+  const work = await next();
+  const visitor = new Visitor(server.slipway, project.hostname);
+  await begun(server, work, { step, ...strike });
+  const answer = await project.call("POST", `/api/deployments/${work.id}/cancel`);
+  const { status } = await project.settled(work.id);
   await visitor.stop();
   expect(visitor.failures).toEqual([]);
-  if (strike.late && status === "ready") expect(answer.status).toBe(400);
+  if (late && status === "ready") expect(answer.status).toBe(400);
   else expect({ step, status, answer: answer.status }).toEqual({ step, status: "cancelled", answer: 200 });
   await work.expectClean(status === "ready" ? "done" : "undone");
 }
@@ -152,10 +140,4 @@ async function begun({ gate }: FaultyServer, work: HeldWork, { sign, afterMs }: 
   await work.begin();
   await promise;
   await Bun.sleep(afterMs);
-}
-
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 }

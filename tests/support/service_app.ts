@@ -81,9 +81,9 @@ volumes:
       "COPY server.pl ./",
       "",
     ].join("\n"),
-    // Versions that are no slower than another are built like that one: from what the builder kept.
+    // Quick versions are built from what the builder kept of another.
     ".dockerignore": "compose.yaml\n",
-    "build.sh": `# ${RUN}\necho building\nsleep ${slow ? 1.5 : 0}\n`,
+    "build.sh": `# ${RUN} ${slow ? version : ""}\necho building\nsleep ${slow ? 1.5 : 0}\n`,
     "server.pl": SERVER,
   };
 }

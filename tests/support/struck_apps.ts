@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import { STEPS, type StepName } from "../../domain/deployment/deployment.ts";
 import { TestProject } from "./deploying.ts";
-import type { FaultyServer, HeldWork, Strike } from "./fault_matrix.ts";
+import type { FaultyServer, Strike, StruckProject } from "./fault_matrix.ts";
 import { type CommitFiles, GitServer } from "./git_server.ts";
 
 /** How long after its beginning a step is struck: those that take a while in the middle, the others at once. */
@@ -29,9 +29,11 @@ export const DEPLOYMENT_STRIKES: readonly Strike[] = STEPS.map((step) => ({
 export interface StruckApp {
   readonly name: string;
   readonly project: TestProject;
-  /** The deployment of the second version. */
+  /** The deployment that was struck. */
   readonly id: string;
   readonly outcome: "done" | "undone";
+  /** The version that serves. */
+  readonly version: string;
 }
 
 /** An app in a repository. */
@@ -61,30 +63,41 @@ export function struckApps<Server extends FaultyServer>({ files, settings, expec
     /** What a server has to be told. */
     settings: () => ({ GITHOST_WEB_URL: `http://127.0.0.1:${git.port}`, BUILD_CONCURRENCY: "20" }),
 
-    /** A project whose first version is live, with a second, slow one held back. */
-    async prepared(server: Server, name: string): Promise<HeldWork> {
+    /** A project whose first version is live, and whose next ones are slow. */
+    async prepared(server: Server, name: string): Promise<StruckProject> {
       const repository = await git.repository(`acme/${name}`);
       await repository.commit(files("v1", { slow: false, name }));
       const linked = { name, gitOwner: "acme", gitRepo: name };
       const project = await TestProject.create(server.slipway, { ...linked, ...settings(name) });
       await project.deployed();
       expect(await project.page()).toBe("v1");
-      await repository.commit(files("v2", { slow: true, name }));
-      slow.add(name);
-      const id = await project.deploy({ start: false });
+      let [made, serving] = [1, 1];
       return {
         project,
-        id,
-        begin: () => project.call("POST", `/api/deployments/${id}/build`),
-        isDone: async () => (await project.get(id)).status === "ready",
-        done: () => project.deployed(id),
-        async expectClean(outcome) {
-          expect(await project.page()).toBe(outcome === "done" ? "v2" : "v1");
-          await expectLeft(server, { name, project, id, outcome });
+        async next() {
+          const number = ++made;
+          await repository.commit(files(`v${number}`, { slow: true, name }));
+          slow.add(name);
+          const id = await project.deploy({ start: false });
+          return {
+            id,
+            begin: () => project.call("POST", `/api/deployments/${id}/build`),
+            isDone: async () => (await project.get(id)).status === "ready",
+            done: () => project.deployed(id),
+            async expectClean(outcome) {
+              if (outcome === "done") serving = number;
+              const version = `v${serving}`;
+              expect(await project.page()).toBe(version);
+              await expectLeft(server, { name, project, id, outcome, version });
+            },
+          };
+        },
+        async expectNext() {
+          const version = `v${++made}`;
           slow.delete(name);
-          await repository.commit(files("v3", { slow: false, name }));
+          await repository.commit(files(version, { slow: false, name }));
           await project.deployed();
-          expect(await project.page()).toBe("v3");
+          expect(await project.page()).toBe(version);
         },
       };
     },

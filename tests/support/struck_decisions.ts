@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { TestProject } from "./deploying.ts";
 import { eventually } from "./eventually.ts";
-import type { FaultyServer, HeldWork, Strike } from "./fault_matrix.ts";
+import type { FaultyServer, Strike, StruckProject } from "./fault_matrix.ts";
 import { serviceApp, type ServiceAppOptions } from "./service_app.ts";
 import { file } from "./tar_archive.ts";
 
@@ -37,36 +37,42 @@ export interface DecisionScene<Server extends FaultyServer> {
 }
 
 /**
- * Prepares a deployment that failed in part and is to be decided about. What served before is called the later version of both, so that
+ * Prepares deployments that failed in part and are to be decided about. What served before is called the later version of both, so that
  * visitors see versions grow when they are led back.
  */
 export function struckDecisions<Server extends FaultyServer>({ what, expectLeft }: DecisionScene<Server>) {
-  return async function (server: Server, name: string): Promise<HeldWork> {
+  return async function (server: Server, name: string): Promise<StruckProject> {
     const project = await TestProject.create(server.slipway, { name, publicEndpoints: [{ service: "web" }] });
     const upload = async (version: string, options: Omit<ServiceAppOptions, "name"> = {}) => {
       const files = Object.entries(serviceApp(version, { name, ...options }));
       return (await project.upload(files.map(([path, text]) => file(path, text)))).id;
     };
-    await project.deployed(await upload("v2", { slow: true }));
-    const id = await upload("v1", { broken: true });
-    expect((await project.settled(id)).status).toBe("partial_failure");
-    expect(await project.page()).toBe("v1");
-    const status = async () => (await project.get(id)).status as string;
     return {
       project,
-      id,
-      async begin() {
-        // The answer may never come: what counts is what is stored.
-        void project.call("POST", `/api/deployments/${id}/${what}`).catch(() => {});
+      async next() {
+        await project.deployed(await upload("v2", { slow: true }));
+        const id = await upload("v1", { broken: true });
+        expect((await project.settled(id)).status).toBe("partial_failure");
+        expect(await project.page()).toBe("v1");
+        const status = async () => (await project.get(id)).status as string;
+        return {
+          id,
+          async begin() {
+            // The answer may never come: what counts is what is stored.
+            void project.call("POST", `/api/deployments/${id}/${what}`).catch(() => {});
+          },
+          isDone: async () => (await status()) === DONE[what],
+          async done() {
+            const reached = await eventually(status, (found) => found === DONE[what], DECIDED_MS);
+            if (reached !== DONE[what]) throw new Error(`It stays ${reached}\n${await project.log(id)}`);
+          },
+          async expectClean() {
+            expect(await project.page()).toBe(what === "keep" ? "v1" : "v2");
+            await expectLeft(server, { name, project, id, back: "v2" });
+          },
+        };
       },
-      isDone: async () => (await status()) === DONE[what],
-      async done() {
-        const reached = await eventually(status, (found) => found === DONE[what], DECIDED_MS);
-        if (reached !== DONE[what]) throw new Error(`It stays ${reached}\n${await project.log(id)}`);
-      },
-      async expectClean() {
-        expect(await project.page()).toBe(what === "keep" ? "v1" : "v2");
-        await expectLeft(server, { name, project, id, back: "v2" });
+      async expectNext() {
         await project.deployed(await upload("v3"));
         expect(await project.page()).toBe("v3");
         expect(await project.page("/back")).toMatch(/^v3 starts=v2,.*v3 once=v2,.*v3$/);
