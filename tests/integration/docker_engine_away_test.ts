@@ -12,7 +12,7 @@ import { OwnEngine } from "../support/own_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 const runs = (command: string) => ({ kind: "image", image: "sha256:0", command, ports: [8080] }) as const;
 const GRACE = { graceMs: 100 };
@@ -80,7 +80,10 @@ test("DockerRuntime finds its instances again after the engine was stopped and s
   const once = await runtime.start(runRequest(world, programs.crashing, { oneShot: true }));
   await answerOf(web);
   await whenStatus(runtime, once.instanceId, "exited");
-  const [before] = await runtime.output(web.instanceId, { since: 0, limit: 1 });
+  const [before] = await eventually(
+    () => runtime.output(web.instanceId, { since: 0, limit: 1 }),
+    ({ length }) => length === 1,
+  );
   await engine.stop();
   expectAway([await runtime.find(web.instanceId).catch((error: unknown) => error)]);
   await engine.start();
@@ -98,6 +101,5 @@ test("DockerRuntime finds its instances again after the engine was stopped and s
   const crashing = await runtime.start(runRequest(world, programs.crashing));
   const container = await world.containerOf(crashing.instanceId);
   const status = () => world.docker("inspect", "--format", "{{.State.Status}}", container);
-  for (const until = Date.now() + 25_000; (await status()) !== "exited" && Date.now() < until;) await Bun.sleep(50);
-  expect(await status()).toBe("exited");
+  expect(await eventually(status, (word) => word === "exited", 60_000)).toBe("exited");
 });

@@ -5,7 +5,7 @@ import { faultyEngine } from "../support/faulty_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 test("start() takes another port when somebody was quicker, and leaves nothing of the first try", async () => {
   const refused: string[] = [];

@@ -19,7 +19,7 @@ function saying(word: string): string {
 /** Looks for `api` without a pause, and prints how many it finds and what the first of them says. */
 const ASKING = String.raw`while :; do
   set -- $(nslookup -type=a api | sed -n '/^Name/,$s/^Address: *//p')
-  echo "$# $(printf 'GET / HTTP/1.0\r\n\r\n' | nc -w 5 $1 3000 | tail -n 1)"
+  echo "$# $(printf 'GET / HTTP/1.0\r\n\r\n' | nc -w 30 $1 3000 | tail -n 1)"
 done`;
 
 /** A connection on which what is sent comes back. */

@@ -11,7 +11,7 @@ import { TEST_LABEL } from "../support/test_leftovers.ts";
 import { answerOf, runRequest, runtimeContract, whenStatus } from "../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 // To start and to end a container is mostly waiting: what stands side by side runs at once, and a test in between keeps the groups small.
 
@@ -312,9 +312,8 @@ describe("DockerRuntime: what keeps ending", () => {
   test.concurrent("is given up by a server that watches, without anybody asking", async () => {
     await using world = await dockerWorld();
     const { instanceId } = await world.runtime.start(runRequest(world, world.programs.crashing));
-    const until = Date.now() + 25_000;
-    while (!(await engineSays(world, instanceId)).startsWith("exited") && Date.now() < until) await Bun.sleep(50);
-    expect(await engineSays(world, instanceId)).toStartWith("exited");
+    const said = () => engineSays(world, instanceId);
+    expect(await eventually(said, (words) => words.startsWith("exited"), 60_000)).toStartWith("exited");
     expect(await world.another().list()).toMatchObject([
       { status: "exited", containerId: null, exit: { code: 3, reason: "crash_loop" } },
     ]);
@@ -323,8 +322,8 @@ describe("DockerRuntime: what keeps ending", () => {
   test.concurrent("is given up by the next server, when none was there meanwhile", async () => {
     await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const { instanceId } = await world.runtime.start(runRequest(world, world.programs.crashing));
-    const until = Date.now() + 25_000;
-    while (Number((await engineSays(world, instanceId)).split(" ")[1]) < 6 && Date.now() < until) await Bun.sleep(50);
+    const said = () => engineSays(world, instanceId);
+    await eventually(said, (words) => Number(words.split(" ")[1]) >= 6, 60_000);
     const ended = await whenStatus(world.another(), instanceId, "exited");
     expect(ended).toMatchObject({ status: "exited", exit: { code: 3, reason: "crash_loop" } });
     expect(ended?.restarts).toBeGreaterThanOrEqual(5);

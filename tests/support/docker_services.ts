@@ -32,7 +32,9 @@ export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerSe
     programs: PROGRAMS,
     async found(askedBy, name) {
       const asker = await world.containerOf(askedBy);
-      const answer = await world.docker("exec", asker, "nslookup", name).catch(() => "");
+      // An unknown name makes it fail; that nobody could be asked is another matter.
+      const ask = ["sh", "-c", 'nslookup -type=a "$1" || true', "sh", name];
+      const answer = await world.docker("exec", asker, ...ask);
       const [, ...found] = [...answer.matchAll(/^Address:\s*(\d+\.\d+\.\d+\.\d+)/gm)].map(([, address]) => address!);
       const known = await addresses();
       return found.map((address) => known.find((line) => line.includes(address))?.[0] ?? address).toSorted();

@@ -1,8 +1,8 @@
-/** Asks again until the answer satisfies, and resolves to it; gives up with the last answer after some seconds. */
+/** Asks again until the answer satisfies, and resolves to it; gives up with the last answer after twenty seconds unless told. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfies: (answer: T) => boolean,
-  limitMs = 10_000,
+  limitMs = 20_000,
 ): Promise<T> {
   const giveUpAt = Date.now() + limitMs;
   for (;;) {
