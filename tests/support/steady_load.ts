@@ -23,7 +23,7 @@ export interface SteadyLoad {
 }
 
 /** Busy enough to notice a gap; without it the engine would be kept busy with the traces of connections that are long closed. */
-const PAUSE_MS = 8;
+const PAUSE_MS = 20;
 
 /** Sends requests one after the other over connections that stay open and over fresh ones, until stopped. */
 export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: SteadyLoad) {
