@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import { GenericContainer, Wait } from "testcontainers";
 import { Secret } from "../../domain/secret.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import { run } from "./command.ts";
 import { keyPair } from "./key_pair.ts";
+import { TEST_LABEL } from "./test_leftovers.ts";
 
 /** A real OpenSSH server in a container, with users that each log in another way. */
 export interface SshdContainer extends AsyncDisposable {
@@ -38,18 +40,28 @@ export async function startSshd({ tmpfs = {} }: { tmpfs?: Record<string, string>
   const image = await GenericContainer.fromDockerfile(context).build("slipway-test-sshd:latest", {
     deleteOnExit: false,
   });
+  // On the bridge that all containers share, others come and go; when its hardware address goes with one of them,
+  // what this server sends is lost for seconds. The bridge of a network of its own keeps its address.
+  await using undo = new AsyncDisposableStack();
+  const network = `slipway-sshd-${randomBytes(6).toString("hex")}`;
+  const created = await run(["docker", "network", "create", "--label", `${TEST_LABEL}=1`, network]);
+  if (!created.ok) throw new Error(`Cannot create the network of sshd: ${created.lastLine}`);
+  undo.defer(async () => void (await run(["docker", "network", "rm", network])));
   const container = await image
-    .withLabels({ "slipway.test": "1" })
+    .withNetworkMode(network)
+    .withLabels({ [TEST_LABEL]: "1" })
     .withEnvironment({ PASSWORD: password, AUTHORIZED_KEYS: `${plain.public}\n${locked.public}` })
     .withExposedPorts(22)
     .withTmpFs(tmpfs)
     .withWaitStrategy(Wait.forLogMessage(/Server listening on/))
     .start();
+  undo.defer(async () => void (await container.stop({ remove: true, removeVolumes: true })));
   const at = { host: container.getHost(), port: container.getMappedPort(22) };
   const privateKey = new Secret(plain.private);
   const docker = async (action: "pause" | "unpause") => {
     await Bun.spawn(["docker", action, container.getId()], { stdout: "ignore" }).exited;
   };
+  const made = undo.move();
   return {
     alice: { ...at, user: "alice", password: new Secret(password) },
     bob: { ...at, user: "bob", privateKey },
@@ -72,7 +84,7 @@ export async function startSshd({ tmpfs = {} }: { tmpfs?: Record<string, string>
       return output;
     },
     async [Symbol.asyncDispose]() {
-      await container.stop({ remove: true, removeVolumes: true });
+      await made.disposeAsync();
     },
   };
 }
