@@ -9,6 +9,8 @@ import { hangUp } from "./hang_up.ts";
 import type { Connection } from "./open_connection.ts";
 
 const DEFAULT_MAX_BYTES = 1024 * 1024;
+const ASK_AGAIN_MS = [250, 1_000];
+const FORCE_MS = 5_000;
 
 /** Runs programs over one SSH connection. */
 export class SshSession implements RemoteSession {
@@ -85,11 +87,16 @@ function collect(channel: ClientChannel, maxBytes: number, done: (result: Comman
   channel.on("error", () => done(undefined));
 }
 
-/** Asks the program to end, and gives its channel back. */
+/** Asks the program to end until it has, at last by force, and gives its channel back: a server drops what is meant for a program that it is just about to start. */
 function abandon(channel: ClientChannel): void {
   channel.on("error", () => {});
   channel.resume();
   channel.stderr.resume();
   channel.signal("TERM");
-  channel.close();
+  const again = ASK_AGAIN_MS.map((ms) => setTimeout(() => channel.signal("TERM"), ms));
+  const byForce = setTimeout(() => {
+    channel.signal("KILL");
+    channel.close();
+  }, FORCE_MS);
+  channel.on("close", () => [...again, byForce].forEach(clearTimeout));
 }

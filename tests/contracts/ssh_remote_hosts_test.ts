@@ -8,6 +8,7 @@ import { Failure, invalid } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
 import { keyPair } from "../support/key_pair.ts";
+import { eventually } from "../support/eventually.ts";
 import { scriptedSshd } from "../support/scripted_sshd.ts";
 
 const hosts = new SshRemoteHosts();
@@ -229,6 +230,35 @@ describe("SshSession.run()", () => {
     });
     await using session = await hosts.connect(server.target);
     expect(await failureOf(session.run(["id"]))).toMatchObject({ kind: "remote_failed", code: "unreachable" });
+  });
+
+  test("asks a program again to end when the server has lost the first time", async () => {
+    const signals: string[] = [];
+    await using server = await scriptedSshd({
+      session: (connection) => {
+        connection.on("session", (accept) => {
+          const opened = accept();
+          opened.on("exec", (acceptExec) => {
+            const channel = acceptExec();
+            opened.on("signal", (_accept, _reject, { name }) => {
+              signals.push(name);
+              if (signals.length === 2) {
+                channel.exit("TERM");
+                channel.end();
+              }
+            });
+          });
+        });
+      },
+    });
+    await using session = await hosts.connect(server.target);
+    const stopped = failureOf(session.run(["sleep", "60"], { signal: AbortSignal.timeout(50) }));
+    expect(await stopped).toMatchObject({ kind: "remote_failed", code: "timeout" });
+    await eventually(
+      async () => signals.length,
+      (count) => count === 2,
+    );
+    expect(signals).toEqual(["TERM", "TERM"]);
   });
 
   test("fails when the server refuses to run commands", async () => {

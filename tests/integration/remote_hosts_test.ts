@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SshRemoteHosts } from "../../adapters/ssh/remote_hosts.ts";
 import { Secret } from "../../domain/secret.ts";
 import { remoteHostsContract } from "../contracts/remote_hosts.ts";
+import { eventually } from "../support/eventually.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
 import { hostileArguments } from "../support/hostile_arguments.ts";
 import { keyPair } from "../support/key_pair.ts";
@@ -96,10 +97,7 @@ describe("SshRemoteHosts on OpenSSH", () => {
     await using session = await hosts.connect(server.bob);
     const stopped = session.run(["sleep", "7654"], { signal: AbortSignal.timeout(200) });
     await expect(stopped).rejects.toMatchObject({ code: "timeout" });
-    let left = "?";
-    for (let tries = 0; left !== "" && tries < 50; tries++) {
-      left = (await session.run(["pgrep", "-f", "^sleep 7654"])).stdout;
-    }
-    expect(left).toBe("");
+    const running = async () => (await session.run(["pgrep", "-f", "^sleep 7654"])).stdout;
+    expect(await eventually(running, (left) => left === "")).toBe("");
   });
 });
