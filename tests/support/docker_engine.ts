@@ -36,6 +36,7 @@ async function startDaemon(options: readonly string[]): Promise<AsyncDisposable 
   };
   for (const end = Date.now() + READY_WITHIN; Date.now() < end && daemon.exitCode === null; await Bun.sleep(200)) {
     if (!(await dockerAnswers())) continue;
+    await fixBridge();
     return {
       async [Symbol.asyncDispose]() {
         say("Stopping Docker …");
@@ -45,6 +46,14 @@ async function startDaemon(options: readonly string[]): Promise<AsyncDisposable 
   }
   await stop();
   return undefined;
+}
+
+/**
+ * Gives Docker's own bridge an address that stays. Without one it takes the lowest of its containers, and when that one goes, others talk to nobody
+ * for seconds.
+ */
+async function fixBridge(): Promise<void> {
+  await run(["ip", "link", "set", "docker0", "address", "02:42:ac:11:00:01"]);
 }
 
 async function giveUp(): Promise<never> {
