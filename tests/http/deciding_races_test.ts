@@ -1,26 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
+import { deployingApp } from "../support/deploying_app.ts";
 
 const WEB = { name: "web", startCommand: "serve", ports: [3000] };
 const WORKER = { name: "worker", startCommand: "work" };
-
-async function deployed(app: DeployingApp, projectId: string, services: readonly object[]): Promise<string> {
-  const { body } = await app.post("/build/access", { projectId, services });
-  await app.settled(body.deployment_id);
-  return body.deployment_id;
-}
 
 /** A deployment that awaits a decision, and the one before it. */
 async function scene() {
   const app = await deployingApp();
   app.world.runtime.scripts.set("work badly", { does: "ends", code: 3 });
   const projectId = await app.project();
-  const first = await deployed(app, projectId, [WEB, WORKER]);
+  const first = await app.deployedServices(projectId, [WEB, WORKER]);
   const next = [
     { ...WEB, environment: { MODE: "fast" } },
     { ...WORKER, startCommand: "work badly" },
   ];
-  const held = await deployed(app, projectId, next);
+  const held = await app.deployedServices(projectId, next);
   const removeProject = () => app.call("DELETE", `/api/projects/${projectId}`, { token: app.owner });
   return { app, projectId, first, held, removeProject };
 }

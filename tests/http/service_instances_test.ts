@@ -6,13 +6,6 @@ const WEB = { name: "web", startCommand: "serve", ports: [3000] };
 const WORKER = { name: "worker", startCommand: "work" };
 const MIGRATE = { name: "migrate", startCommand: "migrate", oneShot: true };
 
-/** Deploys services of a repository, and waits for the end. */
-async function deployed(app: DeployingApp, projectId: string, services: readonly object[]): Promise<string> {
-  const { body } = await app.post("/build/access", { projectId, services });
-  await app.settled(body.deployment_id);
-  return body.deployment_id;
-}
-
 async function scene() {
   const app = await deployingApp();
   app.world.runtime.scripts.set("service:migrate", { does: "ends", code: 0 });
@@ -28,9 +21,9 @@ describe("GET /api/deployments/:id/info of several services", () => {
   test("tells that what ended by itself is done, also where it was left as it is", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
-    const first = await deployed(app, projectId, [WEB, MIGRATE]);
+    const first = await app.deployedServices(projectId, [WEB, MIGRATE]);
     expect(await healths(app, first)).toEqual({ web: "healthy", migrate: "done" });
-    const second = await deployed(app, projectId, [{ ...WEB, environment: { MODE: "fast" } }, MIGRATE]);
+    const second = await app.deployedServices(projectId, [{ ...WEB, environment: { MODE: "fast" } }, MIGRATE]);
     const { services } = (await app.get(`/${second}`)).body.data;
     expect(services).toMatchObject([
       { name: "web", status: "healthy" },
@@ -42,13 +35,13 @@ describe("GET /api/deployments/:id/info of several services", () => {
   test("tells of the version that runs where the next one failed", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
-    await deployed(app, projectId, [WEB, WORKER]);
+    await app.deployedServices(projectId, [WEB, WORKER]);
     app.world.runtime.scripts.set("work badly", { does: "ends", code: 3 });
     const next = [
       { ...WEB, environment: { MODE: "fast" } },
       { ...WORKER, startCommand: "work badly" },
     ];
-    const held = await deployed(app, projectId, next);
+    const held = await app.deployedServices(projectId, next);
     expect((await app.get(`/${held}`)).body.data).toMatchObject({ status: "partial_failure", decision: "pending" });
     expect(await healths(app, held)).toEqual({ web: "healthy", worker: "healthy" });
   });
@@ -66,7 +59,7 @@ describe("GET /api/deployments/:id/usage of several services", () => {
   test("adds up what is known, and has no limit where one of them has none", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
-    const id = await deployed(app, projectId, [WEB, WORKER]);
+    const id = await app.deployedServices(projectId, [WEB, WORKER]);
     app.world.runtime.usage = async (instanceId) =>
       instanceId.includes("web") ? USED : { ...USED, cpuPercent: 0.2, memoryLimitBytes: null };
     expect((await app.get(`/${id}/usage`)).body.data).toMatchObject({
@@ -85,8 +78,8 @@ describe("POST /api/deployments/:id/restart of several services", () => {
   test("restarts nothing that a later deployment has taken over", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
-    const first = await deployed(app, projectId, [WEB, WORKER]);
-    const second = await deployed(app, projectId, [{ ...WEB, environment: { MODE: "fast" } }, WORKER]);
+    const first = await app.deployedServices(projectId, [WEB, WORKER]);
+    const second = await app.deployedServices(projectId, [{ ...WEB, environment: { MODE: "fast" } }, WORKER]);
     expect((await app.get(`/${second}`)).body.data.services[1]).toMatchObject({ name: "worker", status: "unchanged" });
     const refused = await app.post(`/${first}/restart`);
     expect([refused.status, refused.body.code]).toEqual([400, "nothing_runs"]);
@@ -100,7 +93,7 @@ describe("POST /api/deployments/:id/restart of several services", () => {
   test("has nothing to restart where all that ran has done what it had to", async () => {
     const { app, projectId } = await scene();
     await using _ = app;
-    const id = await deployed(app, projectId, [MIGRATE]);
+    const id = await app.deployedServices(projectId, [MIGRATE]);
     expect((await app.get(`/${id}`)).body.data.status).toBe("ready");
     expect((await app.post(`/${id}/restart`)).body.code).toBe("nothing_runs");
   });
@@ -112,7 +105,7 @@ describe("GET /api/deployments/:id/logs?kind=runtime of several services", () =>
     await using _ = app;
     app.world.runtime.scripts.set("service:web", { does: "answers", prints: ["web is up", "come in"] });
     app.world.runtime.scripts.set("service:worker", { does: "answers", prints: ["at work"] });
-    const id = await deployed(app, projectId, [WEB, WORKER]);
+    const id = await app.deployedServices(projectId, [WEB, WORKER]);
     const seen: [string, string][] = [];
     for (let since = 0; ;) {
       const { data, nextSince } = (await app.get(`/${id}/logs?kind=runtime&limit=1&since=${since}`)).body;

@@ -69,6 +69,11 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
     async deployed(projectId: string, body: object = {}): Promise<string> {
       return (await settled(await deploy(projectId, body))).id;
     },
+    /** Deploys services and waits for the end; resolves to the id. */
+    async deployedServices(projectId: string, services: readonly object[]): Promise<string> {
+      const { body } = await post("/build/access", { projectId, services });
+      return (await settled(body.deployment_id)).id;
+    },
     /** Uploads a folder; resolves to its session. */
     async upload(files: Readonly<Record<string, string>> = APP, token = owner): Promise<string> {
       const { sessionId } = (await call("POST", "/api/projects/folder/session", { token, body: {} })).body;
