@@ -18,6 +18,8 @@ export interface Strike {
   readonly sign: string;
   /** How long after that. */
   readonly afterMs: number;
+  /** How long after that it is cancelled, where that is another time. */
+  readonly cancelAfterMs?: number;
   /** Whether it may be too late to cancel it. */
   readonly late?: boolean;
 }
@@ -116,10 +118,11 @@ async function goesOn(server: FaultyServer, { next, project }: StruckProject, st
 }
 
 /** It is cancelled, or it was too late and it is live. */
-async function isCancelled(server: FaultyServer, { next, project }: StruckProject, { step, late, ...strike }: Strike) {
+async function isCancelled(server: FaultyServer, { next, project }: StruckProject, strike: Strike) {
+  const { step, late, afterMs, cancelAfterMs = afterMs } = strike;
   const work = await next();
   const visitor = new Visitor(server.slipway, project.hostname);
-  await begun(server, work, { step, ...strike });
+  await begun(server, work, { ...strike, afterMs: cancelAfterMs });
   const answer = await project.call("POST", `/api/deployments/${work.id}/cancel`);
   const { status } = await project.settled(work.id);
   await visitor.stop();

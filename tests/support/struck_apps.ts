@@ -11,7 +11,7 @@ const STRIKE_AFTER_MS: Readonly<Record<StepName, number>> = {
   build: 700,
   start: 15,
   health: 400,
-  switch: 700,
+  switch: 1_500,
   retire: 0,
   clean: 0,
 };
@@ -21,8 +21,9 @@ export const DEPLOYMENT_STRIKES: readonly Strike[] = STEPS.map((step) => ({
   step,
   sign: `"name":"${step}","status":"running"`,
   afterMs: STRIKE_AFTER_MS[step],
-  // In the middle of the switch traffic is moved.
-  late: step === "switch" || step === "retire" || step === "clean",
+  // At the end of the switch it is too late.
+  cancelAfterMs: step === "switch" ? 0 : STRIKE_AFTER_MS[step],
+  late: step === "retire" || step === "clean",
 }));
 
 /** What a deployment of an app was about when it is over. */
