@@ -1,5 +1,6 @@
 import { run, say } from "./command.ts";
 import { dockerAnswers } from "./docker_engine.ts";
+import { useDockerProgram } from "./docker_program.ts";
 
 interface Program {
   readonly name: string;
@@ -14,6 +15,7 @@ const PROGRAMS: readonly Program[] = [
     packages: ["docker.io", "iptables", "iproute2", "debootstrap", "debian-archive-keyring"],
     isThere: async () => (await dockerAnswers()) || Bun.which("dockerd") !== null,
   },
+  { name: "a Docker client that builds with BuildKit", packages: ["docker.io"], isThere: useDockerProgram },
   {
     name: "a registry of images",
     packages: ["docker-registry"],
@@ -33,8 +35,13 @@ export async function testPrograms(): Promise<void> {
   }
   say(`Installing ${names} …`);
   const environment = { DEBIAN_FRONTEND: "noninteractive" };
-  const packages = missing.flatMap((program) => program.packages);
+  const packages = new Set(missing.flatMap((program) => program.packages));
   await run(["apt-get", "update"], { environment });
   const installed = await run(["apt-get", "install", "-y", "--no-install-recommends", ...packages], { environment });
   if (!installed.ok) throw new Error(`Cannot install ${names}: ${installed.lastLine}`);
+  // Newer packages of Docker bring the client and what it builds with separately.
+  if (!(await useDockerProgram()))
+    await run(["apt-get", "install", "-y", "docker-cli", "docker-buildx"], { environment });
+  if (!(await useDockerProgram()))
+    throw new Error("Cannot run these tests: no docker client here builds with BuildKit");
 }
