@@ -98,6 +98,7 @@ export function useCases(world: World, settings: AppSettings) {
   const ports = {
     ...world,
     mode,
+    runtimePreset: settings.runtime,
     baseDomain,
     publicHost: new URL(settings.publicUrl).hostname,
     localSources: { mode, roots, dataFolder },
@@ -119,6 +120,7 @@ type Ports = World &
   Pick<AppSettings, "mode" | "baseDomain"> & {
     readonly publicHost: string;
     readonly githostUrl: string;
+    readonly runtimePreset: AppSettings["runtime"];
     readonly localSources: Parameters<typeof createProject>[0]["localSources"];
     readonly localBackups: Parameters<typeof createDestination>[0]["localBackups"];
     readonly uploadLimits: Parameters<typeof receiveUpload>[0]["uploadLimits"];

@@ -53,6 +53,8 @@ function laterSettings(read: Settings) {
     edgeTlsPort: read.number("EDGE_TLS_PORT", 4443, { min: 0, max: 65_535 }),
     buildConcurrency: read.number("BUILD_CONCURRENCY", availableParallelism(), { min: 1, max: 1_000 }),
     buildTimeoutSeconds: read.number("BUILD_TIMEOUT_SECONDS", 1_800, { min: 1, max: 86_400 }),
+    probationSeconds: read.decimal("PROBATION_SECONDS", 1.5, { min: 0, max: 3_600 }),
+    healthTimeoutSeconds: read.decimal("HEALTH_TIMEOUT_SECONDS", 60, { min: 1, max: 3_600 }),
     rollbackWindow: read.number("ROLLBACK_WINDOW", 5, { min: 0, max: 100 }),
     cloudApiUrl: read.url("CLOUD_API_URL"),
     cloudToken: read.secret("CLOUD_TOKEN"),
@@ -87,6 +89,14 @@ class Settings {
     if (value === undefined) return preset;
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (!(number >= min && number <= max)) throw new BadSetting(`${name} must be a whole number from ${min} to ${max}`);
+    return number;
+  }
+
+  decimal(name: string, preset: number, { min, max }: { readonly min: number; readonly max: number }): number {
+    const value = this.#value(name);
+    if (value === undefined) return preset;
+    const number = /^\d+(\.\d{1,3})?$/.test(value) ? Number(value) : Number.NaN;
+    if (!(number >= min && number <= max)) throw new BadSetting(`${name} must be a number from ${min} to ${max}`);
     return number;
   }
 

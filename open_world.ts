@@ -55,9 +55,11 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const stores = opened.use(await postgresWorld({ url, vault }));
   const nameRecords = new DnsNameRecords({});
   const objectStorages = await openStorages(config, nameRecords);
-  const containers = openContainers(config, await stores.installation.id(), { log, nameRecords });
+  const { installation } = stores;
+  const containers = openContainers(config, await installation.id(), { log, nameRecords });
   opened.use(containers.runtime);
-  const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime });
+  const usesContainers = () => installation.usesContainers();
+  const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime, usesContainers });
   opened.use(running.processes);
   const lifetime = opened.move();
   return {
@@ -96,7 +98,7 @@ function openContainers(
     imageBuilder: new DockerImageBuilder({ engine, installation }),
     imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages, ...way }),
     releaseImages,
-    runtime: new DockerRuntime({ engine, installation, log }),
+    runtime: new DockerRuntime({ engine, installation, log, watchOnStart: true }),
     volumes: new DockerVolumes({ engine, installation }),
   };
 }
@@ -104,7 +106,7 @@ function openContainers(
 /** What fetches, builds, runs and serves deployments. */
 function openRuntime(
   { dataFolder, githostUrl, mode, trustedProxies }: Config,
-  { containers, log, vault, nameRecords }: RuntimeParts,
+  { containers, usesContainers, log, vault, nameRecords }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
@@ -117,7 +119,7 @@ function openRuntime(
     healthProbe: new NetworkHealthProbe(),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
-    runtime: new AllRuntimes({ folder: processes, image: containers }),
+    runtime: new AllRuntimes({ folder: processes, image: containers, usesContainers }),
     sources: new AllSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),
@@ -147,6 +149,7 @@ export async function openStorages(
 
 interface RuntimeParts {
   readonly containers: DockerRuntime;
+  readonly usesContainers: () => Promise<boolean>;
   readonly log: Log;
   readonly vault: CryptoVault;
   readonly nameRecords: NameRecords;

@@ -10,8 +10,6 @@ import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import type { Config } from "./config.ts";
 import type { openWorld } from "./open_world.ts";
 
-const PROBATION_MS = 3_500;
-const HEALTH_MS = 60_000;
 const RESTORE_MS = 2_000;
 const SWEEP_MS = 60_000;
 const STOP_MS = 10_000;
@@ -24,10 +22,11 @@ export type Engine = AsyncDisposable;
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
 export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, config: Config): Promise<Engine> {
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
-  const { containers, edge, liveReleases, log, processes } = world;
+  const { containers, edge, installation, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
   await processes.supervise();
-  await containers.supervise();
+  // A machine without Docker is as good as any: no engine is asked before something was put into containers.
+  if (await installation.usesContainers()) await containers.supervise();
   const restore = restoreReleases(world, { baseDomain });
   const { routes, waiting } = await restore();
   edge.load(routes);
@@ -45,7 +44,7 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
     await revive();
     await removeLeftovers();
     await world.builder.trimCaches(CACHE_BYTES);
-    await removeImages();
+    if (await installation.usesContainers()) await removeImages();
   };
   const forget = liveReleases.onChange((projectId) => {
     follow(projectId)
@@ -87,7 +86,7 @@ function engineSettings(config: Config, edgePort: number, installation: string):
     localSources: { mode: config.mode, roots: config.localSourceRoots, dataFolder: config.dataFolder },
     rollbackWindow: config.rollbackWindow,
     edgeUrl: (hostname) => `http://${hostname}${edgePort === 80 ? "" : `:${edgePort}`}`,
-    probationMs: PROBATION_MS,
-    healthMs: HEALTH_MS,
+    probationMs: config.probationSeconds * 1000,
+    healthMs: config.healthTimeoutSeconds * 1000,
   };
 }

@@ -78,6 +78,13 @@ export function causeOf(error: unknown): string | undefined {
   return causes.length > 0 ? causes.join("; ") : undefined;
 }
 
+/** Something that needs a container engine where none answers; the sentence says what to install, or what else to do. */
+export function engineNeeded(why: string, orElse?: string): Failure {
+  const install = "Install Docker and start it (on Debian: apt-get install docker.io), or check DOCKER_HOST";
+  const sentence = `Cannot deploy this without Docker: ${why}, and no Docker engine answers. ${install}`;
+  return new Failure("unavailable", "engine_away", orElse === undefined ? sentence : `${sentence}; or ${orElse}`);
+}
+
 /** Tells whether something went wrong only because no container engine answers now. */
 export function isEngineAway(error: unknown): boolean {
   return error instanceof Failure && error.code === "engine_away";

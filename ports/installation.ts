@@ -12,6 +12,10 @@ export interface FirstOwner {
 export interface Installation {
   /** What this installation is told apart by from others that share an engine or a machine; the same for every process on its database, for ever. */
   id(): Promise<string>;
+  /** Whether `noteContainers()` was ever called, by any process. */
+  usesContainers(): Promise<boolean>;
+  /** Notes that something is about to be put into containers or images: from then on they are looked after, for ever. */
+  noteContainers(): Promise<void>;
   /** Stores the first owner unless there is one; `true` when it was stored, for exactly one of several callers at once. */
   claim(owner: FirstOwner): Promise<boolean>;
   /** The first owner, if there is one. */

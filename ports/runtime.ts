@@ -115,16 +115,24 @@ export interface OutputQuery {
   readonly from?: Date;
 }
 
+/** Which instances a list is about, where runtimes stand side by side. */
+export interface ListOptions {
+  /**
+   * What is in an engine that does not answer is left out, unless all is asked for: then the list rejects with an `unavailable` failure, code
+   * `engine_away`.
+   */
+  readonly all?: boolean;
+  /** With `false`, no engine is asked and containers are left out. Defaults to `true`. */
+  readonly containers?: boolean;
+}
+
 /** Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. */
 export interface Runtime<From extends Runnable = Runnable> {
   /** Starts an instance and resolves once its program was started, not once it answers. */
   start(request: RunRequest<From>): Promise<Instance>;
   find(instanceId: string): Promise<Instance | undefined>;
-  /**
-   * Every instance of this installation, running or ended, until it is removed. Where runtimes stand side by side, what is in an engine that does not
-   * answer is left out, unless all is asked for: then it rejects with an `unavailable` failure, code `engine_away`.
-   */
-  list(options?: { readonly all?: boolean }): Promise<readonly Instance[]>;
+  /** Every instance of this installation, running or ended, until it is removed. */
+  list(options?: ListOptions): Promise<readonly Instance[]>;
   /**
    * Asks it to stop, kills what is left of it and its children after `graceMs`, or after the time that it wants for itself where that is longer (five
    * minutes at most), and forgets it. Volumes of its scope stay. An unknown one is no error.

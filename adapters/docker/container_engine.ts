@@ -1,6 +1,6 @@
 import type { ContainerEngine } from "../../ports/container_engine.ts";
 
-const DEFAULT_TIMEOUT_MS = 2000;
+const DEFAULT_TIMEOUT_MS = 5000;
 const FRESH_MS = 2000;
 
 /** A Docker Engine at a `DOCKER_HOST` address: `unix://` with a path, `tcp://`, `http://` or `https://`. */
@@ -12,7 +12,8 @@ export class DockerContainerEngine implements ContainerEngine {
     this.#dockerHost = dockerHost;
   }
 
-  answers(): Promise<boolean> {
+  answers({ withinMs }: { readonly withinMs?: number } = {}): Promise<boolean> {
+    if (withinMs !== undefined) return engineAnswers(this.#dockerHost, { timeoutMs: withinMs });
     const now = performance.now();
     // Anybody may ask without credentials, so many questions in a row cost the engine one.
     if (!this.#asked || now - this.#asked.at > FRESH_MS) {
@@ -22,7 +23,7 @@ export class DockerContainerEngine implements ContainerEngine {
   }
 }
 
-/** Whether a Docker Engine answers there within `timeoutMs` (2 s unless told); never rejects. */
+/** Whether a Docker Engine answers there within `timeoutMs` (defaults to 5 s); never rejects. */
 export async function engineAnswers(
   dockerHost: string,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},

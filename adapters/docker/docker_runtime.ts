@@ -34,6 +34,8 @@ export interface DockerRuntimeOptions {
   readonly log?: Log;
   /** Labels that containers and networks carry beside Slipway's own. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Begins to watch with the first instance that it starts. */
+  readonly watchOnStart?: boolean;
   /** When what belongs to no container was left by a server that was killed: ten minutes after it was made unless told. */
   readonly leftAfterMs?: number;
 }
@@ -65,12 +67,16 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #usage: ContainerUsage;
   readonly #watcher: ContainerWatcher;
   readonly #leftAfterMs: number;
+  readonly #watchOnStart: boolean;
+  #supervised: Promise<void> | undefined;
   /** What is being done to instances by this server. */
   readonly #tasks = new Map<string, Promise<unknown>>();
 
-  constructor({ engine, installation, log, labels = {}, leftAfterMs = LEFT_AFTER_MS }: DockerRuntimeOptions) {
+  constructor(options: DockerRuntimeOptions) {
+    const { engine, installation, log, labels = {}, watchOnStart = false, leftAfterMs = LEFT_AFTER_MS } = options;
     this.#engine = engine;
     this.#leftAfterMs = leftAfterMs;
+    this.#watchOnStart = watchOnStart;
     this.#own = new OwnContainers(engine, installation);
     this.#networks = new ScopeNetworks(engine, this.#own, labels);
     this.#names = new ScopeNames(engine, this.#own, this.#networks);
@@ -84,8 +90,8 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   }
 
   /** Begins to watch over all instances, beside other servers that do; resolves once what is due was done, or no engine answers. */
-  async supervise(): Promise<void> {
-    await this.#watcher.start();
+  supervise(): Promise<void> {
+    return (this.#supervised ??= this.#watcher.start());
   }
 
   /** Ends watching; the instances run on. */
@@ -97,6 +103,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     if (!INSTANCE.test(request.instanceId)) {
       throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
     }
+    if (this.#watchOnStart) void this.supervise();
     const id = await this.#start.start(request);
     return this.#described(await this.#own.inspect(id).catch(refused("look at this")));
   }

@@ -3,6 +3,7 @@ import { Failure, isEngineAway } from "../../domain/failure.ts";
 import type {
   Instance,
   InstanceUsage,
+  ListOptions,
   OutputLine,
   OutputQuery,
   RunnableFolder,
@@ -16,7 +17,9 @@ const ANSWER_MS = 5_000;
 export interface AllRuntimesOptions {
   readonly folder: Runtime<RunnableFolder>;
   readonly image: Runtime<RunnableImage>;
-  /** How long a list waits for an engine; five seconds unless told. */
+  /** Whether anything was ever put into containers; until then, lists ask no engine. */
+  readonly usesContainers?: () => Promise<boolean>;
+  /** How long a list waits for an engine. Defaults to 5 s. */
   readonly answerMs?: number;
 }
 
@@ -24,11 +27,13 @@ export interface AllRuntimesOptions {
 export class AllRuntimes implements Runtime {
   readonly #folders: Runtime<RunnableFolder>;
   readonly #images: Runtime<RunnableImage>;
+  readonly #usesContainers: () => Promise<boolean>;
   readonly #answerMs: number;
 
-  constructor({ folder, image, answerMs = ANSWER_MS }: AllRuntimesOptions) {
+  constructor({ folder, image, usesContainers = async () => true, answerMs = ANSWER_MS }: AllRuntimesOptions) {
     this.#folders = folder;
     this.#images = image;
+    this.#usesContainers = usesContainers;
     this.#answerMs = answerMs;
   }
 
@@ -42,7 +47,8 @@ export class AllRuntimes implements Runtime {
   }
 
   /** While no engine answers, what runs there cannot be told: for whoever does not have to know, those of folders are all there is. */
-  async list({ all = false }: { readonly all?: boolean } = {}): Promise<readonly Instance[]> {
+  async list({ all = false, containers = true }: ListOptions = {}): Promise<readonly Instance[]> {
+    if (!containers || !(await this.#usesContainers())) return this.#folders.list();
     const listed = this.#images.list();
     const images = all ? listed : inTime(listed, this.#answerMs).catch(noneWhileAway);
     return (await Promise.all([this.#folders.list(), images])).flat();

@@ -15,6 +15,14 @@ export class MemoryInstallation implements Installation {
     return (this.#tables.installationId ??= crypto.randomUUID().replaceAll("-", ""));
   }
 
+  async usesContainers(): Promise<boolean> {
+    return this.#tables.usesContainers;
+  }
+
+  async noteContainers(): Promise<void> {
+    this.#tables.usesContainers = true;
+  }
+
   async claim({ organization, user, token, tokenFingerprint }: FirstOwner): Promise<boolean> {
     const { organizations, users, members, tokens } = this.#tables;
     if (users.values().some(({ founder }) => founder)) return false;

@@ -108,6 +108,7 @@ export class MemoryTables {
   /** The token that the first owner got from the installation. */
   founderTokenId: string | undefined;
   installationId: string | undefined;
+  usesContainers = false;
 
   /** Numbers and stores events of a deployment, and tells those who follow it. */
   addEvents(row: DeploymentRow, events: readonly NewEvent[]): void {

@@ -10,6 +10,7 @@ import { toUser, type UserRow } from "./users.ts";
 export class PostgresInstallation implements Installation {
   readonly #database: Database;
   readonly #signals: PostgresSignals;
+  #usesContainers = false;
 
   constructor(database: Database, signals: PostgresSignals) {
     this.#database = database;
@@ -24,6 +25,22 @@ export class PostgresInstallation implements Installation {
         on conflict (only_one) do update set only_one = true returning id`,
     );
     return row!.id;
+  }
+
+  async usesContainers(): Promise<boolean> {
+    // Once true it stays so.
+    this.#usesContainers ||= await this.#database.run(async (sql) => {
+      const rows = await sql`select 1 from installation where uses_containers`;
+      return rows.length > 0;
+    });
+    return this.#usesContainers;
+  }
+
+  async noteContainers(): Promise<void> {
+    if (await this.usesContainers()) return;
+    await this.id();
+    await this.#database.run((sql) => sql`update installation set uses_containers = true`);
+    this.#usesContainers = true;
   }
 
   async claim({ organization, user, token, tokenFingerprint }: FirstOwner): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { starterOf } from "../../domain/deployment/instance_id.ts";
+import { starterOf, usesContainers } from "../../domain/deployment/instance_id.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
@@ -15,14 +15,16 @@ export interface DropArtifactPorts {
 /** Gives up the release folder of a deployment that was deleted or ended, unless another one has it, will start from it or has taken over what runs in it: then the sweep does. */
 export async function dropArtifact(
   { deployments, liveReleases, releaseFolders, runtime }: DropArtifactPorts,
-  { id, artifactOf, projectId }: Pick<Deployment, "id" | "artifactOf" | "projectId">,
+  deployment: Pick<Deployment, "id" | "artifactOf" | "plan" | "projectId" | "services">,
 ): Promise<void> {
+  const { id, artifactOf, projectId } = deployment;
   const artifact = artifactOf ?? id;
-  if ((await runtime.list()).some(({ deploymentId }) => deploymentId === id)) return;
+  const containers = usesContainers(deployment);
+  if ((await runtime.list({ containers })).some(({ deploymentId }) => deploymentId === id)) return;
   const live = await liveReleases.find(projectId);
   if (live && runsPartOf(live.deployment, id)) return;
   const all = await deployments.ofProject(projectId);
-  if (!all.some((deployment) => needsArtifact(deployment, artifact))) await releaseFolders.remove(artifact);
+  if (!all.some((other) => needsArtifact(other, artifact))) await releaseFolders.remove(artifact);
 }
 
 /** Tells whether a deployment has the release folder of this one, or will start from it. */

@@ -1,14 +1,20 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { usesContainers } from "../../domain/deployment/instance_id.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import type { Volumes } from "../../ports/volumes.ts";
 
-/** Removes the volumes that a preview had for itself, once nothing of it runs; those of its project stay. Without an engine there are none to be had. */
+/** Removes the volumes that a preview had for itself, once nothing of it runs; those of its project stay. */
 export async function dropVolumes(
   { volumes }: { readonly volumes: Volumes },
-  { environment, id }: Pick<Deployment, "environment" | "id">,
+  deployment: Pick<Deployment, "environment" | "id" | "plan" | "services">,
 ): Promise<void> {
-  if (environment !== "preview") return;
-  await volumes.remove(id).catch((error: unknown) => {
+  if (deployment.environment !== "preview" || !usesContainers(deployment)) return;
+  await dropScope({ volumes }, deployment.id);
+}
+
+/** Removes the volumes of a scope, once nothing of it runs; while no engine answers there are none to be had. */
+export async function dropScope({ volumes }: { readonly volumes: Volumes }, scope: string): Promise<void> {
+  await volumes.remove(scope).catch((error: unknown) => {
     if (!isEngineAway(error)) throw error;
   });
 }

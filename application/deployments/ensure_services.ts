@@ -1,4 +1,5 @@
 import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
+import { usesContainers } from "../../domain/deployment/instance_id.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { ServiceRecord } from "../../domain/composition/composition.ts";
 import type { Compositions } from "../../ports/compositions.ts";
@@ -100,7 +101,10 @@ async function clearAway({ runtime }: EnsureServicesPorts, instanceId: string): 
 /** What a changeover left that was broken off would share a volume with it, or work on the same queue. */
 async function makeRoom({ deployments, runtime }: EnsureServicesPorts, missing: Missing): Promise<void> {
   const { deployment, record } = missing;
-  const instances = await runtime.list({ all: record.image !== null });
+  const isImage = record.image !== null;
+  // A changeover from processes to containers, or back, may have been broken off.
+  const containers = isImage || (await deployments.ofProject(deployment.projectId)).some(usesContainers);
+  const instances = await runtime.list({ all: isImage, containers });
   for (const { deploymentId, instanceId, projectId, service } of instances) {
     if (projectId !== deployment.projectId || service !== record.spec.name) continue;
     // Whoever else makes sure of it was quicker.

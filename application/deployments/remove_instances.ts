@@ -1,4 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { usesContainers } from "../../domain/deployment/instance_id.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 
@@ -7,14 +8,15 @@ const GRACE_MS = 10_000;
 /** Stops and forgets everything that runs of a deployment, but for what the live release of its project has taken over. */
 export async function removeInstances(
   { liveReleases, runtime }: { readonly liveReleases: LiveReleases; readonly runtime: Runtime },
-  { id, projectId, services }: Pick<Deployment, "id" | "projectId" | "services">,
+  deployment: Pick<Deployment, "id" | "plan" | "projectId" | "services">,
 ): Promise<void> {
+  const { id, projectId, services } = deployment;
   const live = await liveReleases.find(projectId);
   const needed = new Set(
     live?.deployment.id === id ? [] : live?.deployment.services.map(({ instanceId }) => instanceId),
   );
   const referred = new Set(services.map(({ instanceId }) => instanceId));
-  const own = (await runtime.list()).filter(
+  const own = (await runtime.list({ containers: usesContainers(deployment) })).filter(
     ({ deploymentId, instanceId }) => (deploymentId === id || referred.has(instanceId)) && !needed.has(instanceId),
   );
   for (const { instanceId } of own) await runtime.remove(instanceId, { graceMs: GRACE_MS });

@@ -1,20 +1,22 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Installation } from "../../ports/installation.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
-import { dropVolumes } from "./drop_volumes.ts";
+import { dropScope, dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 
 const GRACE_MS = 10_000;
 const DRAIN_MS = 40_000;
 
 export interface SweepReleasesPorts extends EndPreviewsPorts {
+  readonly installation: Installation;
   readonly projects: Projects;
 }
 
 /** Ends previews that are too many, and removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
 export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) {
-  const { deployments, liveReleases, projects, releaseFolders } = ports;
+  const { deployments, installation, liveReleases, projects, releaseFolders } = ports;
   const end = endPreviews(ports);
   const stop = stopIdle(ports);
   let under: Promise<void> | undefined;
@@ -32,7 +34,8 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
       const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
       const used = kept || occupied.has(id) || (await shares(id));
       if (used || id.startsWith("prepare-")) continue;
-      await dropVolumes(ports, deployment ?? { id, environment: "preview" });
+      if (deployment) await dropVolumes(ports, deployment);
+      else if (await installation.usesContainers()) await dropScope(ports, id);
       await releaseFolders.remove(id);
     }
     await endSurplus(previews);

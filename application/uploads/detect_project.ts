@@ -1,18 +1,43 @@
 import type { Detection } from "../../domain/detection/detection.ts";
 import { describedServices } from "../../domain/detection/described_services.ts";
-import { Failure } from "../../domain/failure.ts";
+import { containerNeed } from "../../domain/detection/container_need.ts";
+import { engineNeeded, Failure } from "../../domain/failure.ts";
+import type { RuntimeName } from "../../domain/project.ts";
+import type { ContainerEngine } from "../../ports/container_engine.ts";
 import type { ManifestParser } from "../../ports/manifest_parser.ts";
 import type { YamlReader } from "../../ports/yaml_reader.ts";
 import { loadCompose } from "../deployments/load_compose.ts";
 import { detectFiles, type ReadableTree } from "./detect_files.ts";
 
 export interface DetectProjectPorts {
+  readonly containerEngine: ContainerEngine;
   readonly manifestParser: ManifestParser;
+  /** What the operator said about how projects run that do not choose. */
+  readonly runtimePreset: RuntimeName | "auto";
   readonly yamlReader: YamlReader;
 }
 
-/** Says what the files of a tree are, as `detectFiles` does, and where a compose file tells their services, what it says with all it refers to; what is wrong with it is warned of. */
+/** Says what the files of a tree are and how they would be built; what stands in the way here is warned of. */
 export async function detectProject(ports: DetectProjectPorts, tree: ReadableTree): Promise<Detection> {
+  const detection = await detectAll(ports, tree);
+  const missing = await missingEngine(ports, detection);
+  return missing === undefined ? detection : { ...detection, warnings: [missing, ...detection.warnings] };
+}
+
+/** What a person is to be told who deploys this while it needs containers and there are none to be had. */
+async function missingEngine(
+  { containerEngine, runtimePreset }: DetectProjectPorts,
+  detection: Detection,
+): Promise<string | undefined> {
+  const need = containerNeed(detection);
+  if (need === undefined) return undefined;
+  if (runtimePreset === "process")
+    return `Cannot run this as a process: ${need}. Set the runtime of the project to "docker"`;
+  return (await containerEngine.answers()) ? undefined : engineNeeded(need).message;
+}
+
+/** Says what the files of a tree are, as `detectFiles` does, and where a compose file tells their services, what it says with all it refers to; what is wrong with it is warned of. */
+async function detectAll(ports: DetectProjectPorts, tree: ReadableTree): Promise<Detection> {
   const folders = new Set<string>();
   const detection = await detectFiles(ports.manifestParser, {
     ...tree,

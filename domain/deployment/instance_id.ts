@@ -37,6 +37,11 @@ export function inContainers({ services }: Pick<Deployment, "services">): boolea
   return services.some(({ instanceId }) => instanceId !== null && runnableKindOf(instanceId) === "image");
 }
 
+/** Tells whether anything of a deployment may be in containers or images; nothing of any other asks an engine. */
+export function usesContainers(deployment: Pick<Deployment, "plan" | "services">): boolean {
+  return deployment.plan.runtime === "docker" || inContainers(deployment);
+}
+
 /** Tells what an instance runs from. */
 export function runnableKindOf(instanceId: string): "folder" | "image" {
   return instanceId.endsWith(IN_CONTAINER) ? "image" : "folder";

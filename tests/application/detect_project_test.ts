@@ -4,9 +4,17 @@ import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { detectProject } from "../../application/uploads/detect_project.ts";
 import type { Detection } from "../../domain/detection/detection.ts";
 
-function found(files: Readonly<Record<string, string>>): Promise<Detection> {
+function found(
+  files: Readonly<Record<string, string>>,
+  { engine = true, runtimePreset = "auto" }: { engine?: boolean; runtimePreset?: "auto" | "docker" | "process" } = {},
+): Promise<Detection> {
   const paths = Object.keys(files).toSorted();
-  const ports = { manifestParser: new LibraryManifestParser(), yamlReader: new LibraryYamlReader() };
+  const ports = {
+    containerEngine: { answers: async () => engine },
+    manifestParser: new LibraryManifestParser(),
+    runtimePreset,
+    yamlReader: new LibraryYamlReader(),
+  };
   return detectProject(ports, {
     async *entries() {
       for (const path of paths) yield { path, type: "file" as const, size: files[path]!.length };
@@ -16,6 +24,27 @@ function found(files: Readonly<Record<string, string>>): Promise<Detection> {
 }
 
 describe("detectProject()", () => {
+  test.each([
+    ["a Dockerfile", { Dockerfile: "FROM scratch" }, "it is built by Dockerfile"],
+    ["an image", { "compose.yaml": "services: {db: {image: postgres}}" }, "its service db needs the image postgres"],
+  ])("warns of %s where no engine answers, and where processes are wanted", async (_, files, why) => {
+    const without = await found(files, { engine: false });
+    expect(without.warnings[0]).toBe(
+      `Cannot deploy this without Docker: ${why}, and no Docker engine answers. ` +
+        "Install Docker and start it (on Debian: apt-get install docker.io), or check DOCKER_HOST",
+    );
+    const asProcess = await found(files, { runtimePreset: "process" });
+    expect(asProcess.warnings[0]).toBe(
+      `Cannot run this as a process: ${why}. Set the runtime of the project to "docker"`,
+    );
+    expect((await found(files)).warnings.join()).not.toMatch(/Docker engine|as a process/);
+  });
+
+  test("warns of no engine where none is needed", async () => {
+    const { warnings } = await found({ "index.html": "Hi" }, { engine: false });
+    expect(warnings.join()).not.toContain("Docker");
+  });
+
   test("follows what a compose file includes, extends and is overridden by", async () => {
     const { projectType, services, warnings } = await found({
       "compose.yaml": "include: [db.yaml]\nservices:\n  web:\n    extends: {file: base.yaml, service: app}\n",

@@ -28,6 +28,14 @@ export function installationContract(
       expect(new Set([...ids, await installation.id()]).size).toBe(1);
     });
 
+    test("usesContainers() is true for all once it was noted, and stays so", async () => {
+      const { installation } = world();
+      await Promise.all(Array.from({ length: 3 }, () => installation.noteContainers()));
+      expect(await installation.usesContainers()).toBe(true);
+      await installation.noteContainers();
+      expect(await installation.usesContainers()).toBe(true);
+    });
+
     test("claim() stores the first owner for exactly one of several at once", async () => {
       const { installation, identities, members, organizations, users } = world();
       const before = await installation.founder();

@@ -1,5 +1,5 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import { inContainers } from "../../../domain/deployment/instance_id.ts";
+import { inContainers, usesContainers } from "../../../domain/deployment/instance_id.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import type { LiveRelease } from "../../../ports/live_releases.ts";
 import type { Instance } from "../../../ports/runtime.ts";
@@ -68,7 +68,8 @@ async function ownInstances({ deployment, ports }: Run, former: LiveRelease | un
   // It is noted that a deployment starts something before it does.
   if (!deployment.steps.some(({ name }) => name === "start")) return {};
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
-  const own = (await ports.runtime.list({ all: inContainers(deployment) })).filter(
+  const containers = usesContainers(deployment);
+  const own = (await ports.runtime.list({ all: inContainers(deployment), containers })).filter(
     ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
   );
   const publicly = publicServices(deployment);
@@ -250,7 +251,9 @@ export async function retire(run: Run, live: Pick<Deployment, "services"> = run.
   const { deployment } = run;
   if (deployment.environment === "preview") return;
   const needed = new Set(live.services.map(({ instanceId }) => instanceId));
-  const former = (await runtime.list()).filter(
+  const replaced = deployment.replaces === null ? undefined : await run.ports.deployments.get(deployment.replaces);
+  const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
+  const former = (await runtime.list({ containers })).filter(
     ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
   );
   const retired: Instance[] = [];

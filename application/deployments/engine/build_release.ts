@@ -45,9 +45,11 @@ async function isKept({ deployment, ports }: Run, artifactOf: string): Promise<b
   const records = await recordsOf(ports, deployment);
   for (const { filesOf = artifactOf, image, spec } of records) {
     if (filesOf !== artifactOf && !(await ports.releaseFolders.find(filesOf))?.finished) return false;
+    // What runs from a folder asks no engine: there may be none.
+    if (image === null) continue;
     const kept = new Set([artifactOf, filesOf]);
     const images = await Promise.all(Array.from(kept, (id) => ports.releaseImages.find(id, spec.name)));
-    if (image !== null && !images.some((found) => found?.image === image)) return false;
+    if (!images.some((found) => found?.image === image)) return false;
   }
   return records.length > 0;
 }
@@ -141,8 +143,10 @@ async function holds({ deployment, ports }: Run, folder: string): Promise<boolea
 async function planned(run: Run, found: Detection): Promise<DeploymentPlan> {
   const { deployment, environment, settings } = run;
   const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
-  const { containerEngine } = run.ports;
-  return { ...plan, runtime: await chooseRuntime({ plan, found }, { containerEngine, preset: run.settings.runtime }) };
+  const { containerEngine, installation } = run.ports;
+  const runtime = await chooseRuntime({ plan, found }, { containerEngine, preset: settings.runtime });
+  if (runtime === "docker") await installation.noteContainers();
+  return { ...plan, runtime };
 }
 
 function described({ language }: Detection, plan: DeploymentPlan): string {

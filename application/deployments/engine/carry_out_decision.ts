@@ -1,6 +1,6 @@
 import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
-import { inContainers } from "../../../domain/deployment/instance_id.ts";
+import { inContainers, usesContainers } from "../../../domain/deployment/instance_id.ts";
 import { happen, type Happening } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { cleanImages } from "../clean_images.ts";
@@ -137,7 +137,9 @@ async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): 
 /** Removes what runs of the release before that is not part of this one. */
 async function removeBegun({ deployment, ports }: Run, which: (instance: Instance) => boolean): Promise<void> {
   const needed = new Set(deployment.services.map(({ instanceId }) => instanceId));
-  const begun = (await ports.runtime.list({ all: inContainers(deployment) })).filter(
+  const replaced = deployment.replaces === null ? undefined : await ports.deployments.get(deployment.replaces);
+  const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
+  const begun = (await ports.runtime.list({ all: inContainers(deployment), containers })).filter(
     (instance) => instance.deploymentId === deployment.replaces && !needed.has(instance.instanceId) && which(instance),
   );
   for (const { instanceId } of begun) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
@@ -159,7 +161,7 @@ async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promis
     () => retire(run, { services: live?.services ?? [] }),
     drop,
     () => cleanReleases(run.ports, run.settings.rollbackWindow)(project),
-    () => cleanImages(run.ports)(),
+    async () => ([run.deployment, ...(live ? [live] : [])].some(usesContainers) ? cleanImages(run.ports)() : undefined),
   ];
   for (const work of works) {
     try {

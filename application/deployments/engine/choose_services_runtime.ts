@@ -1,7 +1,8 @@
-import { Failure, invalid } from "../../../domain/failure.ts";
+import { engineNeeded, invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../../domain/composition/service_spec.ts";
 import type { ContainerEngine } from "../../../ports/container_engine.ts";
+import { ENGINE_MS } from "./choose_runtime.ts";
 
 /** What runs services: all of them as containers, or all as processes; what cannot be is refused before anything is started. */
 export async function chooseServicesRuntime(
@@ -9,18 +10,14 @@ export async function chooseServicesRuntime(
   { wanted, containerEngine }: { readonly wanted: RuntimeName | "auto"; readonly containerEngine: ContainerEngine },
 ): Promise<RuntimeName> {
   const unfit = specs.map(unfitForProcess).find((reason) => reason !== undefined);
-  if (wanted === "docker") return wanted;
   if (wanted === "process" && unfit) {
     throw invalid("runtime_unsupported", `${unfit}. Set the runtime of the project to "docker"`);
   }
   if (wanted === "process") return wanted;
-  if (await containerEngine.answers()) return "docker";
+  if (await containerEngine.answers({ withinMs: ENGINE_MS })) return "docker";
+  if (wanted === "docker") throw engineNeeded("it is to run in containers");
   if (!unfit) return "process";
-  throw new Failure(
-    "unavailable",
-    "engine_away",
-    `${unfit}, and Docker does not answer. Start Docker and deploy again`,
-  );
+  throw engineNeeded(unfit.replace(/^Cannot run (.*) as a process: /, "$1 cannot run as a process: "));
 }
 
 /** Why a service cannot run as a process. */

@@ -30,8 +30,9 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   const specs = given ? withVariables(run, given) : await fromSource(run, found!);
   if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
   await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(run.project, specs);
-  const { containerEngine } = run.ports;
+  const { containerEngine, installation } = run.ports;
   const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
+  if (runtime === "docker") await installation.noteContainers();
   const recognised: ServiceSpec[] = [];
   for (const spec of specs) recognised.push(await recognise(run, spec, runtime));
   checkSwaps(recognised, { sites: true });

@@ -16,6 +16,7 @@ import type { Edge } from "../../../ports/edge.ts";
 import type { HealthProbe } from "../../../ports/health_probe.ts";
 import type { HostFolders } from "../../../ports/host_folders.ts";
 import type { ImageBuilder } from "../../../ports/image_builder.ts";
+import type { Installation } from "../../../ports/installation.ts";
 import type { ImageRegistry } from "../../../ports/image_registry.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
 import type { ManifestParser } from "../../../ports/manifest_parser.ts";
@@ -45,6 +46,7 @@ export interface EnginePorts {
   readonly hostFolders: HostFolders;
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;
+  readonly installation: Installation;
   readonly liveReleases: LiveReleases;
   readonly manifestParser: ManifestParser;
   readonly projects: Projects;

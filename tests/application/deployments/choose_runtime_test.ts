@@ -36,7 +36,13 @@ describe("chooseRuntime()", () => {
     ["an app where the operator wants processes", { preset: "process" }, "process"],
     ["an app that wants containers, of no known tools", { plan: { runtime: "docker" }, recipe: false }, "no_image"],
     ["a Dockerfile", { plan: { projectType: "docker" } }, "docker"],
-    ["a Dockerfile where no engine answers", { plan: { projectType: "docker" }, engine: false }, "docker"],
+    ["a Dockerfile where no engine answers", { plan: { projectType: "docker" }, engine: false }, "engine_away"],
+    ["an app that wants containers where none answers", { plan: { runtime: "docker" }, engine: false }, "engine_away"],
+    [
+      "a site of files that wants containers",
+      { plan: { projectType: "static", runtime: "docker" }, engine: false },
+      "docker",
+    ],
     [
       "a Dockerfile where processes are wanted",
       { plan: { projectType: "docker" }, preset: "process" },
