@@ -77,7 +77,7 @@ const processApp = (version: string) => ({ "server.js": APP, version });
 const WHAT = "20 redeployments and 5 rollbacks under constant requests: none fails, none goes back to an old version";
 
 test.concurrent(`${WHAT}, as processes`, async () => {
-  await using slipway = await SlipwayProcess.start({ SLIPWAY_RUNTIME: "process", ROLLBACK_WINDOW: "30" });
+  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "30" });
   const app = { files: processApp, settings: { startCommand: "bun server.js" } };
   await bothUnderLoad(slipway, app);
 });

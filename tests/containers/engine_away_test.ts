@@ -17,12 +17,24 @@ describe("when the engine is stopped and started", () => {
     await using source = await SourceFolder.of(app("v1"));
     const project = await TestProject.create(slipway, { name: "away", localPath: source.path });
     const first = await project.deployed();
+    await using plainSource = await SourceFolder.example("bun-server");
+    const plain = await TestProject.create(slipway, {
+      name: "plain",
+      localPath: plainSource.path,
+      runtime: "process",
+    });
+    const plainFirst = await plain.deployed();
     const page = () => project.page().catch(() => "");
     for (const step of ["build", "health"] as const) {
       await source.write(app("v2", true));
       const struck = await project.deploy();
       await project.reached(struck, step);
       await engine.stop();
+      // What runs as processes notices nothing.
+      await plain.deployed(await plain.again(plainFirst, "redeploy", {}));
+      const plainBack = await plain.deployed(await plain.again(plainFirst, "rollback"));
+      expect(await plain.page()).toStartWith("Hello");
+      expect((await plain.call("POST", `/api/deployments/${plainBack}/restart`)).status).toBe(200);
       const failed = await project.settled(struck);
       expect(failed.status).toBe("failed");
       expect(failed.error).toMatchObject({ code: expect.any(String), step: expect.any(String) });

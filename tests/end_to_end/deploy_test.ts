@@ -19,8 +19,10 @@ describe("deployments", () => {
   let git: GitServer;
   beforeAll(async () => {
     git = await GitServer.start();
-    const settings = { BUILD_CONCURRENCY: "8", SLIPWAY_RUNTIME: "process" };
-    slipway = await SlipwayProcess.start({ ...settings, GITHOST_WEB_URL: `http://127.0.0.1:${git.port}` });
+    slipway = await SlipwayProcess.start({
+      BUILD_CONCURRENCY: "8",
+      GITHOST_WEB_URL: `http://127.0.0.1:${git.port}`,
+    });
   });
   afterAll(async () => {
     await slipway?.[Symbol.asyncDispose]();
@@ -148,30 +150,32 @@ describe("deployments", () => {
     expect(await project.page()).toBe("one");
     expect((await project.get(exact)).commitSha).toBe(one);
   });
+});
 
-  test.concurrent("what cannot start leaves its reason, and the release before it serves on", async () => {
-    await using source = await SourceFolder.of({ "server.js": server("one") });
-    const project = await TestProject.create(slipway, {
-      name: "failing",
-      localPath: source.path,
-      startCommand: "bun server.js",
-    });
-    await project.deployed();
-    for (const [code, script] of [
-      ["crash_loop", "console.error('no luck'); process.exit(3)"],
-      ["health_failed", `${server("late")}; setTimeout(() => process.exit(1), 2_000)`],
-    ] as const) {
-      await source.write({ "server.js": script });
-      const visits: string[] = [];
-      const seen = new AbortController();
-      const visiting = (async () => {
-        for (; !seen.signal.aborted; await Bun.sleep(20)) visits.push(await project.page());
-      })();
-      const id = await project.deploy();
-      expect(await project.settled(id)).toMatchObject({ status: "failed", error: { code } });
-      seen.abort();
-      await visiting;
-      expect(new Set(visits)).toEqual(new Set(["one"]));
-    }
+test("what cannot start leaves its reason, and the release before it serves on", async () => {
+  // Longer than what fails here is up.
+  await using slipway = await SlipwayProcess.start({ PROBATION_SECONDS: "3" });
+  await using source = await SourceFolder.of({ "server.js": server("one") });
+  const project = await TestProject.create(slipway, {
+    name: "failing",
+    localPath: source.path,
+    startCommand: "bun server.js",
   });
+  await project.deployed();
+  for (const [code, script] of [
+    ["crash_loop", "console.error('no luck'); process.exit(3)"],
+    ["health_failed", `${server("late")}; setTimeout(() => process.exit(1), 2_000)`],
+  ] as const) {
+    await source.write({ "server.js": script });
+    const visits: string[] = [];
+    const seen = new AbortController();
+    const visiting = (async () => {
+      for (; !seen.signal.aborted; await Bun.sleep(20)) visits.push(await project.page());
+    })();
+    const id = await project.deploy();
+    expect(await project.settled(id)).toMatchObject({ status: "failed", error: { code } });
+    seen.abort();
+    await visiting;
+    expect(new Set(visits)).toEqual(new Set(["one"]));
+  }
 });

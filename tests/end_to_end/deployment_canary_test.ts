@@ -94,7 +94,7 @@ const WHAT = "secrets that a build prints, in any form, are in no log, event, an
 
 test(`${WHAT}, of a process`, async () => {
   await using database = await testDatabase({ prepare: migrate });
-  const settings = { DATABASE_URL: database.url, SLIPWAY_RUNTIME: "process", LOG_LEVEL: "debug" };
+  const settings = { DATABASE_URL: database.url, LOG_LEVEL: "debug" };
   await using slipway = await SlipwayProcess.start(settings);
   await searched({ slipway, databaseUrl: database.url });
 });

@@ -10,7 +10,7 @@ setDefaultTimeout(120_000);
 const SERVER = 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("preview") });';
 
 test("of many deployments only the live one, the window and the pinned ones keep their files", async () => {
-  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "2", SLIPWAY_RUNTIME: "process" });
+  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "2" });
   await using source = await SourceFolder.of({ "index.html": "0" });
   const project = await TestProject.create(slipway, {
     name: "window",
@@ -41,7 +41,7 @@ test("of many deployments only the live one, the window and the pinned ones keep
 });
 
 test("of many previews only the newest and the pinned ones run, have an address and keep their files", async () => {
-  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "1", SLIPWAY_RUNTIME: "process" });
+  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "1" });
   await using source = await SourceFolder.of({ "server.ts": SERVER });
   const settings = { name: "previews", localPath: source.path, startCommand: "bun server.ts" };
   const project = await TestProject.create(slipway, settings);

@@ -60,7 +60,7 @@ function lastOf(seen: readonly string[]): number {
 }
 
 test("a feed cut 200 times at random and resumed, over a restart of the server, equals what is stored", async () => {
-  await using slipway = await SlipwayProcess.start({ SLIPWAY_RUNTIME: "process" });
+  await using slipway = await SlipwayProcess.start();
   await using source = await SourceFolder.of({ "print.ts": printing(4_000, 20, 30) });
   const project = await printingProject(slipway, source);
   const id = await project.deploy();
@@ -100,7 +100,7 @@ test("a feed cut 200 times at random and resumed, over a restart of the server, 
 });
 
 test("500 who watch a deployment of 20,000 lines miss nothing, and the server's memory is bounded", async () => {
-  await using slipway = await SlipwayProcess.start({ SLIPWAY_RUNTIME: "process" });
+  await using slipway = await SlipwayProcess.start();
   await using source = await SourceFolder.of({ "print.ts": printing(LINES, 500, 10) });
   const project = await printingProject(slipway, source);
   const id = await project.deploy({ start: false });

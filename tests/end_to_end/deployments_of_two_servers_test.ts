@@ -24,7 +24,6 @@ test("100 deployments of 20 projects by two servers, one killed in the middle: e
     DATABASE_URL: database.url,
     SLIPWAY_DATA: place.data,
     SLIPWAY_ADMIN_TOKEN: newToken(),
-    SLIPWAY_RUNTIME: "process",
     BUILD_CONCURRENCY: "4",
   };
   await using a = await SlipwayProcess.start(settings);

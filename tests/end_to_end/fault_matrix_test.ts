@@ -22,7 +22,7 @@ async function faultyServer(settings: Settings): Promise<FaultyServer> {
     await SlipwayProcess.start({
       DATABASE_URL: Object.assign(new URL(url), { port: String(gate.port) }).href,
       SLIPWAY_ADMIN_TOKEN: newToken(),
-      SLIPWAY_RUNTIME: "process",
+      PROBATION_SECONDS: "3",
       ...settings,
     }),
   );

@@ -2,6 +2,7 @@ import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/token.ts";
 import { run } from "./command.ts";
+import { DOCKER_HOST } from "./docker_world.ts";
 import { SlipwayProcess } from "./slipway_process.ts";
 import { type TcpGate, tcpGate } from "./tcp_gate.ts";
 import { testDatabase } from "./test_database.ts";
@@ -37,6 +38,7 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
       DATABASE_URL: Object.assign(new URL(url), { port: String(gate.port) }).href,
       SLIPWAY_ADMIN_TOKEN: newToken(),
       SLIPWAY_RUNTIME: "docker",
+      DOCKER_HOST,
       ...settings,
     }),
   );

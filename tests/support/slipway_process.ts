@@ -23,6 +23,9 @@ export interface TemporaryPlace extends AsyncDisposable {
   readonly data: string;
 }
 
+/** The address of an engine on a machine that has none. */
+export const NO_ENGINE = "unix:///nonexistent/docker.sock";
+
 const ROOT = join(import.meta.dir, "../..");
 const READY = /^Next, in another terminal.*\n.*\n/m;
 
@@ -140,8 +143,14 @@ export class SlipwayProcess implements AsyncDisposable {
   /** The settings it is started with. */
   get settings(): Settings {
     const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort) };
-    // Whatever engine the machine has: what a test wants to run in containers says so.
-    return { ...ports, SLIPWAY_RUNTIME: "process", SLIPWAY_DATA: this.folder, ...this.#settings };
+    // Whatever engine the machine has, there is none for a test that does not name one.
+    return {
+      ...ports,
+      DOCKER_HOST: NO_ENGINE,
+      PROBATION_SECONDS: "0.3",
+      SLIPWAY_DATA: this.folder,
+      ...this.#settings,
+    };
   }
 
   get program(): RunningProgram {

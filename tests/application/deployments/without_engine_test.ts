@@ -55,6 +55,11 @@ async function sceneWithoutEngine() {
   return Object.assign(scene, { asked });
 }
 
+const services = (jobs: string) => [
+  { name: "web", rootDirectory: "web", startCommand: "serve web", ports: [3000] },
+  { name: "jobs", rootDirectory: "jobs", startCommand: `serve ${jobs}` },
+];
+
 const PROCESS: ProjectSettings = { gitUrl: REPOSITORY, runtime: "process" };
 
 describe("a project that runs as processes, where no engine answers", () => {
@@ -104,10 +109,6 @@ describe("a project that runs as processes, where no engine answers", () => {
     await using scene = await sceneWithoutEngine();
     const part = APP["package.json"]!;
     scene.known.git[REPOSITORY] = { commits: [commit("a1", { "web/package.json": part, "jobs/package.json": part })] };
-    const services = (jobs: string) => [
-      { name: "web", rootDirectory: "web", startCommand: "serve web", ports: [3000] },
-      { name: "jobs", rootDirectory: "jobs", startCommand: `serve ${jobs}` },
-    ];
     const project = await scene.project({ ...PROCESS, publicEndpoints: [{ service: "web" }] });
     await next(scene, project, { services: services("jobs") });
     scene.memory.runtime.scripts.set("serve badly", { does: "ends", code: 3 });
