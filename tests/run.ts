@@ -1,35 +1,36 @@
-import { baseImage } from "./support/base_image.ts";
 import { say } from "./support/command.ts";
-import { dockerEngine } from "./support/docker_engine.ts";
+import { type EngineLane, engineLanes, type Lane, plainLane } from "./support/lane.ts";
+import { removeLeftNetworks } from "./support/lane_network.ts";
+import type { Provision } from "./support/prepare_lane.ts";
 import { type GroupResult, runGroup, type TestCount } from "./support/run_group.ts";
 import { type TestGroup, testGroups } from "./support/test_groups.ts";
-import { removeTestLeftovers } from "./support/test_leftovers.ts";
-import { toolchainImage } from "./support/toolchain_image.ts";
 import { testPrograms } from "./support/test_programs.ts";
 
 const MINUTES = 60_000;
+const LIMIT = 30 * MINUTES;
 
-/** Runs the quick groups and then the others, with the servers they need, which are gone afterwards. */
+/** Lanes with what they need, and the groups that each may run, in this order; what several may run is run by the one that comes to it first. */
+type Plan = readonly { readonly lane: Lane; readonly groups: readonly TestGroup[] }[];
+
+/** Runs every group, in as many lanes as there are kinds of them, with the servers they need, which are gone afterwards. */
 async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promise<GroupResult> {
-  await using servers = new AsyncDisposableStack();
-  if (groups.some(({ needsServers }) => needsServers)) {
-    await testPrograms();
-    servers.use(await dockerEngine());
-    await baseImage();
-    await removeTestLeftovers();
-    servers.defer(removeTestLeftovers);
-  }
-  const slow = groups.filter(({ needsServers }) => needsServers);
-  // What takes long to make is made meanwhile.
-  const image = slow.length > 0 ? toolchainImage() : undefined;
-  const quick = groups.filter(({ needsServers }) => !needsServers);
-  const results = await twoAtOnce([quick, quick], { timeout: 20 * MINUTES, signal });
-  await image;
-  // What keeps the engine busy runs one after the other, beside what mostly waits.
-  const { heavy = [], light = [] } = Object.groupBy(slow, ({ name }) =>
-    /^containers\b/.test(name) ? "heavy" : "light",
+  await using opened = new AsyncDisposableStack();
+  const of = (...kinds: readonly string[]) => groups.filter(({ kind }) => kinds.includes(kind));
+  if (of("machine", "containers", "docker").length > 0) await testPrograms();
+  // What takes long to get ready is got ready meanwhile.
+  const engines = prepared(of("containers"), of("docker"), opened);
+  engines.catch(() => {});
+  const plain = plainLane();
+  const results = await runLanes(
+    [
+      { lane: plain, groups: of("fast") },
+      { lane: plain, groups: of("fast") },
+    ],
+    signal,
   );
-  results.push(...(await twoAtOnce([[...heavy, ...light], light], { timeout: 60 * MINUTES, signal })));
+  const machine = { lane: plain, groups: of("machine") };
+  const withEngines = (await engines).map(({ lane, groups: own }) => ({ lane, groups: [...own, ...machine.groups] }));
+  results.push(...(await runLanes([...withEngines, machine], signal)));
   const sum = (pick: (each: TestCount) => number) => results.reduce((total, each) => total + pick(each), 0);
   return {
     passed: sum((each) => each.passed),
@@ -39,30 +40,52 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   };
 }
 
-/**
- * Runs groups in two lanes, as tests wait more than they work; what both may run is run by the one that comes to it first. One lane is watched as it
- * runs; what is said in the other is shown group by group.
- */
-async function twoAtOnce(
-  [first, second]: readonly [readonly TestGroup[], readonly TestGroup[]],
-  options: { readonly timeout: number; readonly signal: AbortSignal },
-): Promise<GroupResult[]> {
+/** The lanes of what needs an engine, with all that their tests build on. */
+async function prepared(
+  containers: readonly TestGroup[],
+  docker: readonly TestGroup[],
+  opened: AsyncDisposableStack,
+): Promise<Plan> {
+  const wanted = [containers, docker].filter((each) => each.length > 0);
+  if (wanted.length === 0) return [];
+  await removeLeftNetworks();
+  const lanes = (await engineLanes(wanted.length)).map((lane) => opened.use(lane));
+  const plan = lanes.map((lane, index) => ({
+    lane,
+    // Where there is only one engine, its tests run one after the other.
+    groups: index === lanes.length - 1 ? wanted.slice(index).flat() : wanted[index]!,
+  }));
+  await Promise.all(plan.map(({ lane, groups }) => prepare(lane, groups)));
+  return plan;
+}
+
+function prepare(lane: EngineLane, groups: readonly TestGroup[]): Promise<void> {
+  const files = groups.flatMap((group) => group.files).join();
+  const wanted: Provision[] = ["tiny"];
+  if (/ecosystems|canary/.test(files)) wanted.push("toolchains");
+  if (/s3_|backup_preflight/.test(files)) wanted.push("s3");
+  return lane.prepare(wanted);
+}
+
+/** Runs lanes side by side, as tests wait more than they work. One is watched as it runs; what is said in the others is shown group by group. */
+async function runLanes(plan: Plan, signal: AbortSignal): Promise<GroupResult[]> {
   const results: GroupResult[] = [];
   const begun = new Set<TestGroup>();
-  const lane = async (groups: readonly TestGroup[], output: "inherit" | "later") => {
+  const work = plan.map(async ({ lane, groups }, index) => {
     for (const group of groups) {
       if (begun.has(group)) continue;
       begun.add(group);
       const start = performance.now();
-      const result = await runGroup(group, { ...options, folder: process.cwd(), output });
+      const output = index === 0 ? "inherit" : "later";
+      const result = await runGroup(group, { folder: process.cwd(), timeout: LIMIT, signal, output, lane });
       results.push(result);
       const seconds = ((performance.now() - start) / 1_000).toFixed(0);
       say(`Group "${group.name}" took ${seconds} s: ${result.passed} tests passed and ${result.failed} failed`);
-      options.signal.throwIfAborted();
+      signal.throwIfAborted();
     }
-  };
-  await Promise.all([lane(first, "inherit"), lane(second, "later")]);
-  options.signal.throwIfAborted();
+  });
+  await Promise.all(work);
+  signal.throwIfAborted();
   return results;
 }
 

@@ -17,7 +17,7 @@ async function resultOf(files: Readonly<Record<string, string>>, timeout = 30_00
   for (const [name, source] of Object.entries(files)) {
     await writeFile(join(folder, name), `import { describe, expect, test } from "bun:test";\n${source}`);
   }
-  const group = { name: "sample", files: Object.keys(files), needsServers: false };
+  const group = { name: "sample", files: Object.keys(files), kind: "fast" as const };
   return runGroup(group, { folder, timeout, signal: new AbortController().signal, output: "ignore" });
 }
 

@@ -6,25 +6,35 @@ import { run, say } from "./command.ts";
 /** What every image of the tests is built on. */
 export const BASE_IMAGE = "debian:bookworm-slim";
 
-/** Makes sure the base image is there: pulled, or put together from packages where no registry answers. */
-export async function baseImage(tag = BASE_IMAGE): Promise<void> {
-  if ((await run(["docker", "image", "inspect", tag])).ok) return;
+/** Makes sure that an engine has the base image: pulled, or put together from packages where no registry answers. */
+export async function baseImage(
+  host = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock",
+  tag = BASE_IMAGE,
+): Promise<void> {
+  const docker = (...words: readonly string[]) => run(["docker", "--host", host, ...words], { timeout: 120_000 });
+  if ((await docker("image", "inspect", tag)).ok) return;
   say(`Pulling ${tag} …`);
-  if ((await run(["docker", "pull", "--quiet", tag], { timeout: 120_000 })).ok) return;
+  if ((await docker("pull", "--quiet", tag)).ok) return;
   say(`Building ${tag} from Debian packages …`);
   const folder = await mkdtemp(join(tmpdir(), "slipway-base-"));
   try {
     const built = await run(["debootstrap", "--variant=minbase", "bookworm", folder]);
     if (!built.ok) throw new Error(`Cannot build ${tag}: ${built.lastLine}`);
-    await importFolder(folder, tag);
+    await piped(["tar", "-C", folder, "-c", "."], ["docker", "--host", host, "import", "-", tag]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function importFolder(folder: string, tag: string): Promise<void> {
-  const archive = Bun.spawn(["tar", "-C", folder, "-c", "."], { stdio: ["ignore", "pipe", "inherit"] });
-  const imported = Bun.spawn(["docker", "import", "-", tag], { stdio: [archive.stdout, "ignore", "inherit"] });
-  const codes = await Promise.all([archive.exited, imported.exited]);
-  if (codes.some((code) => code !== 0)) throw new Error(`Cannot import ${tag} into Docker`);
+/** Gives an engine the base image of another, unless it has it. */
+export async function copyBaseImage(from: string, to: string, tag = BASE_IMAGE): Promise<void> {
+  if ((await run(["docker", "--host", to, "image", "inspect", tag])).ok) return;
+  await piped(["docker", "--host", from, "save", tag], ["docker", "--host", to, "load"]);
+}
+
+async function piped(from: readonly string[], into: readonly string[]): Promise<void> {
+  const giver = Bun.spawn([...from], { env: process.env, stdio: ["ignore", "pipe", "inherit"] });
+  const taker = Bun.spawn([...into], { env: process.env, stdio: [giver.stdout, "ignore", "inherit"] });
+  const codes = await Promise.all([giver.exited, taker.exited]);
+  if (codes.some((code) => code !== 0)) throw new Error(`Cannot run ${from.join(" ")} into ${into.join(" ")}`);
 }

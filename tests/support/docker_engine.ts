@@ -16,9 +16,14 @@ export async function dockerEngine(): Promise<AsyncDisposable> {
   return (await startDaemon([])) ?? (await startDaemon(["--storage-driver=vfs"])) ?? (await giveUp());
 }
 
-/** Tells whether a Docker Engine answers. */
+/** Tells whether the Docker Engine of the machine answers. */
 export async function dockerAnswers(): Promise<boolean> {
   return (await run(["docker", "version"], { timeout: 20_000 })).ok;
+}
+
+/** Tells whether a Docker Engine answers at an address. */
+export async function dockerAt(host: string): Promise<boolean> {
+  return (await run(["docker", "--host", host, "version"], { timeout: 20_000 })).ok;
 }
 
 async function startDaemon(options: readonly string[]): Promise<AsyncDisposable | undefined> {

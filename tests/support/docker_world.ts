@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
 import { DockerVolumes } from "../../adapters/docker/docker_volumes.ts";
 import { OwnContainers } from "../../adapters/docker/own_containers.ts";
@@ -47,12 +48,21 @@ const built = new Map<string, Promise<string>>();
 
 /** The digest of an image with a shell and a web server, built when it is not there yet. */
 export function tinyImage(target: "tiny" | "furnished" = "tiny"): Promise<string> {
-  const known = built.get(target);
-  if (known) return known;
-  const words = ["build", "--quiet", "--tag", `slipway-test-${target}`, "--target", target, TINY];
-  const image = docker(DOCKER_HOST, ...words);
+  const image = built.get(target) ?? found(target);
   built.set(target, image);
   return image;
+}
+
+/** By what it is made from: what is there is not built again beneath those who use it. */
+async function found(target: string): Promise<string> {
+  const text = await readFile(`${TINY}/Dockerfile`, "utf8");
+  const version = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 12);
+  const [name, named] = [`slipway-test-${target}`, `slipway-test-${target}:${version}`];
+  const inspect = () => run(["docker", "--host", DOCKER_HOST, "image", "inspect", "--format", "{{.Id}}", named]);
+  if (!(await inspect()).ok) {
+    await docker(DOCKER_HOST, "build", "--quiet", "--tag", named, "--tag", name, "--target", target, TINY);
+  }
+  return (await inspect()).output.trim();
 }
 
 /** Opens a runtime that watches unless told otherwise; disposing it removes everything of its installation. */

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { say } from "./command.ts";
+import type { Lane } from "./lane.ts";
 import type { TestGroup } from "./test_groups.ts";
 import { readTestReport, type TestFailure } from "./test_report.ts";
 
@@ -23,8 +24,10 @@ export interface RunOptions {
   readonly timeout: number;
   /** Ends the run, and what it has started. */
   readonly signal: AbortSignal;
-  /** What happens to the output of the tests; it is shown as it comes unless told otherwise. */
+  /** What happens to the output of the tests; by default it is shown as it comes. */
   readonly output?: "inherit" | "later" | "ignore";
+  /** Where the tests run; by default beside this process. */
+  readonly lane?: Pick<Lane, "environment" | "inside">;
 }
 
 /** Runs one group in a process of its own, its output shown; a file without any result counts as failed. */
@@ -49,11 +52,16 @@ async function runTests(
   { name, files }: TestGroup,
   options: RunOptions & { readonly report: string; readonly shown: Shown },
 ): Promise<boolean> {
-  const { folder, timeout, signal, report, shown } = options;
+  const { folder, timeout, signal, report, shown, lane } = options;
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const command = [process.execPath, "test", "--timeout=30000", ...reporter, ...files.map((file) => `./${file}`)];
   // A group of processes of its own, so that whatever the tests started ends with them.
-  const tests = Bun.spawn(command, { cwd: folder, detached: true, stdio: ["ignore", shown, shown] });
+  const tests = Bun.spawn([...(lane?.inside(command) ?? command)], {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, ...lane?.environment },
+    stdio: ["ignore", shown, shown],
+  });
   const end = () => endProcesses(tests.pid);
   const limit = setTimeout(() => {
     say(`The tests of "${name}" were ended: they took longer than ${timeout / 1_000} seconds`);

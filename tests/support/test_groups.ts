@@ -1,11 +1,14 @@
 import { Glob } from "bun";
 
+/** What groups need: those of `containers` and `docker` have an engine, each another one; what is `fast` runs within a minute. */
+export type GroupKind = "fast" | "machine" | "containers" | "docker";
+
 /** Test files that run together in one process. */
 export interface TestGroup {
   readonly name: string;
   readonly files: readonly string[];
-  /** Whether it may need Docker and other servers. */
-  readonly needsServers: boolean;
+  /** What it needs: nothing, what the machine has, or an engine of one of two lanes. */
+  readonly kind: GroupKind;
 }
 
 /** What is to be run. */
@@ -29,17 +32,31 @@ export async function testGroups({ fastOnly, paths }: TestSelection): Promise<Te
   const fastPaths = await pathsOfFastTests();
   const isFast = (file: string) => fastPaths.some((path) => within(file, path));
   const runs = [...chosen.filter(isFast), ...(fastOnly ? [] : chosen.filter((file) => !isFast(file)))];
-  return [...Map.groupBy(runs, (file) => file.split("/")[1] ?? file)].flatMap(([name, files]) =>
-    files.every(isFast) ? [{ name, files, needsServers: false }] : parts(name, files),
+  return [...Map.groupBy(runs, (file) => nameOf(file, isFast(file)))].flatMap(([name, files]) =>
+    isFast(files[0]!) ? [{ name, files, kind: "fast" as const }] : parts(name, files),
   );
+}
+
+function nameOf(file: string, isFast: boolean): string {
+  const folder = file.split("/")[1] ?? file;
+  return !isFast && folder === "integration" && kindOf(file) === "docker" ? "integration with Docker" : folder;
 }
 
 function parts(name: string, files: readonly string[]): TestGroup[] {
   return Array.from({ length: Math.ceil(files.length / PART) }, (_, index) => ({
     name: `${name}, part ${index + 1}`,
     files: files.slice(index * PART, (index + 1) * PART),
-    needsServers: true,
+    kind: kindOf(files[0]!),
   }));
+}
+
+/** Adapters of Docker, and of what runs in containers of it: an S3 and an SSH server. */
+const WITH_DOCKER =
+  /^tests\/integration\/(docker_|container_engine|generated_dockerfile|backup_preflight|remote_hosts|s3_|sftp_)/;
+
+function kindOf(file: string): GroupKind {
+  if (file.startsWith("tests/containers/")) return "containers";
+  return WITH_DOCKER.test(file) ? "docker" : "machine";
 }
 
 /** The paths of `test:fast`, so that the list exists once. */

@@ -1,0 +1,82 @@
+import { readdir } from "node:fs/promises";
+import { run } from "./command.ts";
+
+const PREFIX = "slipway-lane-";
+const PROGRAMS = ["ip", "iptables", "iptables-save", "nsenter"];
+
+/** A network namespace with a way out; whatever runs in it has loopback, ports and bridges of its own. */
+export interface LaneNetwork extends AsyncDisposable {
+  /** Runs a command in it. */
+  inside(command: readonly string[]): readonly string[];
+}
+
+/** Opens the network of one lane of this run; `undefined` where namespaces cannot be made, as without root. */
+export async function laneNetwork(lane: number): Promise<LaneNetwork | undefined> {
+  if (process.getuid?.() !== 0 || PROGRAMS.some((program) => !Bun.which(program))) return undefined;
+  const name = `${PREFIX}${process.pid}-${lane}`;
+  // Names of interfaces are short.
+  const link = `slt${process.pid.toString(36)}${lane}`;
+  const [outer, inner] = addresses(lane);
+  await using undo = new AsyncDisposableStack();
+  if (!(await run(["ip", "netns", "add", name])).ok) return undefined;
+  undo.defer(() => quietly(["ip", "netns", "delete", name]));
+  const inside = (command: readonly string[]) => ["nsenter", `--net=/run/netns/${name}`, "--", ...command];
+  await must(["ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name]);
+  undo.defer(() => quietly(["ip", "link", "delete", link]));
+  await must(["ip", "address", "add", `${outer}/30`, "dev", link]);
+  await must(["ip", "link", "set", link, "up"]);
+  await must(inside(["ip", "address", "add", `${inner}/30`, "dev", "eth0"]));
+  await must(inside(["ip", "link", "set", "eth0", "up"]));
+  await must(inside(["ip", "link", "set", "lo", "up"]));
+  await must(inside(["ip", "route", "add", "default", "via", outer]));
+  await Bun.write("/proc/sys/net/ipv4/ip_forward", "1");
+  const comment = ["-m", "comment", "--comment", name];
+  const rules = [
+    ["-t", "nat", "-A", "POSTROUTING", "-s", inner, "!", "-o", link, ...comment, "-j", "MASQUERADE"],
+    ["-t", "filter", "-I", "FORWARD", "-i", link, ...comment, "-j", "ACCEPT"],
+    ["-t", "filter", "-I", "FORWARD", "-o", link, ...comment, "-j", "ACCEPT"],
+  ];
+  for (const rule of rules) {
+    await must(["iptables", "-w", ...rule]);
+    undo.defer(() => quietly(["iptables", "-w", ...rule.map((word) => (/^-[AI]$/.test(word) ? "-D" : word))]));
+  }
+  const lifetime = undo.move();
+  return { inside, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+}
+
+/** Removes the networks of runs that were killed. */
+export async function removeLeftNetworks(): Promise<void> {
+  const names = (await readdir("/run/netns").catch(() => [])).filter((name) => name.startsWith(PREFIX));
+  for (const name of names.filter((each) => !isAlive(Number(each.slice(PREFIX.length).split("-")[0])))) {
+    for (const table of ["nat", "filter"]) {
+      const { output } = await run(["iptables-save", "-t", table]);
+      for (const rule of output.split("\n").filter((line) => line.startsWith("-A ") && line.includes(`${name} `)))
+        await quietly(["iptables", "-w", "-t", table, "-D", ...rule.replaceAll('"', "").split(" ").slice(1)]);
+    }
+    await quietly(["ip", "netns", "delete", name]);
+  }
+}
+
+/** Both ends of a lane's link, in a range of their own for each lane and, as far as it goes, each run. */
+function addresses(lane: number): readonly [outer: string, inner: string] {
+  const third = process.pid % 256;
+  return [`10.213.${third}.${lane * 4 + 1}`, `10.213.${third}.${lane * 4 + 2}`];
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function must(command: readonly string[]): Promise<void> {
+  const { ok, lastLine } = await run(command);
+  if (!ok) throw new Error(`${command.join(" ")}: ${lastLine}`);
+}
+
+async function quietly(command: readonly string[]): Promise<void> {
+  await run(command);
+}

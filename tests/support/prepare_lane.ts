@@ -1,0 +1,27 @@
+import { toolchainImage } from "./toolchain_image.ts";
+import { tinyImage } from "./docker_world.ts";
+
+/** What a lane may have ready before its tests begin. */
+export const PROVISIONS = ["tiny", "toolchains", "s3"] as const;
+export type Provision = (typeof PROVISIONS)[number];
+
+/**
+ * Run as a program in a lane: gets ready what its arguments name, prints as one line of JSON what tests are to find in their environment, and keeps the
+ * servers up until its standard input ends.
+ */
+async function main(wanted: ReadonlySet<string>): Promise<void> {
+  const before = { ...process.env };
+  const works = [
+    wanted.has("tiny") && tinyImage("tiny").then(() => tinyImage("furnished")),
+    wanted.has("toolchains") && toolchainImage(),
+  ];
+  await Promise.all(works);
+  const added = Object.entries(process.env).filter(([name, value]) => before[name] !== value);
+  process.stdout.write(`${JSON.stringify(Object.fromEntries(added))}\n`);
+  for await (const _ of Bun.stdin.stream());
+}
+
+if (import.meta.main) {
+  await main(new Set(process.argv.slice(2)));
+  process.exit(0);
+}
