@@ -4,13 +4,19 @@ import type { FindSystemUser, SystemUser } from "../../ports/system_user.ts";
 
 const TRIES = 10;
 const AGAIN_MS = 300;
+/** How `useradd` ends while another program changes the users. */
+const BUSY = [1, 10];
+/** Two `useradd` at once may both succeed, and one user is lost. */
+const LOCK = "/run/slipway-users.lock";
 
 /** Finds a user of this machine by name for programs that root starts, made when missing; `nobody` where none can be made. */
 export function systemUser(name: string): FindSystemUser {
+  let user: Promise<SystemUser | undefined> | undefined;
   return async function () {
     if (process.getuid?.() !== 0) return undefined;
-    const user = (await found(name)) ?? (await find("nobody"));
-    if (user) return user;
+    user ??= found(name).then(async (own) => own ?? (await find("nobody")));
+    const known = await user;
+    if (known) return known;
     throw new Failure(
       "unavailable",
       "no_system_user",
@@ -19,24 +25,26 @@ export function systemUser(name: string): FindSystemUser {
   };
 }
 
-/** The user, made when missing. Only one program at a time may change the users of a machine: whoever else does is waited for. */
+/** The user, made when missing. Only one program at a time may change the users of a machine: it is waited for. */
 async function found(name: string): Promise<SystemUser | undefined> {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1, isBusy = true; isBusy && attempt <= TRIES; attempt++) {
     const user = await find(name);
-    if (user || attempt > TRIES) return user;
-    if (!(await make(name))) await Bun.sleep(AGAIN_MS);
+    if (user) return user;
+    if (attempt > 1) await Bun.sleep(AGAIN_MS);
+    isBusy = await make(name);
   }
+  return find(name);
 }
 
-/** Whether a try to make it went well, or there is nothing to make it with. */
+/** Tries to make it; resolves to whether it may work in a moment. */
 async function make(name: string): Promise<boolean> {
   const useradd = Bun.which("useradd", { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` });
-  if (!useradd) return true;
+  if (!useradd) return false;
+  const alone = Bun.which("flock") ? ["flock", LOCK] : [];
   const options = ["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"];
   const shell = ["--shell", "/usr/sbin/nologin"];
-  return (
-    (await Bun.spawn([useradd, ...options, ...shell, name], { stdio: ["ignore", "ignore", "ignore"] }).exited) === 0
-  );
+  const command = [...alone, useradd, ...options, ...shell, name];
+  return BUSY.includes(await Bun.spawn(command, { stdio: ["ignore", "ignore", "ignore"] }).exited);
 }
 
 async function find(name: string): Promise<SystemUser | undefined> {

@@ -48,6 +48,21 @@ describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   });
 });
 
+describe("PROBATION_SECONDS and HEALTH_TIMEOUT_SECONDS", () => {
+  test("are numbers, also with decimals", () => {
+    expect(readConfig({}, "/srv")).toMatchObject({ probationSeconds: 1.5, healthTimeoutSeconds: 60 });
+    const given = readConfig({ PROBATION_SECONDS: "0.25", HEALTH_TIMEOUT_SECONDS: "300" }, "/srv");
+    expect(given).toMatchObject({ probationSeconds: 0.25, healthTimeoutSeconds: 300 });
+  });
+
+  test.each(["-1", "1,5", "x", "1e3", ".5", "4000"])("refuse %j by name", (value) => {
+    expect(() => readConfig({ PROBATION_SECONDS: value }, "/srv")).toThrow(
+      "PROBATION_SECONDS must be a number from 0 to 3600",
+    );
+    expect(() => readConfig({ HEALTH_TIMEOUT_SECONDS: value }, "/srv")).toThrow("HEALTH_TIMEOUT_SECONDS must be");
+  });
+});
+
 describe("BASE_IMAGES", () => {
   test("is empty when unset", () => {
     expect(readConfig({}, "/srv").baseImages).toEqual([]);

@@ -11,6 +11,18 @@ test("systemUser() gives root a user of that name, the same each time, and other
   expect(first?.gid).toBeGreaterThan(0);
 });
 
+test("systemUser() gives all who ask at once the same user, also the first time", async () => {
+  if (!asRoot) return;
+  const name = `slipway-test-${process.pid}`;
+  try {
+    const users = await Promise.all(Array.from({ length: 5 }, () => systemUser(name)()));
+    expect(new Set(users.map((user) => user?.uid)).size).toBe(1);
+    expect(users[0]).not.toEqual(await systemUser("nobody")());
+  } finally {
+    await Bun.spawn(["userdel", name], { stdio: ["ignore", "ignore", "ignore"] }).exited;
+  }
+});
+
 test("systemUser() never gives root itself, nor a name that no user can have", async () => {
   const nobody = await systemUser("nobody")();
   for (const name of ["root", "-x", "a:b", "with space"]) expect(await systemUser(name)()).toEqual(nobody);
