@@ -109,12 +109,14 @@ function requestBody({ streams }: Operation, body: Json | undefined, schemas: Sc
 }
 
 function responses(route: DeclaredRoute, schemas: Schemas): Json {
-  const { status = 200, answer, nothing } = route.operation;
+  const { status = 200, answer, alternative, nothing } = route.operation;
   const headers = { "X-Request-Id": { schema: { type: "string" } } };
-  const content =
-    "media" in answer
+  const content = {
+    ...("media" in answer
       ? { [answer.media as string]: { schema: { type: "string" } } }
-      : { "application/json": { schema: schemas.reference(answer), example: exampleOf(answer) } };
+      : { "application/json": { schema: schemas.reference(answer), example: exampleOf(answer) } }),
+    ...(alternative !== undefined && { [alternative]: { schema: { type: "string" } } }),
+  };
   const all: Json = {
     [status]: { description: "It went well", headers, content },
     ...(nothing !== undefined && { 204: { description: nothing, headers } }),

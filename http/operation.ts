@@ -10,6 +10,8 @@ export interface Operation {
   readonly status?: 200 | 201 | 202;
   /** The answer's schema, or the media type of one that is not JSON. */
   readonly answer: TSchema | { readonly media: string };
+  /** The media type that it answers with instead of JSON where a caller prefers it. */
+  readonly alternative?: string;
   /** When it answers 204, without a body, instead. */
   readonly nothing?: string;
   /** Statuses beyond those that every route of its kind can give. */

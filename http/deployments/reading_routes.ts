@@ -10,6 +10,7 @@ import type { Principal } from "../../domain/permission.ts";
 import type { Access } from "../access.ts";
 import { eventStream, type FeedEvent } from "../event_stream.ts";
 import { operation } from "../operation.ts";
+import { preferredMedia } from "../preferred_media.ts";
 import { IdPath, integer, object, one } from "../schema.ts";
 import {
   BuildView,
@@ -40,6 +41,7 @@ export interface FeedOptions {
 
 type Described = Awaited<ReturnType<ReadingUseCases["describeInstances"]>>;
 
+const TEXT = "text/plain";
 const Logs = object({ data: t.Array(LogLineView), nextSince: integer() });
 
 /** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
@@ -91,13 +93,14 @@ export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOpt
 function logs(access: Access, useCases: ReadingUseCases) {
   return new Elysia({ name: "http/deployments/logs" }).use(access).get(
     "/:id/logs",
-    async ({ principal, params, query, request }) => {
+    async ({ principal, params, query, request, set }) => {
       const { service, kind = "build" } = query;
       const since = Number(query.since ?? 0);
-      if (request.headers.get("accept")?.includes("text/plain")) {
+      set.headers.vary = "Accept";
+      if (preferredMedia(request.headers.get("accept"), ["application/json", TEXT]) === TEXT) {
         const text = await useCases.downloadLogs(principal, params.id, { kind, service });
         return new Response(streamOf(text), {
-          headers: { "content-type": "text/plain; charset=utf-8" },
+          headers: { "content-type": `${TEXT}; charset=utf-8`, vary: "Accept" },
         });
       }
       const lines = await useCases.readLogs(principal, params.id, { since, limit: Number(query.limit), service, kind });
@@ -111,6 +114,7 @@ function logs(access: Access, useCases: ReadingUseCases) {
         name: "deployment.logs",
         summary: "Read the log, while the build runs too; Accept: text/plain gives the whole as text",
         answer: Logs,
+        alternative: TEXT,
         problems: [404],
       }),
     },

@@ -84,6 +84,19 @@ describe("GET /api/deployments/:id/logs", () => {
     expect(await runtime.text()).toBe("up\nready\n");
   });
 
+  test.each([
+    ["application/json, text/plain, */*", "application/json"],
+    ["text/plain;q=0.1, application/json", "application/json"],
+    ["text/html", "application/json"],
+    ["text/plain, */*;q=0.1", "text/plain"],
+  ])("answers Accept: %s with %s, and says that the answer depends on it", async (accept, media) => {
+    await using app = await deployingApp();
+    const id = await app.deploy(await app.project(), { start: false });
+    const response = await app.ask(`/${id}/logs`, { headers: { accept } });
+    expect(response.headers.get("content-type")?.split(";")[0]).toBe(media);
+    expect(response.headers.get("vary")).toBe("Accept");
+  });
+
   test.each(["since=-1", "since=x", "limit=0", "limit=10001", "kind=other", "banana=1"])(
     "refuses ?%s",
     async (query) => {

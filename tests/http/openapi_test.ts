@@ -113,6 +113,11 @@ describe("GET /api/openapi.json", () => {
     expect(responses["204"]).toEqual({ description: expect.any(String), headers: responses["200"].headers });
   });
 
+  test("declares both media types that a log is answered with", () => {
+    const { content } = document.paths["/api/deployments/{id}/logs"].get.responses["200"];
+    expect(Object.keys(content)).toEqual(["application/json", "text/plain"]);
+  });
+
   test("every reference leads somewhere, and every named schema is used", () => {
     const used = new Set<string>();
     for (const [at, value] of parts(document)) {

@@ -61,12 +61,17 @@ export function caller(handle: Gate, routes: readonly DeclaredRoute[]) {
     const text = await response.text();
     const json = response.headers.get("content-type")?.startsWith("application/json") ? JSON.parse(text) : undefined;
     const { found } = match(method, path.split("?")[0]!);
-    assertDeclared(response.status, json, found, `${method} ${path}`);
+    assertDeclared(response, json, found, `${method} ${path}`);
     return { status: response.status, body: json, text, headers: response.headers };
   };
 }
 
-function assertDeclared(status: number, json: unknown, route: DeclaredRoute | undefined, what: string): void {
+function assertDeclared(
+  { status, headers }: Response,
+  json: unknown,
+  route: DeclaredRoute | undefined,
+  what: string,
+): void {
   if (status >= 400) {
     // A bug may happen anywhere and is declared nowhere.
     if (route && status !== 500 && !problemStatuses(route).includes(status))
@@ -75,9 +80,10 @@ function assertDeclared(status: number, json: unknown, route: DeclaredRoute | un
       throw new Error(`${what} answered ${status} without the one error body: ${JSON.stringify(json)}`);
     return;
   }
-  const { answer, status: declared = 200 } = route!.operation;
+  const { answer, alternative, status: declared = 200 } = route!.operation;
   if (status !== declared) throw new Error(`${what} answered ${status}, but declares ${declared}`);
-  if ("media" in answer) return;
+  const media = headers.get("content-type")?.split(";")[0];
+  if ("media" in answer || (alternative !== undefined && media === alternative)) return;
   const [wrong] = Value.Errors(answer, json);
   if (wrong)
     throw new Error(
