@@ -53,6 +53,7 @@ import { ensureProject } from "./application/projects/ensure_project.ts";
 import { findProject } from "./application/projects/find_project.ts";
 import { listProjects } from "./application/projects/list_projects.ts";
 import { listVariables } from "./application/projects/list_variables.ts";
+import { refuseLocalSource } from "./application/projects/refuse_local_source.ts";
 import { removeProject } from "./application/projects/remove_project.ts";
 import { answerOnce } from "./application/requests/answer_once.ts";
 import { auditTrail } from "./application/requests/audit_trail.ts";
@@ -217,6 +218,7 @@ function deploymentUseCases(ports: Ports) {
     prepareSource: prepareSource(ports),
     readLogs: readLogs(ports),
     redeploy: redeploy(ports),
+    refuseLocalSource: refuseLocalSource(ports),
     removeDeployment: removeDeployment(ports),
     respondToPrompt: respondToPrompt(ports),
     restartInstances: restartInstances(ports),

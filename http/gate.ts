@@ -176,7 +176,8 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
   const reached = innerRequest(visited, { method: request.method, body });
   const run = async () => {
     admit(reached, caller);
-    if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body });
+    const { precheck } = route.operation;
+    if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body, precheck });
     return recorded(visited, options, () => app.handle(reached));
   };
   if (key === null || !caller.principal) return run();

@@ -20,6 +20,8 @@ export interface Operation {
   readonly shownOnce?: readonly string[];
   /** The body is a stream of this media type, which the handler reads itself. */
   readonly streams?: string;
+  /** Refuses a body for a reason that counts before its form does; gets it as it was sent. */
+  readonly precheck?: (body: Readonly<Record<string, unknown>>) => void;
   /** Changes nothing that an audit log should hold, or records it itself. */
   readonly unaudited?: boolean;
   /** Never replayed by key. */

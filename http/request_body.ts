@@ -1,6 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { Failure, invalid } from "../domain/failure.ts";
+import type { Operation } from "./operation.ts";
 import { wrongInput } from "./problems.ts";
 import { strictJson } from "./strict_json.ts";
 
@@ -9,13 +10,14 @@ export const BODY_BYTES = 1_048_576;
 interface KeptBody {
   readonly value: object;
   readonly schema: TSchema | undefined;
+  readonly precheck: Operation["precheck"];
 }
 
 const bodies = new WeakMap<Request, KeptBody>();
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Hands a parsed body on to the route of its request, with the schema it must fit. */
+/** Hands a parsed body on to the route of its request, with the checks it must pass. */
 export function keepBody(request: Request, body: KeptBody): void {
   bodies.set(request, body);
 }
@@ -27,7 +29,8 @@ export function keptBody(request: Request): object {
 
 /** Refuses a body that does not fit its schema; before Elysia does, whose own refusal trips over fields such as `toString`. */
 export function checkBody(request: Request): void {
-  const { value, schema } = bodies.get(request) ?? {};
+  const { value, schema, precheck } = bodies.get(request) ?? {};
+  precheck?.({ ...value });
   if (!schema) return;
   const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
   checks.set(schema, check);

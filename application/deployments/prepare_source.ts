@@ -1,6 +1,6 @@
 import type { Detection } from "../../domain/detection/detection.ts";
 import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
-import { invalidField } from "../../domain/failure.ts";
+import { Failure, invalidField } from "../../domain/failure.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
 import { isBranchName, isGitName } from "../../domain/project.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
@@ -15,6 +15,8 @@ export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPo
   readonly githostUrl: string;
   readonly releaseFolders: ReleaseFolders;
   readonly sources: Sources;
+  /** How long fetching may take; defaults to 60 s. */
+  readonly prepareLimitMs?: number;
 }
 
 export type PrepareWish =
@@ -24,24 +26,33 @@ export type PrepareWish =
 /** Says what a repository or folder is and how it would be built; creates nothing and runs nothing of it. */
 export function prepareSource(ports: PrepareSourcePorts) {
   const checkPath = checkLocalPath(ports);
+  const { prepareLimitMs: limitMs = LIMIT_MS } = ports;
   return async function (by: Principal, wish: PrepareWish, signal: AbortSignal): Promise<Detection> {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
     if (wish.source === "local") await checkPath(by, wish.path, "path");
     const source = sourceOf(ports, wish);
     // A folder of its own that is gone again, whatever happens.
     const id = `prepare-${crypto.randomUUID()}`;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(notInTime(wish, limitMs)), limitMs);
     try {
       const folder = await ports.releaseFolders.make(id);
-      await ports.sources.fetch(source, {
-        folder,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
-        log: () => {},
-      });
+      await ports.sources.fetch(source, { folder, signal: AbortSignal.any([signal, late.signal]), log: () => {} });
       return await detectProject(ports, treeOf(ports, id));
     } finally {
+      clearTimeout(timer);
       await ports.releaseFolders.remove(id);
     }
   };
+}
+
+function notInTime({ source }: PrepareWish, limitMs: number): Failure {
+  const [what, advice] =
+    source === "local"
+      ? ["the folder", "Choose a smaller folder, or remove what it does not need"]
+      : ["the repository", "Check that the git host answers, then try again"];
+  const why = `it was not fetched within ${Math.round(limitMs / 1_000)} s`;
+  return new Failure("remote_failed", "source_timeout", `Cannot read ${what}: ${why}. ${advice}`);
 }
 
 function sourceOf(

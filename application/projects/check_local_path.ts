@@ -1,6 +1,7 @@
 import { Failure, invalidField } from "../../domain/failure.ts";
 import { allows, type Principal } from "../../domain/permission.ts";
 import type { HostFolders } from "../../ports/host_folders.ts";
+import { refuseLocalSource } from "./refuse_local_source.ts";
 
 /** What the operator allows of the host's own file system. */
 export interface LocalSourceRules {
@@ -18,14 +19,9 @@ export interface CheckLocalPathPorts {
 
 /** Refuses a folder of the host that a caller may not deploy from, by the field that named it; the path is judged with every link resolved. */
 export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPorts) {
+  const refuseSource = refuseLocalSource({ localSources });
   return async function (by: Principal, path: string, field = "localPath"): Promise<void> {
-    if (localSources.mode === "cloud") {
-      throw new Failure(
-        "forbidden",
-        "local_source_forbidden",
-        "Cannot deploy from the host's own folders in cloud mode: upload the folder or link a repository",
-      );
-    }
+    refuseSource();
     if (!path.startsWith("/") || path.includes("\0")) throw invalidField(field, "give an absolute path");
     const real = await hostFolders.resolve(path);
     const roots = (await Promise.all(localSources.roots.map((root) => hostFolders.resolve(root)))).filter(

@@ -3,6 +3,7 @@ import type { deployProject } from "../../application/deployments/deploy_project
 import type { prepareSource, PrepareWish } from "../../application/deployments/prepare_source.ts";
 import type { removeDeployment } from "../../application/deployments/remove_deployment.ts";
 import type { showDeployment, viewDeployment, viewDeployments } from "../../application/deployments/view_deployment.ts";
+import type { refuseLocalSource } from "../../application/projects/refuse_local_source.ts";
 import { invalidField } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { detectionView } from "../folders/detection_view.ts";
@@ -14,6 +15,7 @@ import { BuildAccessBody, DeployBody, DeploymentView, deploymentView, ListQuery,
 export interface DeploymentUseCases {
   readonly deployProject: ReturnType<typeof deployProject>;
   readonly prepareSource: ReturnType<typeof prepareSource>;
+  readonly refuseLocalSource: ReturnType<typeof refuseLocalSource>;
   readonly removeDeployment: ReturnType<typeof removeDeployment>;
   readonly showDeployment: ReturnType<typeof showDeployment>;
   readonly viewDeployment: ReturnType<typeof viewDeployment>;
@@ -141,6 +143,9 @@ function preparing(access: Access, useCases: DeploymentUseCases) {
         summary: "Say what a repository or folder is and how it would be built; creates nothing",
         answer: one(DetectionView),
         problems: [502],
+        precheck: ({ source }) => {
+          if (source === "local") useCases.refuseLocalSource();
+        },
         unaudited: true,
       }),
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
-import { memoryApp } from "../support/app.ts";
+import { member, memoryApp } from "../support/app.ts";
 import { APP } from "../support/engine_scene.ts";
 
 const ADDRESS = "https://git.example.com/acme/shop.git";
@@ -74,6 +74,29 @@ describe("in cloud mode", () => {
     });
     const deploy = await app.call("POST", "/api/deployments", { token: app.owner, body: { projectId: project.id } });
     expect([deploy.status, deploy.body.code]).toEqual([403, "local_source_forbidden"]);
+  });
+
+  test.each([
+    { source: "local" },
+    { source: "local", path: 5 },
+    { source: "local", path: "" },
+    { source: "local", path: "relative", banana: 1 },
+    { source: "local", owner: ["acme"], repo: null, branch: "-" },
+  ])("%j is refused with 403 before anything else about it is looked at", async (body) => {
+    const { app, prepare } = await scene({ mode: "cloud" });
+    const refused = await prepare(body);
+    expect([refused.status, refused.body.code]).toEqual([403, "local_source_forbidden"]);
+    const { token } = await member(app, "viewer");
+    const viewer = await app.call("POST", "/api/deployments/prepare", { token, body });
+    expect([viewer.status, viewer.body.code]).toEqual([403, "forbidden"]);
+    expect((await app.call("POST", "/api/deployments/prepare", { body })).status).toBe(401);
+  });
+
+  test("a body that says no source, or another one, is judged by its form", async () => {
+    const { prepare } = await scene({ mode: "cloud" });
+    for (const body of [{}, { source: "Local" }, { source: ["local"] }, { source: "githost", path: 5 }]) {
+      expect((await prepare(body)).status).toBe(400);
+    }
   });
 
   test("a repository is prepared, and an upload of mode cloud deployed", async () => {

@@ -1,0 +1,13 @@
+import { Failure } from "../../domain/failure.ts";
+
+/** Refuses the host's own folders as a source in cloud mode, whoever names one. */
+export function refuseLocalSource({ localSources }: { readonly localSources: { readonly mode: string } }) {
+  return function (): void {
+    if (localSources.mode !== "cloud") return;
+    throw new Failure(
+      "forbidden",
+      "local_source_forbidden",
+      "Cannot deploy from the host's own folders in cloud mode: upload the folder or link a repository",
+    );
+  };
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
+import { prepareSource } from "../../../application/deployments/prepare_source.ts";
+import type { Principal } from "../../../domain/permission.ts";
+import type { Sources } from "../../../ports/sources.ts";
+
+const OWNER: Principal = {
+  userId: "usr_1",
+  organizationId: "org_1",
+  role: "owner",
+  grants: [],
+  founder: true,
+  credential: { kind: "token", id: "tok_1" },
+  narrowing: null,
+  expiresAt: null,
+};
+
+/** Never brings anything, and ends with the reason of its signal as every source does. */
+const silent: Sources = {
+  async fetch(_, { signal }) {
+    signal.throwIfAborted();
+    const { promise, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    return promise;
+  },
+};
+
+function scene(prepareLimitMs: number) {
+  const world = { ...memoryWorld(), sources: silent };
+  const localSources = { mode: "self-hosted", roots: [], dataFolder: "/data/slipway" } as const;
+  const settings = {
+    localSources,
+    githostUrl: "https://git.example.com",
+    runtimePreset: "process",
+    prepareLimitMs,
+  } as const;
+  const prepare = prepareSource({ ...world, ...settings });
+  return { world, prepare };
+}
+
+test("a source that does not come in time is a failure of the remote with a sentence, and leaves nothing", async () => {
+  const { world, prepare } = scene(1_000);
+  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
+  const failure = await prepare(OWNER, wish, new AbortController().signal).catch((error: unknown) => error);
+  expect(failure).toMatchObject({
+    kind: "remote_failed",
+    code: "source_timeout",
+    message:
+      "Cannot read the repository: it was not fetched within 1 s. Check that the git host answers, then try again",
+  });
+  expect(await Array.fromAsync(world.releaseFolders.list())).toEqual([]);
+});
+
+test("a caller who goes away ends it with the reason of the caller's signal", async () => {
+  const { world, prepare } = scene(60_000);
+  const leaving = new AbortController();
+  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
+  const prepared = prepare(OWNER, wish, leaving.signal).catch((error: unknown) => error);
+  leaving.abort(new Error("gone"));
+  expect(await prepared).toBe(leaving.signal.reason);
+  expect(await Array.fromAsync(world.releaseFolders.list())).toEqual([]);
+});
