@@ -174,7 +174,7 @@ function keysOf({ dataFolder, secretKey, previousSecretKeys }: Config) {
 /** Gives the address that is connected to, once it is known to be public; a name that changes its mind in between gains nothing. */
 function publicAddress(nameRecords: NameRecords): (host: string) => Promise<string> {
   return async function (host) {
-    const addresses = await nameRecords.addresses(host);
+    const addresses = await nameRecords.addresses(host).catch(asUnreachable);
     const [first] = addresses;
     if (first === undefined)
       throw new Failure("remote_failed", "unreachable", "Cannot connect: the host name does not resolve");
@@ -183,4 +183,11 @@ function publicAddress(nameRecords: NameRecords): (host: string) => Promise<stri
     }
     return first;
   };
+}
+
+/** To whoever connects, a name that cannot be looked up is a host that cannot be reached. */
+function asUnreachable(error: unknown): never {
+  if (!(error instanceof Failure && error.code === "name_lookup_failed")) throw error;
+  const sentence = "Cannot connect: no name server could look the host name up. Check the name, then try again";
+  throw new Failure("remote_failed", "unreachable", sentence, { cause: error });
 }

@@ -1,8 +1,8 @@
 import { type BackupDestination, type DestinationSettings } from "../../domain/backup/destination.ts";
 import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
-import type { ProbeOutcome } from "../../domain/backup/probe.ts";
+import { failedProbe, type ProbeOutcome } from "../../domain/backup/probe.ts";
 import { readDestinationName } from "../../domain/backup/destination_values.ts";
-import { notFound } from "../../domain/failure.ts";
+import { Failure, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import type { BackupDestinations } from "../../ports/backup_destinations.ts";
 import { checkSettings, type CheckSettingsPorts } from "./check_settings.ts";
@@ -58,9 +58,19 @@ export function preflightDraft(ports: PreflightPorts) {
     demand(by, "backup_destination:write");
     if (wish.name !== undefined && wish.name !== null) readDestinationName(wish.name);
     const draft = await readDraft(wish);
-    await check(by, draft.kind, draft.settings);
+    try {
+      await check(by, draft.kind, draft.settings);
+    } catch (error) {
+      if (!isLookupFailure(error)) throw error;
+      return failedProbe("write", error);
+    }
     const target = () => targetOf(by.organizationId, draft);
     const { pathPrefix } = draft.settings;
     return (await probe({ target, pathPrefix, leftProbes: [] }, signal)).outcome;
   };
+}
+
+/** A name that cannot be looked up now is what a preflight finds, not what is wrong with its request. */
+function isLookupFailure(error: unknown): error is Failure {
+  return error instanceof Failure && error.code === "name_lookup_failed";
 }
