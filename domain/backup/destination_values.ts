@@ -7,6 +7,8 @@ import { readPathPrefix } from "./path_prefix.ts";
 const MAX_NAME = 80;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,127}\$?$/;
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/;
+const BUCKET_RULE =
+  "give a bucket name of 3 to 255 characters: letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
 const REGION = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/;
 const SERVER_ID = /^srv_[0-9a-z]{20,40}$/;
 const DEFAULT_SSH_PORT = 22;
@@ -32,7 +34,7 @@ export async function readSettings(kind: DestinationKind, given: DestinationSett
   return {
     endpoint,
     region: matching(REGION, "region", given.region, "give a region such as eu-central-1"),
-    bucket: matching(BUCKET, "bucket", given.bucket, "give the name of a bucket: letters, digits, dots and dashes"),
+    bucket: matching(BUCKET, "bucket", given.bucket, BUCKET_RULE),
     forcePathStyle: kind === "s3_compatible" ? (given.forcePathStyle ?? endpoint !== null) : null,
     pathPrefix: readPathPrefix(given.pathPrefix),
     sshHost: readHost(given.sshHost),

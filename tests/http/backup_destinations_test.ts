@@ -161,6 +161,13 @@ describe(`POST ${PATH}`, () => {
     expect(draft.status).toBe("name" in body && body.name === undefined ? 200 : 400);
   });
 
+  test.each(["b", "ab", "_abc", "abc-", "a b"])("says of a bucket named %p what its name must be", async (bucket) => {
+    const answer = await create(await untouched, { ...S3, bucket });
+    const rule =
+      "3 to 255 characters: letters, digits, dots, dashes and underscores, with a letter or digit at both ends";
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining(rule)]);
+  });
+
   test.each(["pathPrefix", "bucket", "name", "secretAccessKey"])("refuses a NUL in %s", async (field) => {
     const answer = await create(await untouched, { ...S3, [field]: "a\0b" });
     expect(answer.status).toBe(400);
