@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Elysia, t, ValidationError } from "elysia";
 import { type Detail, Failure, type FailureKind } from "../domain/failure.ts";
 import { idOf } from "./access.ts";
+import { numberPhrase, type NumberSchema } from "./number_phrase.ts";
 import { object } from "./schema.ts";
 
 /** The one place where a failure becomes a status. */
@@ -102,7 +103,7 @@ interface WrongPart {
   readonly path: string;
   readonly message: string;
   readonly value: unknown;
-  readonly schema: TSchema & { readonly enum?: unknown; readonly stands?: { readonly maximum: number } };
+  readonly schema: TSchema & NumberSchema & { readonly enum?: unknown; readonly stands?: NumberSchema };
   /** For a union: what each of its kinds finds wrong. */
   readonly errors: readonly Iterable<WrongPart>[];
 }
@@ -113,7 +114,7 @@ function* innermost(part: WrongPart): Iterable<WrongPart> {
   const meant = kinds.filter(([first]) => part.value === null || first?.message !== "Expected null");
   const fitting = meant.find(([first]) => first && first.path.length > part.path.length) ?? meant[0];
   if (!fitting || (meant.length > 1 && fitting[0]?.path === part.path)) {
-    const either = meant.map(([first]) => first?.message.replace(/^Expected /, "")).join(", or ");
+    const either = meant.flatMap(([first]) => (first ? phrase(first.message, first.schema) : [])).join(", or ");
     yield either ? { ...part, message: either } : part;
   } else {
     for (const inner of fitting) yield* innermost(inner);
@@ -131,8 +132,12 @@ function nameOf(pointer: string): string {
 
 function sentence(message: string, schema: WrongPart["schema"]): string {
   if (message === "Unexpected property") return "is not a known field";
-  if (schema.stands) return `must be a whole number from 1 to ${schema.stands.maximum}`;
   if (message === "Expected required property") return "is required";
   if (Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(", ")}`;
-  return `must be: ${message.replace(/^Expected /, "")}`;
+  const number = numberPhrase(schema.stands ?? schema);
+  return number ? `must be ${number}` : `must be: ${phrase(message, schema)}`;
+}
+
+function phrase(message: string, schema: WrongPart["schema"]): string {
+  return numberPhrase(schema) ?? message.replace(/^Expected /, "");
 }

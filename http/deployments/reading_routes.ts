@@ -18,6 +18,7 @@ import {
   LogLineView,
   lineView,
   LogQuerySchema,
+  sequenceOf,
   serviceViews,
   StreamQuery,
   UsageView,
@@ -52,7 +53,7 @@ export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOpt
     .get(
       "/:id/stream",
       async ({ principal, params, query, request }) => {
-        const since = Math.max(Number(query.since ?? 0), lastEventId(request));
+        const since = Math.max(sequenceOf(query.since), lastEventId(request));
         const left = new AbortController();
         const signal = AbortSignal.any([request.signal, left.signal]);
         const caller = () => feedOptions.identify(request);
@@ -95,7 +96,7 @@ function logs(access: Access, useCases: ReadingUseCases) {
     "/:id/logs",
     async ({ principal, params, query, request, set }) => {
       const { service, kind = "build" } = query;
-      const since = Number(query.since ?? 0);
+      const since = sequenceOf(query.since);
       set.headers.vary = "Accept";
       if (preferredMedia(request.headers.get("accept"), ["application/json", TEXT]) === TEXT) {
         const text = await useCases.downloadLogs(principal, params.id, { kind, service });

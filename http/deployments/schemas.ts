@@ -3,13 +3,13 @@ import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from ".
 import type { LoggedLine } from "../../application/deployments/read_logs.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";
-import { count, integer, nullable, object, oneOf, PageFields, text, Time } from "../schema.ts";
+import { count, integer, nullable, object, oneOf, PageFields, parameters, text, Time } from "../schema.ts";
 
 const Id = text(100, { examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
 const ProjectId = text(100, { examples: ["prj_01m7edka8326kz9mv55sbbg868"] });
 const Environment = oneOf(["production", "preview"] as const, { examples: ["production"] });
 
-export const ListQuery = object({ ...PageFields, projectId: t.Optional(ProjectId) });
+export const ListQuery = parameters({ ...PageFields, projectId: t.Optional(ProjectId) });
 
 export const DeployBody = object({
   projectId: ProjectId,
@@ -43,18 +43,23 @@ export const RedeployBody = object({ useExistingCommit: t.Optional(t.Boolean({ e
 export const PinBody = object({ pinned: t.Optional(t.Boolean({ default: true, examples: [true] })) });
 export const RespondBody = object({ promptId: text(100), action: text(100, { examples: ["approve"] }) });
 
-export const LogQuerySchema = object({
+export const LogQuerySchema = parameters({
   since: t.Optional(sequence("Only lines after this number: nextSince of the answer before, to the same question")),
   limit: count({ maximum: 10_000, preset: 1_000, description: "How many lines at most" }),
   service: t.Optional(text(63, { description: "Only lines of this service; left out: of all, in the order of time" })),
   kind: t.Optional(oneOf(["build", "runtime"] as const)),
 });
 
-export const StreamQuery = object({ since: t.Optional(sequence("Resume after this number")) });
+export const StreamQuery = parameters({ since: t.Optional(sequence("Resume after this number")) });
 
 /** A number of an event in a query, which holds text. */
 function sequence(description: string) {
-  return t.String({ pattern: "^[0-9]{1,16}$", description, stands: { type: "integer", minimum: 0 } });
+  return t.String({ pattern: "^[0-9]+$", description, stands: { type: "integer", minimum: 0 } });
+}
+
+/** The number that such a text stands for; beyond all that can be, where it is larger. */
+export function sequenceOf(digits = "0"): number {
+  return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 }
 
 const ErrorView = object({ code: t.String(), message: t.String(), step: nullable(oneOf(STEPS)) });
