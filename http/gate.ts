@@ -155,7 +155,8 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
     return recorded(visited, options, async () => problemOf(refusal, request.signal, report));
   }
   if (changes) return makeChange(visited, app, options);
-  checkQueryText(visited.query);
+  const { query } = visited.route.hooks as { query?: { properties?: object } };
+  checkQueryText(visited.query, Object.keys(query?.properties ?? {}));
   const reached = innerRequest(visited, { method: "GET" });
   admit(reached, caller);
   return app.handle(reached);

@@ -1,9 +1,10 @@
 import { invalidField } from "../domain/failure.ts";
 
-/** Refuses a query with a character that no stored text can hold, by the name of its part. */
-export function checkQueryText(query: string): void {
+/** Refuses a query with a character that no stored text can hold, by the name of its part; parts that nobody reads may hold anything. */
+export function checkQueryText(query: string, known: readonly string[]): void {
   if (!query.includes("%00")) return;
   for (const [name, value] of new URLSearchParams(query)) {
-    if (value.includes("\0")) throw invalidField(name, "it holds a NUL character, which is in no text here");
+    if (known.includes(name) && value.includes("\0"))
+      throw invalidField(name, "it holds a NUL character, which is in no text here");
   }
 }

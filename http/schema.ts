@@ -11,6 +11,11 @@ export function object<T extends TProperties>(
   return t.Object(properties, { additionalProperties: false, ...options });
 }
 
+/** The parameters of a query; those it does not name are ignored. */
+export function parameters<T extends TProperties>(properties: T): TObject<T> {
+  return t.Object(properties, { additionalProperties: true });
+}
+
 /** One of several words. */
 export function oneOf<const T extends readonly string[]>(
   words: T,
@@ -53,14 +58,19 @@ export const PageFields = {
   perPage: count({ maximum: 100, preset: 50, description: "How many at most" }),
 };
 
-/** A number of a query, from 1 to a power of ten; a query holds text, and `stands` is the number it stands for. */
+/** A number of a query, from 1 to a power of ten, that has a default. */
 export function count({ maximum, preset, description }: { maximum: number; preset: number; description: string }) {
-  const pattern = `^(?:[1-9][0-9]{0,${String(maximum).length - 2}}|${maximum})$`;
-  const stands = { type: "integer", minimum: 1, maximum, default: preset };
-  return t.String({ pattern, default: String(preset), description, stands });
+  const { stands, ...schema } = upTo(maximum, description);
+  return t.String({ ...schema, default: String(preset), stands: { ...stands, default: preset } });
 }
 
-export const PageQuery = object(PageFields);
+/** A number of a query, from 1 to a power of ten; a query holds text, and `stands` is the number it stands for. */
+export function upTo(maximum: number, description: string) {
+  const pattern = `^(?:[1-9][0-9]{0,${String(maximum).length - 2}}|${maximum})$`;
+  return t.String({ pattern, description, stands: { type: "integer", minimum: 1, maximum } });
+}
+
+export const PageQuery = parameters(PageFields);
 
 /** One resource. */
 export function one<T extends TSchema>(view: T) {

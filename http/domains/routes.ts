@@ -17,6 +17,7 @@ import {
   one,
   oneOf,
   PageFields,
+  parameters,
   text,
   Time,
 } from "../schema.ts";
@@ -45,7 +46,7 @@ const DomainView = object(
 );
 
 const DomainBody = object({ projectId: text(100), hostname: text(253, { examples: ["www.example.com"] }) });
-const DomainQuery = object({ ...PageFields, projectId: t.Optional(text(100)) });
+const DomainQuery = parameters({ ...PageFields, projectId: t.Optional(text(100)) });
 
 /** Host names and the projects they lead to. */
 export function domainRoutes(access: Access, useCases: DomainUseCases) {

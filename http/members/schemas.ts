@@ -1,7 +1,7 @@
 import { t } from "elysia";
 import type { Invitation, Member } from "../../domain/identity.ts";
 import { Email } from "../auth/schemas.ts";
-import { Grants, nullable, object, oneOf, PageFields, RoleSchema, text, Time } from "../schema.ts";
+import { Grants, nullable, object, oneOf, PageFields, parameters, RoleSchema, text, Time } from "../schema.ts";
 
 export const InvitationBody = object({ email: Email, role: RoleSchema, grants: t.Optional(Grants) });
 export const MemberBody = object({ role: t.Optional(RoleSchema), grants: t.Optional(Grants) });
@@ -44,7 +44,7 @@ export const NewInvitationView = object(
   { title: "NewInvitation" },
 );
 
-export const AuditQuery = object({
+export const AuditQuery = parameters({
   ...PageFields,
   userId: t.Optional(text(100)),
   action: t.Optional(text(100, { examples: ["project.create"] })),

@@ -7,7 +7,7 @@ import type { listProjects } from "../../application/projects/list_projects.ts";
 import type { removeProject } from "../../application/projects/remove_project.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, done, IdPath, listed, many, Nothing, object, one, PageFields, text } from "../schema.ts";
+import { Done, done, IdPath, listed, many, Nothing, one, PageFields, parameters, text } from "../schema.ts";
 import {
   AutoDeployBody,
   EnsureBody,
@@ -27,7 +27,7 @@ export interface ProjectUseCases {
   readonly removeProject: ReturnType<typeof removeProject>;
 }
 
-const ProjectQuery = object({
+const ProjectQuery = parameters({
   ...PageFields,
   search: t.Optional(text(100, { description: "Part of a name or slug" })),
 });

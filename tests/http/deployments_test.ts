@@ -95,7 +95,7 @@ describe("GET /api/deployments", () => {
     const ofOne = (await app.get(`?projectId=${one}&perPage=1&page=2`)).body;
     expect([ofOne.total, ofOne.data.length, ofOne.data[0].id]).toEqual([2, 1, made[0]!]);
     expect((await app.get("?projectId=prj_01m7edka8326kz9mv55sbbg868")).body.total).toBe(0);
-    for (const query of ["?page=0", "?perPage=101", "?perPage=x", "?banana=1"]) {
+    for (const query of ["?page=0", "?perPage=101", "?perPage=x"]) {
       expect((await app.get(query)).status).toBe(400);
     }
   });
