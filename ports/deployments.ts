@@ -1,4 +1,4 @@
-import type { Deployment } from "../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentStatus } from "../domain/deployment/deployment.ts";
 import type { NewEvent } from "../domain/deployment/deployment_event.ts";
 import type { Listing, Page } from "../domain/page.ts";
 import type { Secret } from "../domain/secret.ts";
@@ -10,6 +10,10 @@ export interface DeploymentFilter {
   readonly projectIds?: readonly string[];
   /** These deployments too, whatever their project. */
   readonly ids?: readonly string[];
+  /** Of all these, only those with this status, environment and exact branch; absent: any. */
+  readonly status?: DeploymentStatus;
+  readonly environment?: Deployment["environment"];
+  readonly branch?: string;
 }
 
 /** A change of a deployment and the events that tell of it; they are stored together or not at all. */

@@ -9,6 +9,7 @@ import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
+const FIELDS = ["status", "environment", "branch"] as const;
 const EVERYTHING: Page = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
 
 /** Keeps deployments in memory. */
@@ -52,12 +53,15 @@ export class MemoryDeployments implements Deployments {
 
   async list(
     organizationId: string,
-    { projectIds, ids = [] }: DeploymentFilter,
+    { projectIds, ids = [], ...wanted }: DeploymentFilter,
     page: Page,
   ): Promise<Listing<Deployment>> {
     const rows = this.#all()
       .filter((deployment) => deployment.organizationId === organizationId)
-      .filter(({ id, projectId }) => !projectIds || projectIds.includes(projectId) || ids.includes(id));
+      .filter(({ id, projectId }) => !projectIds || projectIds.includes(projectId) || ids.includes(id))
+      .filter((deployment) =>
+        FIELDS.every((field) => wanted[field] === undefined || wanted[field] === deployment[field]),
+      );
     return newestFirst(rows, page, BY_CREATION);
   }
 

@@ -1,20 +1,25 @@
 import type { Page } from "../../domain/page.ts";
 import { allows, type Principal, visibleIds } from "../../domain/permission.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { DeploymentFilter, Deployments } from "../../ports/deployments.ts";
 
-/** Lists the deployments of the caller's organization that it may see, or those of one project. */
+/** What a caller wants to see of the deployments. */
+export type DeploymentSelection = Pick<DeploymentFilter, "status" | "environment" | "branch"> & {
+  readonly projectId?: string;
+};
+
+/** Lists the deployments of the caller's organization that it may see, or some of them. */
 export function listDeployments({ deployments }: { readonly deployments: Deployments }) {
-  return function (by: Principal, projectId: string | undefined, page: Page) {
+  return function (by: Principal, { projectId, ...wanted }: DeploymentSelection, page: Page) {
     const ids = visibleIds(by, "deployment:list");
     if (projectId !== undefined) {
       const visible = ids === "all" || allows(by, "deployment:list", { id: "", projectId });
-      return deployments.list(by.organizationId, { projectIds: visible ? [projectId] : [] }, page);
+      return deployments.list(by.organizationId, { ...wanted, projectIds: visible ? [projectId] : [] }, page);
     }
-    if (ids === "all") return deployments.list(by.organizationId, {}, page);
+    if (ids === "all") return deployments.list(by.organizationId, wanted, page);
     const granted = [...by.grants, ...(by.narrowing?.grants ?? [])].filter(({ resource }) => resource === "project");
     const projectIds = [...new Set(granted.map(({ id }) => id))].filter((id) =>
       allows(by, "deployment:list", { id: "", projectId: id }),
     );
-    return deployments.list(by.organizationId, { projectIds, ids }, page);
+    return deployments.list(by.organizationId, { ...wanted, projectIds, ids }, page);
   };
 }

@@ -5,7 +5,7 @@ import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveReleases, Standing } from "../../ports/live_releases.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { listDeployments } from "./list_deployments.ts";
+import { type DeploymentSelection, listDeployments } from "./list_deployments.ts";
 
 /** A deployment and whether its project is served by it. */
 export interface ShownDeployment {
@@ -42,8 +42,8 @@ export function showDeployment({ liveReleases }: Pick<ViewDeploymentPorts, "live
 /** Lists deployments as they are shown. */
 export function viewDeployments(ports: ViewDeploymentPorts) {
   const list = listDeployments(ports);
-  return async function (by: Principal, projectId: string | undefined, page: Page) {
-    const { items, total } = await list(by, projectId, page);
+  return async function (by: Principal, selection: DeploymentSelection, page: Page) {
+    const { items, total } = await list(by, selection, page);
     const standings = await ports.liveReleases.standings(items.map(({ id }) => id));
     return { items: items.map((deployment) => shown(deployment, standings)), total };
   };

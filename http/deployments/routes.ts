@@ -5,6 +5,7 @@ import type { removeDeployment } from "../../application/deployments/remove_depl
 import type { showDeployment, viewDeployment, viewDeployments } from "../../application/deployments/view_deployment.ts";
 import type { refuseLocalSource } from "../../application/projects/refuse_local_source.ts";
 import { invalidField } from "../../domain/failure.ts";
+import type { Page } from "../../domain/page.ts";
 import type { Access } from "../access.ts";
 import { detectionView } from "../folders/detection_view.ts";
 import { DetectionView } from "../folders/schemas.ts";
@@ -34,10 +35,10 @@ export function deploymentRoutes(access: Access, useCases: DeploymentUseCases) {
     .use(access)
     .get(
       "",
-      async ({ principal, query }) => ({
-        success: true,
-        ...(await listed(query, (page) => useCases.viewDeployments(principal, query.projectId, page), deploymentView)),
-      }),
+      async ({ principal, query }) => {
+        const list = (page: Page) => useCases.viewDeployments(principal, selectionOf(query), page);
+        return { success: true, ...(await listed(query, list, deploymentView)) };
+      },
       {
         permission: "deployment:list",
         query: ListQuery,
@@ -82,6 +83,15 @@ export function deploymentRoutes(access: Access, useCases: DeploymentUseCases) {
         }),
       },
     );
+}
+
+function selectionOf({ projectId, status, environment, branch }: typeof ListQuery.static) {
+  return {
+    ...(projectId !== undefined && { projectId }),
+    ...(status !== undefined && { status }),
+    ...(environment !== undefined && { environment }),
+    ...(branch !== undefined && { branch }),
+  };
 }
 
 function making(access: Access, useCases: DeploymentUseCases) {

@@ -9,11 +9,19 @@ const Id = text(100, { examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
 const ProjectId = text(100, { examples: ["prj_01m7edka8326kz9mv55sbbg868"] });
 const Environment = oneOf(["production", "preview"] as const, { examples: ["production"] });
 
-export const ListQuery = parameters({ ...PageFields, projectId: t.Optional(ProjectId) });
+export const ListQuery = parameters({
+  ...PageFields,
+  projectId: t.Optional(ProjectId),
+  status: t.Optional(oneOf(DEPLOYMENT_STATUSES, { description: "Only deployments with this status" })),
+  environment: t.Optional(oneOf(["production", "preview"] as const, { description: "Only those of this environment" })),
+  branch: t.Optional(text(244, { description: "Only those of exactly this branch" })),
+});
 
 export const DeployBody = object({
   projectId: ProjectId,
   branch: t.Optional(text(244, { examples: ["main"] })),
+  environment: t.Optional(Environment),
+  requireApproval: t.Optional(t.Boolean({ examples: [false] })),
   start: t.Optional(t.Boolean({ description: "false holds it in queued", examples: [true] })),
 });
 

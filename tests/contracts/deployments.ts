@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { DeploymentChange } from "../../ports/deployments.ts";
+import type { DeploymentChange, DeploymentFilter } from "../../ports/deployments.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
@@ -235,6 +235,36 @@ export function deploymentsContract(
       expect(await listed({ projectIds: [], ids: [] })).toEqual([]);
       expect(await listed({ projectIds: [] })).toEqual([]);
       expect(await listed({})).toEqual([third.id, second.id, first.id]);
+    });
+
+    test("list() narrows by status, environment and branch, alone, together and within projects", async () => {
+      const { organizationId, projectId } = await place();
+      const { id: secondId } = await aProject(world(), { organizationId });
+      const make = (minute: number, overrides: Partial<Deployment>) =>
+        aDeployment(world(), { organizationId, projectId, createdAt: minutes(minute), ...overrides });
+      const first = await make(1, { status: "ready", branch: "main" });
+      const second = await make(2, { status: "ready", branch: "feature/ünïcode", environment: "preview" });
+      const third = await make(3, { status: "failed", branch: "main", environment: "preview" });
+      const fourth = await make(4, { status: "failed", branch: null, projectId: secondId });
+      const listed = async (filter: DeploymentFilter) => {
+        const { items, total } = await world().deployments.list(organizationId, filter, ALL);
+        expect(total).toBe(items.length);
+        return items.map(({ id }) => id);
+      };
+      expect(await listed({ status: "ready" })).toEqual([second.id, first.id]);
+      expect(await listed({ status: "superseded" })).toEqual([]);
+      expect(await listed({ environment: "preview" })).toEqual([third.id, second.id]);
+      expect(await listed({ environment: "production" })).toEqual([fourth.id, first.id]);
+      expect(await listed({ branch: "main" })).toEqual([third.id, first.id]);
+      expect(await listed({ branch: "feature/ünïcode" })).toEqual([second.id]);
+      for (const branch of ["Main", "mai", "main%", "null", ""]) expect(await listed({ branch })).toEqual([]);
+      expect(await listed({ status: "failed", environment: "preview", branch: "main" })).toEqual([third.id]);
+      expect(await listed({ status: "ready", branch: "main", environment: "preview" })).toEqual([]);
+      expect(await listed({ status: "failed", projectIds: [secondId] })).toEqual([fourth.id]);
+      expect(await listed({ status: "failed", projectIds: [secondId], ids: [first.id, third.id] })).toEqual([
+        fourth.id,
+        third.id,
+      ]);
     });
 
     test("change() stores every field with its events and tells the result", async () => {

@@ -38,23 +38,29 @@ describe("POST /api/deployments/build/access", () => {
     expect([late.status, late.body.code]).toEqual([400, "upload_expired"]);
   });
 
-  test("takes a preview, an approval gate and public endpoints", async () => {
-    await using app = await deployingApp();
-    const projectId = await app.project();
-    const wish = { projectId, environment: "preview", requireApproval: true, start: true };
-    const { deployment_id: id } = (await app.post("/build/access", wish)).body;
-    let prompt: { promptId: string; actions: { id: string }[] } | null = null;
-    while (!prompt) prompt = (await app.get(`/${id}/build`)).body.data.prompt;
-    expect(prompt.actions.map((action) => action.id)).toEqual(["approve", "reject"]);
-    const { promptId } = prompt;
-    const wrong = await app.post(`/${id}/build/respond`, { promptId, action: "maybe" });
-    expect([wrong.status, wrong.body.details[0].path]).toEqual([400, "action"]);
-    const right = await app.post(`/${id}/build/respond`, { promptId, action: "approve" });
-    expect([right.status, right.body]).toEqual([200, { success: true, status: "building" }]);
-    expect(await app.settled(id)).toMatchObject({ status: "ready", environment: "preview" });
-    expect((await app.get(`/${id}`)).body.data.active).toBe(false);
-    expect((await app.post(`/${id}/build/respond`, { promptId, action: "approve" })).body.code).toBe("no_open_prompt");
-  });
+  test.each(["/build/access", ""])(
+    "takes a preview and an approval gate, as does POST /api/deployments%s",
+    async (path) => {
+      await using app = await deployingApp();
+      const projectId = await app.project();
+      const wish = { projectId, environment: "preview", requireApproval: true, start: true };
+      const { body } = await app.post(path, wish);
+      const id = body.deployment_id ?? body.data.deployment_id;
+      let prompt: { promptId: string; actions: { id: string }[] } | null = null;
+      while (!prompt) prompt = (await app.get(`/${id}/build`)).body.data.prompt;
+      expect(prompt.actions.map((action) => action.id)).toEqual(["approve", "reject"]);
+      const { promptId } = prompt;
+      const wrong = await app.post(`/${id}/build/respond`, { promptId, action: "maybe" });
+      expect([wrong.status, wrong.body.details[0].path]).toEqual([400, "action"]);
+      const right = await app.post(`/${id}/build/respond`, { promptId, action: "approve" });
+      expect([right.status, right.body]).toEqual([200, { success: true, status: "building" }]);
+      expect(await app.settled(id)).toMatchObject({ status: "ready", environment: "preview" });
+      expect((await app.get(`/${id}`)).body.data.active).toBe(false);
+      expect((await app.post(`/${id}/build/respond`, { promptId, action: "approve" })).body.code).toBe(
+        "no_open_prompt",
+      );
+    },
+  );
 
   test.each([
     [{ deployTarget: "server" }, "target_unsupported"],

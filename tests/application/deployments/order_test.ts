@@ -63,7 +63,7 @@ test("what waits says for which deployment, until it is its turn", async () => {
   expect(await view(other.id)).toBeNull();
   expect(await view(first.id)).toBeNull();
   expect(await view(held.id)).toBe(first.id);
-  const { items } = await scene.useCases.viewDeployments(scene.by, project.id, { page: 1, perPage: 10 });
+  const { items } = await scene.useCases.viewDeployments(scene.by, { projectId: project.id }, { page: 1, perPage: 10 });
   expect(items.map(({ deployment }) => deployment.waitingFor)).toEqual([first.id, first.id, null]);
   scene.memory.builder.scripts.clear();
   await scene.useCases.cancelDeployment(scene.by, first.id);
