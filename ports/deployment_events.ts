@@ -7,12 +7,13 @@ export interface DeploymentEvents {
    * there is no such deployment. What no text can hold (NUL, half a surrogate pair) becomes U+FFFD.
    */
   append(deploymentId: string, events: readonly NewEvent[]): Promise<number>;
-  /** Events after `since`, in order, at most `limit`; only log lines (of one service) where asked. */
+  /** Events after `since`, in order, at most `limit`: the first of them, or the last with `newest`; only log lines (of one service) where asked. */
   read(
     deploymentId: string,
     options: {
       readonly since: number;
       readonly limit: number;
+      readonly newest?: boolean;
       readonly only?: { readonly type: "log"; readonly service?: string };
     },
   ): Promise<readonly DeploymentEvent[]>;

@@ -25,10 +25,12 @@ export class MemoryDeploymentEvents implements DeploymentEvents {
     {
       since,
       limit,
+      newest = false,
       only,
     }: {
       readonly since: number;
       readonly limit: number;
+      readonly newest?: boolean;
       readonly only?: { readonly type: "log"; readonly service?: string };
     },
   ): Promise<readonly DeploymentEvent[]> {
@@ -36,7 +38,7 @@ export class MemoryDeploymentEvents implements DeploymentEvents {
     const wanted = later.filter(
       (event) => !only || (event.type === "log" && (only.service === undefined || event.service === only.service)),
     );
-    return structuredClone(wanted.slice(0, limit));
+    return structuredClone(newest ? wanted.slice(Math.max(wanted.length - limit, 0)) : wanted.slice(0, limit));
   }
 
   async last(deploymentId: string): Promise<number> {

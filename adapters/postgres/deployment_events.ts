@@ -1,7 +1,7 @@
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
-import type { Database } from "./database.ts";
+import type { Database, Sql } from "./database.ts";
 import { type EventChunkRow, eventChunks, EVENTS_CHANNEL, eventsOf, insertChunks } from "./event_chunks.ts";
 import { EventFeed, type EventPage } from "./event_feed.ts";
 import type { PostgresSignals } from "./signals.ts";
@@ -11,10 +11,18 @@ interface LogFilter {
   readonly service?: string;
 }
 
-/** Which rows to read: those after one number that begin at most at another. */
+/** Which rows to read: those after one number that begin at most at another, or that end before one, the last ones first. */
 interface ChunkQuery {
   readonly since: number;
   readonly until?: number;
+  readonly before?: number;
+  readonly only?: LogFilter;
+}
+
+interface EventQuery {
+  readonly since: number;
+  readonly limit: number;
+  readonly newest?: boolean;
   readonly only?: LogFilter;
 }
 
@@ -57,10 +65,9 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     return row.last_seq;
   }
 
-  async read(
-    deploymentId: string,
-    { since, limit, only }: { readonly since: number; readonly limit: number; readonly only?: LogFilter },
-  ): Promise<readonly DeploymentEvent[]> {
+  async read(deploymentId: string, query: EventQuery): Promise<readonly DeploymentEvent[]> {
+    const { since, limit, only } = query;
+    if (query.newest) return this.#newest(deploymentId, query);
     const events: DeploymentEvent[] = [];
     const first = Math.max(since, 0);
     const until = only ? {} : { until: first + limit };
@@ -122,27 +129,48 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     return { events: eventsOf(rows, since), bytes: rows.reduce((sum, { events }) => sum + events.length, 0) };
   }
 
+  async #newest(id: string, { since, limit, only }: EventQuery): Promise<readonly DeploymentEvent[]> {
+    const first = Math.max(since, 0);
+    const pages: DeploymentEvent[][] = [];
+    let found = 0;
+    for (let before = Number.MAX_SAFE_INTEGER; found < limit;) {
+      const { rows, last } = await this.#rows(id, { since: first, before, ...(only && { only }) });
+      const page = eventsOf(rows.toReversed(), first).filter((event) => isWanted(event, only));
+      pages.unshift(page);
+      found += page.length;
+      if (last === undefined) break;
+      before = last;
+    }
+    return pages.flat().slice(-limit);
+  }
+
   /** Reads rows in order, at most so many bytes of them; `last` is the end of the last one when there may be more. */
-  async #rows(id: string, { since, until = Number.MAX_SAFE_INTEGER, only }: ChunkQuery) {
+  async #rows(id: string, { since, until = Number.MAX_SAFE_INTEGER, before, only }: ChunkQuery) {
     const rows = await this.#database.run(
       (sql) => sql<(EventChunkRow & { readonly seq: number; readonly found: number })[]>`
         select seq, first_seq, events, found
         from (
-          select *, count(*) over () as found, sum(octet_length(events)) over (order by seq) - octet_length(events) as ahead
+          select *, count(*) over () as found,
+            sum(octet_length(events)) over (order by seq ${direction(sql, before)}) - octet_length(events) as ahead
           from (
             select seq, first_seq, events from deployment_events
             where deployment_id = ${id} and seq > ${since} and first_seq <= ${until}
+              ${before === undefined ? sql`` : sql`and seq < ${before}`}
               ${only ? sql`and log_services is not null` : sql``}
               ${only?.service === undefined ? sql`` : sql`and log_services @> to_jsonb(${only.service}::text)`}
-            order by seq limit ${PAGE_ROWS}
+            order by seq ${direction(sql, before)} limit ${PAGE_ROWS}
           ) as near
         ) as measured
         where ahead < ${PAGE_BYTES}
-        order by seq`,
+        order by seq ${direction(sql, before)}`,
     );
     const complete = rows.length === (rows[0]?.found ?? 0) && rows.length < PAGE_ROWS;
     return { rows, last: complete ? undefined : rows.at(-1)?.seq };
   }
+}
+
+function direction(sql: Sql, before: number | undefined) {
+  return before === undefined ? sql`asc` : sql`desc`;
 }
 
 function isWanted(event: DeploymentEvent, only: LogFilter | undefined): boolean {

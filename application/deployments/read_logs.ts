@@ -11,6 +11,7 @@ import type { Deployments } from "../../ports/deployments.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { interleavedOutput, type ServiceLine } from "./interleaved_output.ts";
+import { lastLines } from "./last_lines.ts";
 
 export interface ReadLogsPorts {
   readonly deploymentEvents: DeploymentEvents;
@@ -24,6 +25,8 @@ export type LoggedLine = Omit<Extract<DeploymentEvent, { type: "log" }>, "type">
 export interface LogQuery {
   readonly since: number;
   readonly limit: number;
+  /** The last so many of them, instead of the first `limit`. */
+  readonly tail?: number | undefined;
   readonly service?: string | undefined;
   readonly kind: "build" | "runtime";
 }
@@ -33,19 +36,18 @@ export function readLogs(ports: ReadLogsPorts) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string, query: LogQuery): Promise<readonly LoggedLine[]> {
     const deployment = await find(by, id, "deployment:read");
-    const { since, limit, service, kind } = query;
+    const { since, limit, tail, service, kind } = query;
     if (kind === "build") {
-      const events = await ports.deploymentEvents.read(id, {
-        since,
-        limit,
-        only: { type: "log", ...(service && { service }) },
-      });
+      const only = { type: "log", ...(service && !isSole(deployment, service) && { service }) } as const;
+      const wanted = { since, limit: tail ?? limit, newest: tail !== undefined, only };
+      const events = await ports.deploymentEvents.read(id, wanted);
       return events.flatMap((event) => (event.type === "log" ? [event] : []));
     }
     const { services } = deployment;
     const asked = service ? services.filter(({ name }) => name === service) : services;
     const mask = secretMask(await secretsOf(deployment, asked));
-    const lines = await outputOf(ports.runtime, asked, { since, limit });
+    const read = (part: Pick<LogQuery, "since" | "limit">) => outputOf(ports.runtime, asked, part);
+    const lines = await (tail === undefined ? read({ since, limit }) : lastLines(read, { since, count: tail }));
     return lines.map((line) => ({ ...line, message: mask(line.message), level: "info", step: null }));
   };
 
@@ -58,6 +60,11 @@ export function readLogs(ports: ReadLogsPorts) {
     const secrets = known.map(async (each) => secretValues(each, await ports.deployments.environment(each.id)));
     return (await Promise.all(secrets)).flat();
   }
+}
+
+/** Tells whether a deployment consists of this service alone, so that all lines of its build are that service's. */
+function isSole({ services }: Deployment, service: string): boolean {
+  return service === SOLE_SERVICE && services.every(({ name }) => name === SOLE_SERVICE);
 }
 
 /** What one service printed, with its own numbers; of several, all of it together. */
@@ -74,22 +81,23 @@ async function outputOf(
 
 const PAGE = 5_000;
 
-/** Yields a deployment's whole log as text, page by page. */
+/** Yields a deployment's whole log as text, page by page; or what comes after `since`, or the last lines of it. */
 export function downloadLogs(ports: ReadLogsPorts) {
   const read = readLogs(ports);
   const find = findDeployment(ports);
   return async function (
     by: Principal,
     id: string,
-    query: Pick<LogQuery, "kind" | "service">,
+    query: Pick<LogQuery, "kind" | "service" | "tail"> & { readonly since?: number },
   ): Promise<AsyncIterable<string>> {
     await find(by, id, "deployment:read");
     return (async function* () {
-      for (let since = 0; ;) {
+      for (let { since = 0 } = query; ;) {
         const lines = await read(by, id, { ...query, since, limit: PAGE });
         if (lines.length === 0) return;
         since = lines.at(-1)!.seq;
         yield `${lines.map(asText).join("\n")}\n`;
+        if (query.tail !== undefined) return;
       }
     })();
   };

@@ -97,14 +97,16 @@ function logs(access: Access, useCases: ReadingUseCases) {
     async ({ principal, params, query, request, set }) => {
       const { service, kind = "build" } = query;
       const since = sequenceOf(query.since);
+      const tail = query.tail === undefined ? undefined : Number(query.tail);
       set.headers.vary = "Accept";
       if (preferredMedia(request.headers.get("accept"), ["application/json", TEXT]) === TEXT) {
-        const text = await useCases.downloadLogs(principal, params.id, { kind, service });
+        const text = await useCases.downloadLogs(principal, params.id, { since, tail, kind, service });
         return new Response(streamOf(text), {
           headers: { "content-type": `${TEXT}; charset=utf-8`, vary: "Accept" },
         });
       }
-      const lines = await useCases.readLogs(principal, params.id, { since, limit: Number(query.limit), service, kind });
+      const wanted = { since, limit: Number(query.limit), tail, service, kind };
+      const lines = await useCases.readLogs(principal, params.id, wanted);
       return { data: lines.map(lineView), nextSince: lines.at(-1)?.seq ?? since };
     },
     {

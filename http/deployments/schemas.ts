@@ -3,7 +3,7 @@ import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from ".
 import type { LoggedLine } from "../../application/deployments/read_logs.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";
-import { count, integer, nullable, object, oneOf, PageFields, parameters, text, Time } from "../schema.ts";
+import { count, integer, nullable, object, oneOf, PageFields, parameters, text, Time, upTo } from "../schema.ts";
 
 const Id = text(100, { examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
 const ProjectId = text(100, { examples: ["prj_01m7edka8326kz9mv55sbbg868"] });
@@ -54,6 +54,7 @@ export const RespondBody = object({ promptId: text(100), action: text(100, { exa
 export const LogQuerySchema = parameters({
   since: t.Optional(sequence("Only lines after this number: nextSince of the answer before, to the same question")),
   limit: count({ maximum: 10_000, preset: 1_000, description: "How many lines at most" }),
+  tail: t.Optional(upTo(10_000, "The last so many lines after since, oldest first, instead of the first ones")),
   service: t.Optional(text(63, { description: "Only lines of this service; left out: of all, in the order of time" })),
   kind: t.Optional(oneOf(["build", "runtime"] as const)),
 });

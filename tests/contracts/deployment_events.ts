@@ -180,6 +180,48 @@ export function deploymentEventsContract(
       expect(await deploymentEvents.read(id, { since: 4_010, limit: 10, only: { type: "log" } })).toEqual([]);
     });
 
+    test("read() gives the newest in order, across batches of any size, of all events, log lines or one service", async () => {
+      const id = await anId();
+      for (const [from, count] of [
+        [1, 1],
+        [2, 3_000],
+        [3_002, 1],
+        [3_003, 1_998],
+      ] as const) {
+        await world().deploymentEvents.append(id, lines(from, count));
+      }
+      for (const index of counted(1, 3)) {
+        const line = logLine(`rare ${index}`, { service: "rare" });
+        await world().deploymentEvents.append(id, [line, EVERY_TYPE[0]!]);
+      }
+      const read = async (since: number, limit: number, only?: { type: "log"; service?: string }) => {
+        const query = { since, limit, newest: true, ...(only && { only }) };
+        return (await world().deploymentEvents.read(id, query)).map(({ seq }) => seq);
+      };
+      expect(await read(0, 2)).toEqual([5_005, 5_006]);
+      expect(await read(0, 8)).toEqual(counted(4_999, 8));
+      expect(await read(0, 4_000)).toEqual(counted(1_007, 4_000));
+      expect(await read(0, 10_000)).toEqual(counted(1, 5_006));
+      expect(await read(5_004, 10)).toEqual([5_005, 5_006]);
+      expect(await read(5_006, 10)).toEqual([]);
+      expect(await read(-5, 1)).toEqual([5_006]);
+      expect(await read(0, 0)).toEqual([]);
+      expect(await read(0, 4, { type: "log" })).toEqual([5_000, 5_001, 5_003, 5_005]);
+      expect(await read(0, 2, { type: "log", service: "rare" })).toEqual([5_003, 5_005]);
+      expect(await read(5_003, 2, { type: "log", service: "rare" })).toEqual([5_005]);
+      expect(await read(0, 2, { type: "log", service: "absent" })).toEqual([]);
+      expect(await world().deploymentEvents.read(newId("dep"), { since: 0, limit: 5, newest: true })).toEqual([]);
+    });
+
+    test("read() gives the newest of lines that are larger than a page together", async () => {
+      const id = await anId();
+      for (const index of counted(1, 12)) {
+        await world().deploymentEvents.append(id, [logLine(`${index} ${"x".repeat(200_000)}`)]);
+      }
+      const newest = await world().deploymentEvents.read(id, { since: 2, limit: 9, newest: true });
+      expect(newest.map(({ seq }) => seq)).toEqual(counted(4, 9));
+    });
+
     test("follow() yields stored events after a number, then new ones of any process, in order", async () => {
       const id = await anId();
       const { deploymentEvents, deployments, elsewhere } = world();

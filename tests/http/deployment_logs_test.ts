@@ -73,6 +73,47 @@ describe("GET /api/deployments/:id/logs", () => {
     expect((await app.get(`/${id}/logs?kind=runtime&service=other`)).body.data).toEqual([]);
   });
 
+  test("gives the last lines by `tail`, in order, of those after `since`", async () => {
+    await using app = await deployingApp();
+    const id = await built(app);
+    const all = (await app.get(`/${id}/logs`)).body.data as Line[];
+    const tail = async (query: string) => (await app.get(`/${id}/logs?${query}`)).body;
+    expect((await tail("tail=3")).data).toEqual(all.slice(-3));
+    expect((await tail("tail=3")).nextSince).toBe(all.at(-1)!.seq);
+    expect((await tail("tail=10000")).data).toEqual(all);
+    const since = all.at(-6)!.seq;
+    expect((await tail(`tail=2&since=${since}`)).data).toEqual(all.slice(-2));
+    expect((await tail(`tail=50&since=${since}`)).data).toEqual(all.slice(-5));
+    expect(await tail(`tail=5&since=${all.at(-1)!.seq}`)).toEqual({ data: [], nextSince: all.at(-1)!.seq });
+    expect((await tail("tail=5&limit=2")).data).toEqual(all.slice(-5));
+    const text = await app.ask(`/${id}/logs?tail=2&since=${since}`, { headers: { accept: "text/plain" } });
+    expect(await text.text()).toBe(`${all.at(-2)!.message}\n${all.at(-1)!.message}\n`);
+  });
+
+  test("gives the last lines of what the program printed by `tail`", async () => {
+    await using app = await deployingApp();
+    const prints = Array.from({ length: 2_345 }, (_, index) => `printed ${index + 1}`);
+    app.world.runtime.scripts.set(START, { does: "answers", prints });
+    const id = await app.deployed(await app.project());
+    const messages = async (query: string) =>
+      (await app.get(`/${id}/logs?kind=runtime&${query}`)).body.data.map(({ message }: Line) => message);
+    expect(await messages("tail=2")).toEqual(prints.slice(-2));
+    expect(await messages("tail=1500")).toEqual(prints.slice(-1_500));
+    expect(await messages("tail=5&since=2343")).toEqual(prints.slice(-2));
+    expect(await messages("tail=5&since=2345")).toEqual([]);
+    const text = await app.ask(`/${id}/logs?kind=runtime&tail=1`, { headers: { accept: "text/plain" } });
+    expect(await text.text()).toBe("printed 2345\n");
+  });
+
+  test("shows the build lines of a project of one service under the name of that service too", async () => {
+    await using app = await deployingApp();
+    const id = await built(app);
+    const all = (await app.get(`/${id}/logs`)).body.data as Line[];
+    expect((await app.get(`/${id}/logs?service=app`)).body.data).toEqual(all);
+    expect((await app.get(`/${id}/logs?service=app&tail=2`)).body.data).toEqual(all.slice(-2));
+    expect((await app.get(`/${id}/logs?service=other`)).body.data).toEqual([]);
+  });
+
   test("gives the whole log as text where text is wanted", async () => {
     await using app = await deployingApp();
     const id = await built(app);
@@ -103,6 +144,9 @@ describe("GET /api/deployments/:id/logs", () => {
     ["since=", "since", "must be a whole number of at least 0"],
     ["limit=0", "limit", "must be a whole number from 1 to 10000"],
     ["limit=10001", "limit", "must be a whole number from 1 to 10000"],
+    ["tail=0", "tail", "must be a whole number from 1 to 10000"],
+    ["tail=10001", "tail", "must be a whole number from 1 to 10000"],
+    ["tail=-5", "tail", "must be a whole number from 1 to 10000"],
     ["kind=other", "kind", "must be one of build, runtime"],
   ])("refuses ?%s: %s %s", async (query, path, message) => {
     await using app = await deployingApp();

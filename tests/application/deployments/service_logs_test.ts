@@ -18,6 +18,9 @@ test("without a name the output of all services is shown, each line with its ser
   expect(times).toEqual(times.toSorted((a, b) => a - b));
   const paged = await scene.useCases.readLogs(scene.by, id, { since: lines[0]!.seq, limit: 1, kind: "runtime" });
   expect(paged).toEqual([lines[1]!]);
+  const tail = { since: 0, limit: 1, tail: 2, kind: "runtime" } as const;
+  expect(await scene.useCases.readLogs(scene.by, id, tail)).toEqual(lines.slice(-2));
+  expect(await scene.useCases.readLogs(scene.by, id, { ...tail, since: lines[1]!.seq })).toEqual(lines.slice(-1));
   const named = { since: 1, limit: 10, kind: "runtime", service: "web" } as const;
   expect(await scene.useCases.readLogs(scene.by, id, named)).toMatchObject([{ seq: 2, message: "at last" }]);
   const text = await Array.fromAsync(await scene.useCases.downloadLogs(scene.by, id, { kind: "runtime" }));

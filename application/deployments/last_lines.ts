@@ -1,0 +1,21 @@
+const PAGE = 1_000;
+
+/** A part of what is read: so many after a number. */
+interface Part {
+  readonly since: number;
+  readonly limit: number;
+}
+
+/** The last `count` lines after `since`, in order, of what can only be read forwards; no more than these and a page are held at once. */
+export async function lastLines<Line extends { readonly seq: number }>(
+  read: (part: Part) => Promise<readonly Line[]>,
+  { since, count }: { readonly since: number; readonly count: number },
+): Promise<readonly Line[]> {
+  let last: readonly Line[] = [];
+  for (let at = since; ;) {
+    const page = await read({ since: at, limit: PAGE });
+    if (page.length === 0) return last;
+    at = page.at(-1)!.seq;
+    last = [...last, ...page].slice(-count);
+  }
+}
