@@ -26,6 +26,8 @@ export interface DeployWish {
   readonly projectId: string;
   readonly uploadSessionId?: string;
   readonly branch?: string;
+  /** Build where it runs, or here; for what runs on this machine both are the same. */
+  readonly buildStrategy?: "server" | "local";
   readonly environment?: "production" | "preview";
   readonly requireApproval?: boolean;
   readonly deployTarget?: ProjectLocation;
@@ -54,8 +56,11 @@ export function deployProject(ports: DeployProjectPorts) {
     if (wish.branch !== undefined && !isBranchName(wish.branch))
       throw invalidField("branch", "this is not a valid branch name");
     refuseUnsupported(wish);
+    if (wish.requireApproval === false && project.settings.requireApproval)
+      demand(by, "deployment:admin", { id: "", projectId: project.id });
     const given = await findServices(project, wish.services);
     const from = await originOf(by, { project, wish, given });
+    if (wish.branch !== undefined && from.source.kind !== "git") throw noBranches(from.source);
     if (from.source.kind === "local") await checkPath(by, from.source.path);
     const { environment, requireApproval, publicEndpoints = project.settings.publicEndpoints ?? [] } = wish;
     if (given) resolveEndpoints(given, publicEndpoints);
@@ -107,6 +112,11 @@ function ownOf({ publicEndpoints, services = [] }: DeployWish): OwnWishes | unde
 /** Tells whether services are all there without a source. */
 export function isWhole(given: readonly ServiceSpec[] | undefined): boolean {
   return given?.every(({ from }) => from.kind === "image") ?? false;
+}
+
+function noBranches({ kind }: DeploymentSource): Failure {
+  const what = kind === "none" ? "an image" : "a folder";
+  return invalidField("branch", `${what} has no branches. Leave it out, or deploy from a repository`);
 }
 
 /** Refuses what cannot be carried out, before anything is used up for it. */

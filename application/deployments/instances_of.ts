@@ -1,5 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { invalid } from "../../domain/failure.ts";
+import { type Failure, invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
@@ -46,18 +46,23 @@ export function restartInstances(ports: InstancePorts & { readonly liveReleases:
   const find = findDeployment(ports);
   return async function (by: Principal, id: string): Promise<number> {
     const deployment = await find(by, id, "deployment:write");
+    if (isStatic(deployment)) throw nothingRuns("a static site has nothing to restart. Redeploy it to build it anew");
     const live = await ports.liveReleases.find(routeKey(deployment));
     const instances = live?.deployment.id === id ? await running(ports, deployment) : [];
     // What ended by itself has done what it had to.
     const lasting = instances.filter(({ exit }) => exit?.reason !== "exited");
-    if (lasting.length === 0)
-      throw invalid(
-        "nothing_runs",
-        "Cannot restart: nothing of this deployment runs. Roll back to it to start it again",
-      );
+    if (lasting.length === 0) throw nothingRuns("nothing of this deployment runs. Roll back to it to start it again");
     for (const { instanceId } of lasting) await ports.runtime.restart(instanceId, { graceMs: GRACE_MS });
     return lasting.length;
   };
+}
+
+function isStatic({ services }: Deployment): boolean {
+  return services.length > 0 && services.every(({ site }) => site !== null);
+}
+
+function nothingRuns(why: string): Failure {
+  return invalid("nothing_runs", `Cannot restart: ${why}`);
 }
 
 async function running({ runtime }: InstancePorts, { services }: Deployment): Promise<readonly Instance[]> {

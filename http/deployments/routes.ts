@@ -122,8 +122,7 @@ function making(access: Access, useCases: DeploymentUseCases) {
     .post(
       "/build/access",
       async ({ principal, body }) => {
-        const { buildStrategy: _, ...wish } = body;
-        const { id, projectId } = await useCases.deployProject(principal, wish);
+        const { id, projectId } = await useCases.deployProject(principal, body);
         return { success: true, deployment_id: id, project_id: projectId };
       },
       {

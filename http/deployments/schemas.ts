@@ -9,6 +9,11 @@ const Id = text(100, { examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
 const ProjectId = text(100, { examples: ["prj_01m7edka8326kz9mv55sbbg868"] });
 const Environment = oneOf(["production", "preview"] as const, { examples: ["production"] });
 
+const Approval = t.Boolean({
+  description: "false, where the project demands an approval, needs deployment:admin",
+  examples: [false],
+});
+
 export const ListQuery = parameters({
   ...PageFields,
   projectId: t.Optional(ProjectId),
@@ -21,21 +26,26 @@ export const DeployBody = object({
   projectId: ProjectId,
   branch: t.Optional(text(244, { examples: ["main"] })),
   environment: t.Optional(Environment),
-  requireApproval: t.Optional(t.Boolean({ examples: [false] })),
+  requireApproval: t.Optional(Approval),
   start: t.Optional(t.Boolean({ description: "false holds it in queued", examples: [true] })),
 });
 
 export const BuildAccessBody = object({
   projectId: ProjectId,
   uploadSessionId: t.Optional(text(100, { examples: ["upl_01m7edka8326kz9mv55sbbg868"] })),
-  branch: t.Optional(text(244, { examples: ["main"] })),
-  buildStrategy: t.Optional(oneOf(["server", "local"] as const, { examples: ["server"] })),
+  branch: t.Optional(text(244, { description: "Of a repository; nothing else has branches", examples: ["main"] })),
+  buildStrategy: t.Optional(
+    oneOf(["server", "local"] as const, {
+      description: "Build where it runs, which is the default, or here; the same for what runs on this machine",
+      examples: ["server"],
+    }),
+  ),
   deployTarget: t.Optional(oneOf(["local", "server", "cloud"] as const, { examples: ["local"] })),
   serverId: t.Optional(text(100, { examples: ["srv_01m7edka8326kz9mv55sbbg868"] })),
   publicEndpoints: t.Optional(t.Array(EndpointSchema, { maxItems: 100, examples: [[]] })),
   services: t.Optional(t.Array(ServiceSchema, { maxItems: 100, examples: [[]] })),
   environment: t.Optional(Environment),
-  requireApproval: t.Optional(t.Boolean({ examples: [false] })),
+  requireApproval: t.Optional(Approval),
   start: t.Optional(t.Boolean({ examples: [true] })),
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { member } from "../support/app.ts";
 import { deployingApp } from "../support/deploying_app.ts";
+import { REPOSITORY } from "../support/engine_scene.ts";
 
 describe("POST /api/deployments/build/access", () => {
   test("deploys an uploaded folder, once", async () => {
@@ -62,6 +63,33 @@ describe("POST /api/deployments/build/access", () => {
     },
   );
 
+  test.each(["server", "local"])(
+    "builds on this machine, where it also runs, with buildStrategy %s",
+    async (buildStrategy) => {
+      await using app = await deployingApp();
+      const { body } = await app.post("/build/access", { projectId: await app.project(), buildStrategy });
+      expect(await app.settled(body.deployment_id)).toMatchObject({ status: "ready" });
+    },
+  );
+
+  test("refuses a branch of what has none, and uses nothing up", async () => {
+    await using app = await deployingApp();
+    const [projectId, uploadSessionId] = [await app.project({}), await app.upload()];
+    const refused = await app.post("/build/access", { projectId, uploadSessionId, branch: "main" });
+    expect([refused.status, refused.body.error]).toEqual([
+      400,
+      'Cannot accept "branch": a folder has no branches. Leave it out, or deploy from a repository',
+    ]);
+    expect(refused.body.details[0].path).toBe("branch");
+    const services = [{ name: "web", image: "nginx:1" }];
+    const images = await app.post("/build/access", { projectId, services, branch: "main" });
+    expect([images.status, images.body.details[0]]).toEqual([
+      400,
+      { path: "branch", message: "an image has no branches. Leave it out, or deploy from a repository" },
+    ]);
+    expect((await app.post("/build/access", { projectId, uploadSessionId })).status).toBe(200);
+  });
+
   test.each([
     [{ deployTarget: "server" }, "target_unsupported"],
     [{ deployTarget: "cloud" }, "target_unsupported"],
@@ -76,8 +104,26 @@ describe("POST /api/deployments/build/access", () => {
     expect(accepted.status).toBe(200);
   });
 
+  test.each(["/build/access", ""])(
+    "lets only admins leave out a project's approval gate, as does POST /api/deployments%s",
+    async (path) => {
+      await using app = await deployingApp();
+      const gated = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
+      const { token } = await member(app, "developer");
+      const wish = { projectId: gated, requireApproval: false, start: false };
+      const refused = await app.post(path, wish, token);
+      expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"deployment:admin"')]);
+      expect([200, 202]).toContain((await app.post(path, wish)).status);
+      const open = { ...wish, projectId: await app.project() };
+      expect([200, 202]).toContain((await app.post(path, open, token)).status);
+      expect([200, 202]).toContain((await app.post(path, { ...wish, requireApproval: true }, token)).status);
+    },
+  );
+
   test.each([
     [{ serverId: "" }, "serverId"],
+    [{ buildStrategy: "moon" }, "buildStrategy"],
+    [{ buildStrategy: null }, "buildStrategy"],
     [{ services: "web" }, "services"],
     [{ services: [{ image: "postgres:18" }] }, "services.0.name"],
     [{ services: [{ name: "web", ports: [70_000] }] }, "services.0.ports.0"],

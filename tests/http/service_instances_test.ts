@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { InstanceUsage } from "../../ports/runtime.ts";
 import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
+import { SITE } from "../support/engine_scene.ts";
 
 const WEB = { name: "web", startCommand: "serve", ports: [3000] };
 const WORKER = { name: "worker", startCommand: "work" };
@@ -121,4 +122,17 @@ describe("GET /api/deployments/:id/logs?kind=runtime of several services", () =>
     const text = await app.ask(`/${id}/logs?kind=runtime`, { headers: { accept: "text/plain" } });
     expect(await text.text()).toBe(seen.map(([service, message]) => `${service} | ${message}\n`).join(""));
   });
+});
+
+test("POST /api/deployments/:id/restart says of a static site that it has nothing to restart", async () => {
+  await using app = await deployingApp();
+  const uploadSessionId = await app.upload(SITE);
+  const { body } = await app.post("/build/access", { projectId: await app.project({}), uploadSessionId });
+  expect(await app.settled(body.deployment_id)).toMatchObject({ status: "ready" });
+  const refused = await app.post(`/${body.deployment_id}/restart`);
+  expect([refused.status, refused.body.code, refused.body.error]).toEqual([
+    400,
+    "nothing_runs",
+    "Cannot restart: a static site has nothing to restart. Redeploy it to build it anew",
+  ]);
 });
