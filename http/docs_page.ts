@@ -33,7 +33,8 @@ ${names.map((name) => `<h2 id="${anchor(name)}">${escapeHtml(name)}</h2>${groups
 
 function entry(method: string, path: string, operation: Json): string {
   const permission = operation["x-permission"] as string | undefined;
-  const who = permission === undefined ? "open" : permission === "self" ? "any caller" : permission;
+  const needed = [permission, operation["x-handler-permission"]].filter((each) => each !== undefined).join(" + ");
+  const who = permission === undefined ? "open" : permission === "self" ? "any caller" : needed;
   return `<details id="${operation.operationId}"><summary><span class="method">${method}</span><code>${escapeHtml(path)}</code>
 <span class="who">${escapeHtml(who)}</span><br>${escapeHtml(String(operation.summary))}</summary>
 ${parameters((operation.parameters ?? []) as Json[])}${sample("Body", operation.requestBody as Json | undefined)}${answers(operation.responses as Record<string, Json>)}</details>`;

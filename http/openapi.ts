@@ -89,13 +89,21 @@ function operationObject(route: DeclaredRoute, schemas: Schemas): Json {
   return {
     operationId: operation.name,
     summary: operation.summary,
-    ...(operation.description && { description: operation.description }),
+    ...descriptionOf(route),
     tags: detail?.tags ?? [tagOf(path)],
     ...(permission ? { "x-permission": permission } : { "x-open": open, security: [] }),
+    ...(operation.handlerPermission && { "x-handler-permission": operation.handlerPermission }),
     ...(parameters.length > 0 && { parameters }),
     ...(changes && { requestBody: requestBody(operation, body, schemas) }),
     responses: responses(route, schemas),
   };
+}
+
+function descriptionOf({ permission, operation }: DeclaredRoute): { readonly description?: string } {
+  const { description, handlerPermission } = operation;
+  const both = `The route needs the permission \`${permission}\`; the handler also demands \`${handlerPermission}\` on the target.`;
+  const parts = [...(description ? [description] : []), ...(handlerPermission ? [both] : [])];
+  return parts.length > 0 ? { description: parts.join(" ") } : {};
 }
 
 function requestBody({ streams }: Operation, body: Json | undefined, schemas: Schemas): Json {

@@ -1,4 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
+import type { Permission } from "../domain/permission.ts";
 
 /** What a route is, beside what Elysia knows: for the gate, the audit log and the OpenAPI document. */
 export interface Operation {
@@ -18,6 +19,8 @@ export interface Operation {
   readonly problems?: readonly number[];
   /** Dotted paths of what an answer shows once and a replay blanks. */
   readonly shownOnce?: readonly string[];
+  /** What the handler demands on the thing that the path names, beyond the permission of the route. */
+  readonly handlerPermission?: Permission;
   /** The body is a stream of this media type, which the handler reads itself. */
   readonly streams?: string;
   /** Refuses a body for a reason that counts before its form does; gets it as it was sent. */

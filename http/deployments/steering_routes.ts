@@ -77,6 +77,7 @@ function again(access: Access, useCases: SteeringUseCases) {
         ...operation({
           name: "deployment.rollback",
           summary: "Go back to this release: its files, environment and settings as recorded; needs deployment:admin",
+          handlerPermission: "deployment:admin",
           status: 202,
           answer: Made,
           problems: [404],
@@ -218,6 +219,7 @@ function running(access: Access, useCases: SteeringUseCases) {
         ...operation({
           name: "deployment.cancel",
           summary: "Cancel a deployment that has not finished; needs deployment:admin",
+          handlerPermission: "deployment:admin",
           answer: Said,
           problems: [404],
         }),

@@ -28,6 +28,8 @@ export interface MemberUseCases {
   readonly removeMember: ReturnType<typeof removeMember>;
 }
 
+const OWN_RIGHTS = "Nobody gives, changes or ends rights that the credential used does not have itself.";
+
 /** Who belongs to the organization, and who changed what in it. */
 export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl: string) {
   return new Elysia({ prefix: "/api", tags: ["Identity"] })
@@ -98,6 +100,7 @@ function invitations(access: Access, useCases: MemberUseCases, publicUrl: string
       ...operation({
         name: "member.invite",
         summary: "Invite somebody; the link is shown once and holds for seven days",
+        description: OWN_RIGHTS,
         status: 201,
         answer: one(NewInvitationView),
         problems: [409],
@@ -122,6 +125,7 @@ function memberChanges(access: Access, useCases: MemberUseCases) {
         ...operation({
           name: "member.change",
           summary: "Give a member another role or other grants",
+          description: OWN_RIGHTS,
           answer: one(MemberView),
           problems: [404],
         }),
@@ -140,6 +144,7 @@ function memberChanges(access: Access, useCases: MemberUseCases) {
         ...operation({
           name: "member.remove",
           summary: "End a membership with its tokens, or withdraw an invitation",
+          description: OWN_RIGHTS,
           answer: Done,
           problems: [404],
         }),

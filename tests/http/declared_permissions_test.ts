@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import { ACTIONS, type Permission, RESOURCES } from "../../domain/permission.ts";
+import { ACCESS_TABLE } from "../support/access_table.ts";
+import { memoryApp } from "../support/app.ts";
+import { furnish, goodRequest, MACHINE } from "../support/furnished.ts";
+
+const { routes, call } = await memoryApp();
+const { paths } = (await call("GET", "/api/openapi.json")).body;
+
+/** What the OpenAPI document says that each route demands. */
+const declared = ACCESS_TABLE.flatMap(({ route, method, path }) => {
+  const operation = paths[path.replaceAll(/:(\w+)/g, "{$1}")][method.toLowerCase()];
+  const permission = operation["x-permission"] as Permission | "self" | undefined;
+  if (permission === undefined || permission === "self") return [];
+  return [{ route, method, path, permission, handler: operation["x-handler-permission"] as Permission | undefined }];
+});
+
+const VIEWER = RESOURCES.map((resource) => `${resource}:read` as const);
+const DEVELOPER = [...VIEWER, "deployment:write", "githost:write", "project:write"] as const;
+
+/** The rights that a request gives or ends, which nobody does without having them. */
+const CONCERNED: Readonly<Record<string, readonly Permission[]>> = {
+  "POST /api/members": VIEWER,
+  "PATCH /api/members/:id": DEVELOPER,
+  "DELETE /api/members/:id": VIEWER,
+};
+
+/** An organization with one thing of every kind, for one request. */
+async function scene(method: string, path: string) {
+  const app = await memoryApp();
+  app.world.remoteHosts.add(MACHINE);
+  const asked = goodRequest(method, path, await furnish(app), "owner");
+  return async (permissions?: readonly Permission[]) => {
+    const body = { name: "narrowed", permissions };
+    const made = permissions && (await app.call("POST", "/api/tokens", { token: app.owner, body }));
+    return app.call(method, asked.path, { ...asked.call, token: made?.body.data.token ?? app.owner });
+  };
+}
+
+/** Everything that somebody may hold without the permission: the level below it, and all of other resources that does not include it. */
+function justBelow(permission: Permission): Permission[] {
+  const [resource, action] = permission.split(":") as [(typeof RESOURCES)[number], (typeof ACTIONS)[number]];
+  const below = ACTIONS[ACTIONS.indexOf(action) - 1];
+  const others = RESOURCES.filter((other) => other !== resource).map((other) => `${other}:admin` as const);
+  return [...others, ...(below ? [`${resource}:${below}` as const] : [])];
+}
+
+describe.each(declared)("$route", ({ route, method, path, permission, handler }) => {
+  test("refuses whoever has all but what it declares, by name", async () => {
+    const ask = await scene(method, path);
+    const { status, body } = await ask(justBelow(permission));
+    expect([status, body.error]).toEqual([403, expect.stringContaining(`"${permission}"`)]);
+  });
+
+  test("answers whoever has exactly what it declares like an owner", async () => {
+    const [ask, asOwner] = [await scene(method, path), await scene(method, path)];
+    if (handler) {
+      const { status, body } = await ask([permission]);
+      expect([status, body.error]).toEqual([403, expect.stringContaining(`"${handler}"`)]);
+      expect((await ask(justBelow(handler))).status).toBe(403);
+    }
+    const concerned = CONCERNED[route] ?? [];
+    if (concerned.length > 0) expect((await ask([permission])).body.code).toBe("beyond_own_rights");
+    const { status } = await ask([handler ?? permission, ...concerned]);
+    expect(status).toBe((await asOwner()).status);
+    expect(status).not.toBe(403);
+  });
+});
+
+test("every route with a permission is compared", () => {
+  const guarded = routes.filter(({ permission }) => permission !== undefined && permission !== "self");
+  expect(declared).toHaveLength(guarded.length);
+  expect(declared.filter(({ handler }) => handler).map(({ route }) => route)).toEqual([
+    "POST /api/deployments/:id/rollback",
+    "POST /api/deployments/:id/cancel",
+  ]);
+});
+
+test("a permission that the handler demands is in the description too", () => {
+  for (const path of ["rollback", "cancel"]) {
+    const { description, ...operation } = paths[`/api/deployments/{id}/${path}`].post;
+    expect(operation).toMatchObject({ "x-permission": "deployment:write", "x-handler-permission": "deployment:admin" });
+    expect(description).toContain("deployment:write");
+    expect(description).toContain("deployment:admin");
+  }
+});
