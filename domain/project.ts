@@ -18,6 +18,8 @@ export interface ProjectSettings {
   readonly gitBranch?: string;
   readonly gitUrl?: string;
   readonly localPath?: string;
+  /** An admin named `localPath`, so that all who may deploy the project may deploy from it. */
+  readonly localPathByAdmin?: boolean;
   readonly autoDeploy?: boolean;
   readonly framework?: string;
   readonly packageManager?: string;
@@ -91,7 +93,7 @@ export function slugOf(name: string): string {
 }
 
 /** The settings that name each source; one that is given replaces the others. */
-const SOURCES = [["gitOwner", "gitRepo"], ["gitUrl"], ["localPath"]] as const;
+const SOURCES = [["gitOwner", "gitRepo"], ["gitUrl"], ["localPath", "localPathByAdmin"]] as const;
 
 /** Applies a change to settings; `null` removes. A new source takes the place of the former, and no push deploys without a link. */
 export function mergeSettings(settings: ProjectSettings, change: ProjectSettingsChange): ProjectSettings {

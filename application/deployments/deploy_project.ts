@@ -9,7 +9,8 @@ import type { Projects } from "../../ports/projects.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import type { ClaimDomainPorts } from "../domains/claim_domain.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
-import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
+import { checkDeployedPath } from "../projects/check_deployed_path.ts";
+import type { CheckLocalPathPorts } from "../projects/check_local_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { findUploadSession } from "../uploads/find_upload_session.ts";
 import { type DeploymentWish, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
@@ -46,7 +47,7 @@ type Origin = Pick<DeploymentWish, "source" | "trigger" | "branch">;
 export function deployProject(ports: DeployProjectPorts) {
   const make = makeDeployment(ports);
   const findUpload = findUploadSession(ports);
-  const checkPath = checkLocalPath(ports);
+  const checkPath = checkDeployedPath(ports);
   const findServices = servicesOf(ports);
   const claimNames = claimEndpointNames(ports);
   return async function (by: Principal, wish: DeployWish): Promise<Deployment> {
@@ -61,7 +62,7 @@ export function deployProject(ports: DeployProjectPorts) {
     const given = await findServices(project, wish.services);
     const from = await originOf(by, { project, wish, given });
     if (wish.branch !== undefined && from.source.kind !== "git") throw noBranches(from.source);
-    if (from.source.kind === "local") await checkPath(by, from.source.path);
+    if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const { environment, requireApproval, publicEndpoints = project.settings.publicEndpoints ?? [] } = wish;
     if (given) resolveEndpoints(given, publicEndpoints);
     if (environment !== "preview") await claimNames(by, project, publicEndpoints);

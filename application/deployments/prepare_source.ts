@@ -29,7 +29,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
   const { prepareLimitMs: limitMs = LIMIT_MS } = ports;
   return async function (by: Principal, wish: PrepareWish, signal: AbortSignal): Promise<Detection> {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
-    if (wish.source === "local") await checkPath(by, wish.path, "path");
+    if (wish.source === "local") await checkPath(by, wish.path, { field: "path" });
     const source = sourceOf(ports, wish);
     // A folder of its own that is gone again, whatever happens.
     const id = `prepare-${crypto.randomUUID()}`;

@@ -8,7 +8,7 @@ import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts"
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
-import { checkLocalPath } from "../projects/check_local_path.ts";
+import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { type DeployProjectPorts, isWhole, linked } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
@@ -27,7 +27,7 @@ type Origin = Pick<DeploymentWish, "source" | "branch" | "commitSha" | "commitMe
 export function redeploy(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
-  const checkPath = checkLocalPath(ports);
+  const checkPath = checkDeployedPath(ports);
   const findServices = servicesOf(ports);
   const claimNames = claimEndpointNames(ports);
   return async function (
@@ -41,7 +41,7 @@ export function redeploy(ports: RedeployPorts) {
     const { environment, own } = old;
     const given = own?.services ? await givenTo(old) : await findServices(project);
     const from = originAgain(ports, { old, project, given, useExistingCommit });
-    if (from.source.kind === "local") await checkPath(by, from.source.path);
+    if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const publicEndpoints = own?.publicEndpoints ?? project.settings.publicEndpoints ?? [];
     if (given) resolveEndpoints(given, publicEndpoints);
     // Those that came with the former one were claimed for it; whoever gave one up since does not want it back.

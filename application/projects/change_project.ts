@@ -4,9 +4,10 @@ import { checkSettings, mergeSettings, type Project, type ProjectSettingsChange 
 import type { Clock } from "../../ports/clock.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";
-import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
+import type { CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkName, checkSlug } from "./create_project.ts";
 import { findProject } from "./find_project.ts";
+import { nameLocalPath } from "./name_local_path.ts";
 
 export interface ChangeProjectPorts extends CheckLocalPathPorts {
   readonly clock: Clock;
@@ -22,18 +23,18 @@ export interface ProjectAmendment {
 /** Changes what is given of a project; the whole is checked as it would then be. */
 export function changeProject(ports: ChangeProjectPorts) {
   const find = findProject(ports);
-  const checkPath = checkLocalPath(ports);
+  const namePath = nameLocalPath(ports);
   const checkHost = checkHostPaths(ports);
   return async function (by: Principal, id: string, amendment: ProjectAmendment): Promise<Project> {
     await find(by, id, "project:write");
     const name = amendment.name === undefined ? undefined : checkName(amendment.name);
     if (amendment.slug !== undefined) checkSlug(amendment.slug);
-    if (typeof amendment.settings.localPath === "string") await checkPath(by, amendment.settings.localPath);
+    const wanted = await namePath(by, amendment.settings);
     const changed = await ports.projects.change(by.organizationId, id, {
       at: ports.clock.now(),
       change({ settings }) {
-        checkHost(by, { before: settings, change: amendment.settings, target: { id, projectId: id } });
-        const merged = mergeSettings(settings, amendment.settings);
+        checkHost(by, { before: settings, change: wanted, target: { id, projectId: id } });
+        const merged = mergeSettings(settings, wanted);
         checkSettings(merged);
         return {
           settings: merged,

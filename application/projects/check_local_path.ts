@@ -17,17 +17,29 @@ export interface CheckLocalPathPorts {
   readonly localSources: LocalSourceRules;
 }
 
+/** How a path is judged. */
+export interface LocalPathOptions {
+  /** The field that named it. */
+  readonly field?: string;
+  /** An admin has allowed it already. */
+  readonly approved?: boolean;
+}
+
 /** Refuses a folder of the host that a caller may not deploy from, by the field that named it; the path is judged with every link resolved. */
 export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPorts) {
   const refuseSource = refuseLocalSource({ localSources });
-  return async function (by: Principal, path: string, field = "localPath"): Promise<void> {
+  return async function (
+    by: Principal,
+    path: string,
+    { field = "localPath", approved = false }: LocalPathOptions = {},
+  ): Promise<void> {
     refuseSource();
     if (!path.startsWith("/") || path.includes("\0")) throw invalidField(field, "give an absolute path");
     const real = await hostFolders.resolve(path);
     const roots = (await Promise.all(localSources.roots.map((root) => hostFolders.resolve(root)))).filter(
       (root) => root !== undefined,
     );
-    const anywhere = allows(by, "project:admin");
+    const anywhere = approved || allows(by, "project:admin");
     if (!anywhere && !(real && roots.some((root) => contains(root, real)))) {
       throw new Failure(
         "forbidden",

@@ -16,7 +16,8 @@ import { randomText } from "../../domain/token.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";
-import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
+import type { CheckLocalPathPorts } from "./check_local_path.ts";
+import { nameLocalPath } from "./name_local_path.ts";
 
 export interface ProjectWish {
   readonly name: string;
@@ -34,17 +35,16 @@ export interface CreateProjectPorts extends CheckLocalPathPorts {
 
 /** Creates a project with a free address of its own; a taken address gets a random ending. */
 export function createProject(ports: CreateProjectPorts) {
-  const checkPath = checkLocalPath(ports);
+  const namePath = nameLocalPath(ports);
   const checkHost = checkHostPaths(ports);
   return async function (by: Principal, wish: ProjectWish): Promise<Project> {
     demand(by, "project:write");
     const name = checkName(wish.name);
     const slug = wish.slug ?? slugOf(name);
     checkSlug(slug);
-    const settings = mergeSettings({}, wish.settings);
+    const settings = mergeSettings({}, await namePath(by, wish.settings));
     checkSettings(settings);
     checkHost(by, { before: {}, change: settings });
-    if (settings.localPath !== undefined) await checkPath(by, settings.localPath);
     return store(ports, by, { name, slug, settings });
   };
 }

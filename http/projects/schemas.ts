@@ -19,7 +19,10 @@ const fields = {
     description: "https or ssh, any git server",
     examples: ["https://git.example.com/acme/harbour.git"],
   }),
-  localPath: text(4_000, { description: "A folder of the host; self-hosted only", examples: ["/srv/harbour"] }),
+  localPath: text(4_000, {
+    description: "A folder of the host; self-hosted only. Only admins name one outside of LOCAL_SOURCE_ROOTS",
+    examples: ["/srv/harbour"],
+  }),
   framework: text(100, { examples: ["bun"] }),
   packageManager: text(100, { examples: ["bun"] }),
   installCommand: command("bun install"),
@@ -103,7 +106,8 @@ const UNSET = Object.fromEntries(Object.keys(fields).map((key) => [key, null])) 
 
 /** A project as the API shows it: every setting is there, `null` where it is not set. */
 export function projectView(project: Project) {
-  const { id, name, slug, organizationId, hostname, settings, activeDeploymentId, location, serverId } = project;
+  const { id, name, slug, organizationId, hostname, activeDeploymentId, location, serverId } = project;
+  const { localPathByAdmin: _, ...settings } = project.settings;
   return {
     id,
     name,

@@ -70,3 +70,69 @@ test("localPath is the project's source, and null takes it back", async () => {
   });
   expect(patched.body.data).toMatchObject({ source: "upload", localPath: null });
 });
+
+/** An application whose links a test may move while it runs. */
+async function movable() {
+  let links: Record<string, string> = {};
+  const real = () => new MemoryHostFolders(["/srv/apps/one", "/home/ada/site", "/data/slipway/uploads"], links);
+  const hostFolders = {
+    resolve: (path: string) => real().resolve(path),
+    locate: (path: string) => real().locate(path),
+  };
+  const app = await memoryApp({ localSourceRoots: ["/srv/apps"] }, () => ({ hostFolders }));
+  const { token: developer } = await member(app, "developer");
+  const post = (by: string, path: string, body: object = {}) => app.call("POST", path, { token: by, body });
+  return {
+    owner: app.owner,
+    developer,
+    move: (moved: Record<string, string>) => (links = moved),
+    project: async (by: string, localPath: string) =>
+      (await post(by, "/api/projects", { name: `M${made++}`, localPath })).body.data.id as string,
+    change: (by: string, id: string, body: object) => app.call("PATCH", `/api/projects/${id}`, { token: by, body }),
+    deploy: (by: string, projectId: string) => post(by, "/api/deployments", { projectId }),
+    redeploy: (by: string, id: string) => post(by, `/api/deployments/${id}/redeploy`),
+  };
+}
+
+test("a developer deploys and redeploys what an admin named, and names no such folder itself", async () => {
+  const { owner, developer, project, change, deploy, redeploy } = await movable();
+  const id = await project(owner, "/home/ada/site");
+  const deployed = await deploy(developer, id);
+  expect(deployed.status).toBe(202);
+  expect((await redeploy(developer, deployed.body.data.deployment_id)).status).toBe(202);
+  expect((await change(developer, id, { name: "Renamed" })).status).toBe(200);
+  expect((await deploy(developer, id)).status).toBe(202);
+  expect((await change(developer, id, { localPath: "/home/ada/site" })).status).toBe(403);
+  expect((await change(owner, id, { localPath: "/home/ada" })).body.data).not.toHaveProperty("localPathByAdmin");
+  expect((await deploy(developer, id)).status).toBe(202);
+});
+
+test("a folder is looked at again when it is deployed, whoever named it", async () => {
+  const { owner, developer, project, move, deploy, redeploy } = await movable();
+  move({ "/srv/link": "/home/ada/site" });
+  const id = await project(owner, "/srv/link");
+  const first = (await deploy(developer, id)).body.data.deployment_id;
+  for (const target of ["/nowhere", "/data/slipway", "/data/slipway/uploads"]) {
+    move({ "/srv/link": target });
+    for (const by of [developer, owner]) {
+      const answers = [await deploy(by, id), await redeploy(by, first)];
+      for (const { status, body } of answers) expect([status, body.details[0].path]).toEqual([400, "localPath"]);
+    }
+  }
+});
+
+test("a folder that a developer named stays inside LOCAL_SOURCE_ROOTS, whatever it becomes a link to", async () => {
+  const { owner, developer, project, change, move, deploy, redeploy } = await movable();
+  move({ "/srv/apps/mine": "/srv/apps/one" });
+  const id = await project(developer, "/srv/apps/mine");
+  const first = (await deploy(developer, id)).body.data.deployment_id;
+  move({ "/srv/apps/mine": "/home/ada/site" });
+  expect([(await deploy(developer, id)).status, (await redeploy(developer, first)).status]).toEqual([403, 403]);
+  expect([(await deploy(owner, id)).status, (await redeploy(owner, first)).status]).toEqual([202, 202]);
+  await change(owner, id, { localPath: "/home/ada/site" });
+  expect((await deploy(developer, id)).status).toBe(202);
+  expect((await redeploy(developer, first)).status).toBe(403);
+  for (const localPath of [null, "/srv/apps/one"]) await change(developer, id, { localPath });
+  move({ "/srv/apps/one": "/home/ada/site" });
+  expect((await deploy(developer, id)).status).toBe(403);
+});

@@ -3,7 +3,7 @@ import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { ProjectSettingsChange } from "../../../domain/project.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene, statuses } from "../../support/service_scene.ts";
 
 const REPOSITORY_OF_TWO = {
@@ -128,14 +128,18 @@ describe("redeploy() of services", () => {
   });
 });
 
-test("redeploy() asks whether the caller may deploy from the folder that the project is at now", async () => {
-  await using scene = await EngineScene.open({ replace: () => ({ hostFolders: new MemoryHostFolders(["/srv/app"]) }) });
-  scene.known.local["/srv/app"] = APP;
+test("redeploy() looks at the folder that the project is at now", async () => {
+  let folders = new MemoryHostFolders(["/srv/app"]);
+  const hostFolders = {
+    resolve: (path: string) => folders.resolve(path),
+    locate: (path: string) => folders.locate(path),
+  };
+  await using scene = await EngineScene.open({ replace: () => ({ hostFolders }) });
   const project = await scene.project();
   const first = await scene.deployed(project);
   await set(scene, project.id, { localPath: "/srv/app" });
-  const developer = { ...scene.by, role: "developer" } as const;
-  await expect(scene.useCases.redeploy(developer, first.id, {})).rejects.toMatchObject({
-    code: "local_source_forbidden",
+  folders = new MemoryHostFolders();
+  await expect(scene.useCases.redeploy(scene.by, first.id, {})).rejects.toMatchObject({
+    details: [{ path: "localPath" }],
   });
 });

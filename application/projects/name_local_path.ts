@@ -1,0 +1,15 @@
+import { allows, type Principal } from "../../domain/permission.ts";
+import type { ProjectSettingsChange } from "../../domain/project.ts";
+import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
+
+/** Checks the folder of the host that a change of settings names, and adds to the change whether an admin named it. */
+export function nameLocalPath(ports: CheckLocalPathPorts) {
+  const checkPath = checkLocalPath(ports);
+  return async function (by: Principal, change: ProjectSettingsChange): Promise<ProjectSettingsChange> {
+    const { localPath } = change;
+    if (localPath === undefined) return change;
+    if (localPath !== null) await checkPath(by, localPath);
+    const byAdmin = localPath !== null && allows(by, "project:admin");
+    return { ...change, localPathByAdmin: byAdmin || null };
+  };
+}
