@@ -13,6 +13,9 @@ const HALVES = [
   { redeploys: 10, rollbacks: [8, 2] },
 ];
 
+/** How many answers there are at least while versions go on, and back: some for each switch, however quick that is. */
+const ANSWERS = [200, 50] as const;
+
 const APP = `
   const { readFileSync } = require("node:fs");
   const version = readFileSync("version", "utf8");
@@ -68,7 +71,7 @@ async function redeployedUnderLoad(
 async function bothUnderLoad(slipway: SlipwayProcess, app: LoadedApp): Promise<void> {
   const answers = await Promise.all(HALVES.map((half) => redeployedUnderLoad(slipway, app, half)));
   for (const stretch of [0, 1] as const) {
-    expect(answers.reduce((sum, each) => sum + each[stretch], 0)).toBeGreaterThan(1_000);
+    expect(answers.reduce((sum, each) => sum + each[stretch], 0)).toBeGreaterThan(ANSWERS[stretch]);
   }
 }
 

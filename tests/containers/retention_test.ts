@@ -6,6 +6,7 @@ import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
 import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
 import { LocalReleaseFolders } from "../../adapters/local/release_folders.ts";
+import { DOCKER_HOST } from "../support/docker_world.ts";
 import { EngineScene } from "../support/engine_scene.ts";
 
 setDefaultTimeout(300_000);
@@ -15,7 +16,7 @@ const PINNED = [4, 40];
 
 test("of 100 deployments the live one, a window of 3 and two pinned ones keep their images, and no others", async () => {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
-  const engine = new EngineApi("unix:///var/run/docker.sock");
+  const engine = new EngineApi(DOCKER_HOST);
   const installation = crypto.randomUUID();
   const releaseImages = new DockerReleaseImages({ engine, installation });
   let round = 0;
