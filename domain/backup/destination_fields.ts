@@ -59,9 +59,13 @@ export function missingFields(kind: DestinationKind, given: Given): readonly Kin
   return [...required, ...(lacksAll ? either.slice(0, 1) : [])].map(([field]) => field);
 }
 
-/** Refuses a destination that lacks what its kind needs; `secretsToo` is false where cleared secrets are allowed. */
-export function refuseMissingFields(kind: DestinationKind, given: Given, secretsToo: boolean): void {
-  const missing = missingFields(kind, given).filter((field) => secretsToo || !isCredential(field));
+/** Refuses a destination that lacks what its kind needs; `may` tells which fields it may lack all the same. */
+export function refuseMissingFields(
+  kind: DestinationKind,
+  given: Given,
+  may: (field: KindField) => boolean = () => false,
+): void {
+  const missing = missingFields(kind, given).filter((field) => !may(field));
   if (missing.length > 0) throw refused(missing, (field) => `it is required: ${whatToGive(kind, field)}`);
 }
 

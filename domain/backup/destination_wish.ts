@@ -6,7 +6,7 @@ import {
   type DestinationKind,
   type DestinationSettings,
 } from "./destination.ts";
-import { readKind, refuseForeignFields, refuseMissingFields } from "./destination_fields.ts";
+import { isCredential, readKind, refuseForeignFields, refuseMissingFields } from "./destination_fields.ts";
 import { readDestinationName, readSettings } from "./destination_values.ts";
 
 type Nullable<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
@@ -47,7 +47,7 @@ export async function readDraft(wish: DestinationWish): Promise<DestinationDraft
   if (typeof wish.kind !== "string") throw invalidField("kind", "it is required");
   const kind = readKind(wish.kind);
   refuseForeignFields(kind, wish);
-  refuseMissingFields(kind, wish, true);
+  refuseMissingFields(kind, wish);
   const credentials = Object.fromEntries(CREDENTIAL_FIELDS.map((field) => [field, wish[field] ?? null]));
   refuseOddCredentials(wish, credentials as DestinationCredentials);
   const settings = { ...NO_SETTINGS, ...given(wish) };
@@ -58,14 +58,18 @@ export async function readDraft(wish: DestinationWish): Promise<DestinationDraft
   };
 }
 
-/** What a wish makes of a destination, or its refusal: what is absent stays, `null` clears, and the whole is read anew. */
+/**
+ * What a wish makes of a destination, or its refusal: what is absent stays, `null` clears, and the whole is read anew.
+ * A secret may be cleared even if it is required, and a field that the wish does not mention may be missing: a server
+ * that was removed does not block other changes.
+ */
 export async function readChange(destination: BackupDestination, wish: DestinationWish) {
   if (wish.kind !== undefined) throw invalidField("kind", "it cannot change: create another destination instead");
   const { kind } = destination;
   refuseForeignFields(kind, wish);
   const former = Object.fromEntries(SETTING_FIELDS.map((field) => [field, destination[field]]));
   const wished = { ...(former as unknown as DestinationSettings), ...given(wish) };
-  refuseMissingFields(kind, wished, false);
+  refuseMissingFields(kind, wished, (field) => isCredential(field) || wish[field] === undefined);
   const credentials = Object.fromEntries(
     CREDENTIAL_FIELDS.filter((field) => wish[field] !== undefined).map((field) => [field, wish[field]]),
   ) as Partial<DestinationCredentials>;

@@ -207,6 +207,30 @@ describe(`POST ${PATH}`, () => {
   });
 });
 
+test("a destination whose server is gone is renamed, made the default, moved and deleted like any other", async () => {
+  const app = await memoryApp();
+  const server = async () =>
+    (await app.call("POST", "/api/servers", { token: app.owner, body: { ...SERVER, name: crypto.randomUUID() } })).body
+      .data.id;
+  const gone = await server();
+  const { id } = (await create(app, { name: "Server", kind: "platform_server", serverId: gone })).body.data;
+  await app.call("DELETE", `/api/servers/${gone}`, { token: app.owner });
+  const change = (body: object) => app.call("PATCH", `${PATH}/${id}`, { token: app.owner, body });
+  const renamed = await change({ name: "Renamed", isDefault: true, pathPrefix: "nightly" });
+  expect(renamed.status).toBe(200);
+  expect(renamed.body.data).toMatchObject({ name: "Renamed", isDefault: true, pathPrefix: "nightly", serverId: null });
+  const tried = await app.call("POST", `${PATH}/${id}/preflight`, { token: app.owner });
+  expect(tried.body).toMatchObject({ ok: false, code: "misconfigured", reason: expect.stringContaining('"serverId"') });
+  for (const serverId of [null, gone]) {
+    const refused = await change({ serverId });
+    expect([refused.status, refused.body.details[0].path]).toEqual([400, "serverId"]);
+  }
+  expect((await change({ serverId: await server() })).status).toBe(200);
+  expect((await app.call("POST", `${PATH}/${id}/preflight`, { token: app.owner })).body).toEqual({ ok: true });
+  expect((await change({ serverId: null })).status).toBe(400);
+  expect((await app.call("DELETE", `${PATH}/${id}`, { token: app.owner })).status).toBe(200);
+});
+
 describe("local destinations", () => {
   const folders = new MemoryHostFolders(["/backups/a", "/etc/cron.d", "/data/slipway/x"], {
     "/backups/out": "/etc",
