@@ -2,7 +2,6 @@ import { changeDestination } from "./application/backup/change_destination.ts";
 import { createDestination } from "./application/backup/create_destination.ts";
 import { findDestination } from "./application/backup/find_destination.ts";
 import { listDestinations } from "./application/backup/list_destinations.ts";
-import { openDestination } from "./application/backup/open_destination.ts";
 import { preflightDestination, preflightDraft } from "./application/backup/preflight.ts";
 import { removeDestination } from "./application/backup/remove_destination.ts";
 import { readCloudLink, removeCloudLink, setCloudLink } from "./application/cloud/cloud_link.ts";
@@ -197,7 +196,6 @@ function backupUseCases(ports: Ports) {
     createDestination: createDestination(ports),
     findDestination: findDestination(ports),
     listDestinations: listDestinations(ports),
-    openDestination: openDestination(ports),
     preflightDestination: preflightDestination(ports),
     preflightDraft: preflightDraft(ports),
     removeDestination: removeDestination(ports),

@@ -1,8 +1,10 @@
 import { memoryWorld } from "../adapters/memory/memory_world.ts";
 import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
+import { openDestination } from "../application/backup/open_destination.ts";
 import { runProbe } from "../application/backup/run_probe.ts";
-import type { ObjectStorages, StorageTarget } from "../ports/object_storages.ts";
+import { type DestinationWish, readDraft } from "../domain/backup/destination_wish.ts";
+import type { ObjectStorages } from "../ports/object_storages.ts";
 import { bareBucketProbe } from "./bare_bucket_probe.ts";
 import { bareSftpProbe } from "./bare_sftp_probe.ts";
 import { FAST_FOLDER, realCeph, realSshd } from "./real_stores.ts";
@@ -15,24 +17,33 @@ const ROUNDS = 25;
 export async function preflightS3(): Promise<Result> {
   await using ceph = await realCeph();
   const target = await ceph.bucket();
-  return await compare(new S3ObjectStorages() as ObjectStorages, target, () => bareBucketProbe(target));
+  const wish = { ...target, kind: "s3_compatible" };
+  return await compare(new S3ObjectStorages() as ObjectStorages, wish, () => bareBucketProbe(target));
 }
 
 /** A preflight of an SFTP server, from connecting to hanging up, against the same requests made with bare ssh2. */
 export async function preflightSftp(): Promise<Result> {
   await using sshd = await realSshd();
   const target = { kind: "remote_folder", remote: sshd.bob, folder: FAST_FOLDER } as const;
-  return await compare(new SftpObjectStorages() as ObjectStorages, target, () => bareSftpProbe(target));
+  const { host, port, user, privateKey } = sshd.bob;
+  const wish = { kind: "sftp", sshHost: host, sshPort: port, sshUser: user, sftpPrivateKey: privateKey };
+  const storages = new SftpObjectStorages();
+  const inMemory: ObjectStorages = { open: (_target, options) => storages.open(target, options) };
+  return await compare(inMemory, wish, () => bareSftpProbe(target));
 }
 
 async function compare(
   objectStorages: ObjectStorages,
-  target: StorageTarget,
+  wish: DestinationWish,
   bare: () => Promise<void>,
 ): Promise<Result> {
-  const probe = runProbe({ ...memoryWorld(), objectStorages });
+  const world = memoryWorld();
+  const localBackups = { mode: "self-hosted", allowed: false, root: undefined, dataFolder: "/data" } as const;
+  const open = openDestination({ ...world, objectStorages, localBackups });
+  const draft = await readDraft(wish);
+  const probe = runProbe(world);
   const whole = async () => {
-    const { outcome } = await probe({ target: async () => target, pathPrefix: null, leftProbes: [] });
+    const { outcome } = await probe({ open: (options) => open("org_1", draft, options), leftProbes: [] });
     if (!outcome.ok) throw new Error(outcome.reason);
   };
   for (let round = 0; round < 3; round++) await Promise.all([whole(), bare()]);

@@ -1,4 +1,9 @@
-import type { BackupDestination, DestinationCredentials, DestinationSettings } from "../domain/backup/destination.ts";
+import type {
+  BackupDestination,
+  CredentialTargets,
+  DestinationCredentials,
+  DestinationSettings,
+} from "../domain/backup/destination.ts";
 import type { Listing, Page } from "../domain/page.ts";
 
 /** A whole new version of a destination's changeable parts; an absent credential stays, a `null` one is cleared. */
@@ -8,6 +13,8 @@ export interface DestinationChange {
   readonly isDefault?: boolean | undefined;
   readonly settings: DestinationSettings;
   readonly credentials: Partial<DestinationCredentials>;
+  /** Of all credentials as they are after the change. */
+  readonly credentialTargets: CredentialTargets;
   /** What was found out before does not count any more. */
   readonly moved: boolean;
   readonly at: Date;
@@ -35,14 +42,23 @@ export interface BackupDestinations {
     page: Page,
   ): Promise<Listing<BackupDestination>>;
   find(organizationId: string, id: string): Promise<BackupDestination | undefined>;
-  /** Rejects with code `secret_unreadable` when one of them cannot be decrypted. */
-  credentials(organizationId: string, id: string): Promise<DestinationCredentials | undefined>;
-  /** Stores a destination, as the only default if it says so. Rejects with an `invalid` failure, code `name_taken`. */
-  create(destination: BackupDestination, credentials: DestinationCredentials): Promise<void>;
-  /** Changes a destination that is still at this revision; resolves to `undefined` otherwise. Rejects like `create`. */
-  change(
+  /**
+   * The secrets of a destination that is still at this revision; resolves to `undefined` otherwise, so that secrets are
+   * never combined with settings of another time. Rejects with code `secret_unreadable` when one cannot be decrypted.
+   */
+  credentials(
     organizationId: string,
     { id, revision }: Pick<BackupDestination, "id" | "revision">,
+  ): Promise<DestinationCredentials | undefined>;
+  /** Stores a destination, as the only default if it says so. Rejects with an `invalid` failure, code `name_taken`. */
+  create(destination: BackupDestination, credentials: DestinationCredentials): Promise<void>;
+  /**
+   * Changes a destination that is still at this revision and still has this host key, which a preflight records without
+   * a new revision; resolves to `undefined` otherwise. Rejects like `create`.
+   */
+  change(
+    organizationId: string,
+    { id, revision, sshHostKey }: Pick<BackupDestination, "id" | "revision" | "sshHostKey">,
     change: DestinationChange,
   ): Promise<BackupDestination | undefined>;
   /** Records a preflight of this revision; a destination that changed since stays as it is. */

@@ -34,9 +34,12 @@ export class MemoryBackupDestinations implements BackupDestinations {
     return row && this.#seen(row);
   }
 
-  async credentials(organizationId: string, id: string): Promise<DestinationCredentials | undefined> {
+  async credentials(
+    organizationId: string,
+    { id, revision }: Pick<BackupDestination, "id" | "revision">,
+  ): Promise<DestinationCredentials | undefined> {
     const row = this.#stored(organizationId, id);
-    return row && { ...row.credentials };
+    return row?.destination.revision === revision ? { ...row.credentials } : undefined;
   }
 
   async create(destination: BackupDestination, credentials: DestinationCredentials): Promise<void> {
@@ -47,13 +50,14 @@ export class MemoryBackupDestinations implements BackupDestinations {
 
   async change(
     organizationId: string,
-    { id, revision }: Pick<BackupDestination, "id" | "revision">,
-    { name, isDefault, settings, credentials, moved, at }: DestinationChange,
+    { id, revision, sshHostKey }: Pick<BackupDestination, "id" | "revision" | "sshHostKey">,
+    { name, isDefault, settings, credentials, credentialTargets, moved, at }: DestinationChange,
   ): Promise<BackupDestination | undefined> {
     const row = this.#stored(organizationId, id);
-    if (row?.destination.revision !== revision) return undefined;
+    if (row?.destination.revision !== revision || row.destination.sshHostKey !== sshHostKey) return undefined;
     const found = moved ? { lastVerifiedAt: null, lastVerifyError: null } : {};
-    const destination = { ...row.destination, ...settings, ...found, name, updatedAt: at, revision: revision + 1 };
+    const changed = { ...settings, ...found, credentialTargets, name, updatedAt: at, revision: revision + 1 };
+    const destination = { ...row.destination, ...changed };
     this.#refuseTakenName(destination);
     this.#choose(destination, isDefault);
     return this.#seen(this.#store(destination, withGiven(row.credentials, credentials)));

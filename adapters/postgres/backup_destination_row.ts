@@ -1,4 +1,9 @@
-import type { BackupDestination, DestinationKind, DestinationSettings } from "../../domain/backup/destination.ts";
+import type {
+  BackupDestination,
+  CredentialTargets,
+  DestinationKind,
+  DestinationSettings,
+} from "../../domain/backup/destination.ts";
 import { nameKey } from "../../domain/backup/destination_values.ts";
 import type { Sql } from "./database.ts";
 
@@ -24,6 +29,10 @@ export interface DestinationRow {
   readonly has_sftp_password: boolean;
   readonly has_sftp_private_key: boolean;
   readonly has_sftp_key_passphrase: boolean;
+  readonly access_key_id_target: string | null;
+  readonly secret_access_key_target: string | null;
+  readonly sftp_password_target: string | null;
+  readonly sftp_private_key_target: string | null;
   readonly last_verified_at: Date | null;
   readonly last_verify_error: string | null;
   readonly left_probes: readonly string[];
@@ -38,7 +47,8 @@ export function destinationColumns(sql: Sql, table: string, isDefault?: boolean 
     ssh_user, ssh_host_key, server_id, sealed_access_key_id is not null as has_access_key_id,
     sealed_secret_access_key is not null as has_secret_access_key, sealed_sftp_password is not null as has_sftp_password,
     sealed_sftp_private_key is not null as has_sftp_private_key,
-    sealed_sftp_key_passphrase is not null as has_sftp_key_passphrase, last_verified_at, last_verify_error,
+    sealed_sftp_key_passphrase is not null as has_sftp_key_passphrase, access_key_id_target,
+    secret_access_key_target, sftp_password_target, sftp_private_key_target, last_verified_at, last_verify_error,
     to_jsonb(left_probes) as left_probes, revision, created_at, updated_at, coalesce(${isDefault ?? null}::boolean, exists (
       select 1 from default_backup_destinations where destination_id = ${sql(table)}.id)) as is_default`;
 }
@@ -59,6 +69,16 @@ export function settingColumns(settings: DestinationSettings) {
   };
 }
 
+/** What secrets are for, by their columns. */
+export function targetColumns(targets: CredentialTargets) {
+  return {
+    access_key_id_target: targets.accessKeyId,
+    secret_access_key_target: targets.secretAccessKey,
+    sftp_password_target: targets.sftpPassword,
+    sftp_private_key_target: targets.sftpPrivateKey,
+  };
+}
+
 /** A new destination by its columns, without its secrets. */
 export function insertedValues(destination: BackupDestination) {
   return {
@@ -68,6 +88,7 @@ export function insertedValues(destination: BackupDestination) {
     name_key: nameKey(destination.name),
     kind: destination.kind,
     ...settingColumns(destination),
+    ...targetColumns(destination.credentialTargets),
     last_verified_at: destination.lastVerifiedAt,
     last_verify_error: destination.lastVerifyError,
     left_probes: [...destination.leftProbes],
@@ -100,6 +121,12 @@ export function toDestination(row: DestinationRow): BackupDestination {
     hasSftpPassword: row.has_sftp_password,
     hasSftpPrivateKey: row.has_sftp_private_key,
     hasSftpKeyPassphrase: row.has_sftp_key_passphrase,
+    credentialTargets: {
+      accessKeyId: row.access_key_id_target,
+      secretAccessKey: row.secret_access_key_target,
+      sftpPassword: row.sftp_password_target,
+      sftpPrivateKey: row.sftp_private_key_target,
+    },
     lastVerifiedAt: row.last_verified_at,
     lastVerifyError: row.last_verify_error,
     leftProbes: row.left_probes,

@@ -9,6 +9,7 @@ import {
   destinationColumns,
   insertedValues,
   settingColumns,
+  targetColumns,
   toDestination,
 } from "./backup_destination_row.ts";
 import type { Database, Sql } from "./database.ts";
@@ -71,11 +72,11 @@ export class PostgresBackupDestinations implements BackupDestinations {
     return row && toDestination(row);
   }
 
-  async credentials(organizationId: string, id: string): Promise<DestinationCredentials | undefined> {
+  async credentials(organizationId: string, { id, revision }: Version): Promise<DestinationCredentials | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<Record<string, string | null>[]>`
         select ${this.#secrets.columns(sql)} from backup_destinations
-        where id = ${id} and organization_id = ${organizationId}`,
+        where id = ${id} and organization_id = ${organizationId} and revision = ${revision}`,
     );
     return row && this.#secrets.open(id, row);
   }
@@ -96,7 +97,7 @@ export class PostgresBackupDestinations implements BackupDestinations {
 
   async change(
     organizationId: string,
-    { id, revision }: Version,
+    { id, revision, sshHostKey }: Version & Pick<BackupDestination, "sshHostKey">,
     change: DestinationChange,
   ): Promise<BackupDestination | undefined> {
     const { name, settings, isDefault, moved, at } = change;
@@ -104,6 +105,7 @@ export class PostgresBackupDestinations implements BackupDestinations {
       name,
       name_key: nameKey(name),
       ...settingColumns(settings),
+      ...targetColumns(change.credentialTargets),
       ...(await this.#secrets.seal(id, change.credentials)),
       ...(moved && { last_verified_at: null, last_verify_error: null }),
       revision: revision + 1,
@@ -114,6 +116,7 @@ export class PostgresBackupDestinations implements BackupDestinations {
         with changed as (
           update backup_destinations set ${sql(values)}
           where id = ${id} and organization_id = ${organizationId} and revision = ${revision}
+            and ssh_host_key is not distinct from ${sshHostKey}
           returning *
         ), chosen as (${isDefault ? choose(sql) : unchoose(sql, isDefault === false)} returning 1)
         select ${destinationColumns(sql, "changed", isDefault)} from changed`,

@@ -1,14 +1,18 @@
 import type { BackupDestination } from "../../domain/backup/destination.ts";
 import { type DestinationWish, readChange } from "../../domain/backup/destination_wish.ts";
 import { conflict } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
 import { checkSettings } from "./check_settings.ts";
 import type { CreateDestinationPorts } from "./create_destination.ts";
 import { findDestination } from "./find_destination.ts";
 
 const ATTEMPTS = 5;
 
-/** Changes what is given of a destination and checks the whole anew; a new place or new credentials forget what was found out. */
+/**
+ * Changes the given fields of a destination and validates the whole; a new target or new credentials reset the result
+ * of the last preflight. Only an admin drops or replaces a recorded host key, and so only an admin moves a destination
+ * that has one.
+ */
 export function changeDestination(ports: CreateDestinationPorts) {
   const find = findDestination(ports);
   const check = checkSettings(ports);
@@ -17,6 +21,10 @@ export function changeDestination(ports: CreateDestinationPorts) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const destination = await find(by, id, "backup_destination:write");
       const change = await readChange(destination, wish);
+      const { sshHostKey } = destination;
+      if (sshHostKey !== null && change.settings.sshHostKey !== sshHostKey) {
+        demand(by, "backup_destination:admin", { id });
+      }
       await check(by, destination.kind, change.settings);
       const at = ports.clock.now();
       const changed = await ports.backupDestinations.change(by.organizationId, destination, { ...change, at });

@@ -18,7 +18,7 @@ export function createDestination(ports: CreateDestinationPorts) {
   return async function (by: Principal, wish: DestinationWish): Promise<BackupDestination> {
     demand(by, "backup_destination:write");
     const name = readDestinationName(wish.name ?? "");
-    const { kind, settings, credentials } = await readDraft(wish);
+    const { kind, settings, credentials, credentialTargets } = await readDraft(wish);
     await check(by, kind, settings);
     const at = ports.clock.now();
     const destination: BackupDestination = {
@@ -33,6 +33,7 @@ export function createDestination(ports: CreateDestinationPorts) {
       lastVerifyError: null,
       createdAt: at,
       updatedAt: at,
+      credentialTargets,
       revision: 1,
       leftProbes: [],
     };

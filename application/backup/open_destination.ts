@@ -1,39 +1,47 @@
-import type { BackupDestination } from "../../domain/backup/destination.ts";
-import { notFound } from "../../domain/failure.ts";
-import type { BackupDestinations } from "../../ports/backup_destinations.ts";
-import type { ObjectStorage, StorageOptions } from "../../ports/object_storage.ts";
-import type { ObjectStorages } from "../../ports/object_storages.ts";
+import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
+import type { StorageOptions } from "../../ports/object_storage.ts";
+import type { ObjectStorages, OpenStorage } from "../../ports/object_storages.ts";
 import { limited } from "./storage/limited.ts";
 import { prefixed } from "./storage/prefixed.ts";
 import { type Patience, retrying } from "./storage/retrying.ts";
 import { timed } from "./storage/timed.ts";
 import { storageTarget, type StorageTargetPorts } from "./storage_target.ts";
 
-export interface OpenDestinationPorts extends StorageTargetPorts {
-  readonly backupDestinations: BackupDestinations;
-  readonly objectStorages: ObjectStorages;
+/** How a destination is used. */
+export interface StorageLimits extends Patience {
+  /** How long a store may do nothing before an operation is given up. */
+  readonly idleMs: number;
+  /** Operations at the same time at most. */
+  readonly atOnce: number;
 }
 
-const IDLE_MS = 60_000;
-const AT_ONCE = 8;
-const PATIENCE: Patience = { attempts: 4, pauseMs: 500 };
+export const STORAGE_LIMITS: StorageLimits = { attempts: 4, pauseMs: 500, idleMs: 60_000, atOnce: 8 };
 
-/** Opens a stored destination for backups: under its prefix, patient with what passes, and never waiting for ever. */
+export interface OpenDestinationPorts extends StorageTargetPorts {
+  readonly objectStorages: ObjectStorages;
+  readonly storageLimits?: StorageLimits;
+}
+
+/**
+ * Opens a destination for backups and preflights alike: under its prefix, with retries, an idle timeout and a limit on
+ * concurrent operations. Opening itself is not retried: to the other side, every attempt may be a failed login.
+ */
 export function openDestination(ports: OpenDestinationPorts) {
-  const { backupDestinations, objectStorages } = ports;
+  const { objectStorages, storageLimits = STORAGE_LIMITS } = ports;
   const targetOf = storageTarget(ports);
   return async function (
-    destination: BackupDestination,
+    organizationId: string,
+    draft: DestinationDraft,
     options?: StorageOptions,
-  ): Promise<ObjectStorage & AsyncDisposable> {
-    const { organizationId, id, kind, pathPrefix } = destination;
-    const credentials = await backupDestinations.credentials(organizationId, id);
-    if (!credentials) throw notFound("backup destination");
-    const storage = await objectStorages.open(
-      await targetOf(organizationId, { kind, settings: destination, credentials }),
-      options,
-    );
-    const store = limited(retrying(timed(prefixed(storage, pathPrefix), IDLE_MS), PATIENCE), AT_ONCE);
-    return { ...store, [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose]() };
+  ): Promise<OpenStorage> {
+    const storage = await objectStorages.open(await targetOf(organizationId, draft), options);
+    const { idleMs, atOnce } = storageLimits;
+    const inFolder = prefixed(storage, draft.settings.pathPrefix);
+    const store = limited(retrying(timed(inFolder, idleMs), storageLimits), atOnce);
+    return {
+      ...store,
+      hostKey: storage.hostKey,
+      [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
+    };
   };
 }

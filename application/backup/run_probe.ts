@@ -8,9 +8,8 @@ import {
 } from "../../domain/backup/probe.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ObjectStorage } from "../../ports/object_storage.ts";
-import type { ObjectStorages, StorageTarget } from "../../ports/object_storages.ts";
-import { prefixed } from "./storage/prefixed.ts";
+import type { ObjectStorage, StorageOptions } from "../../ports/object_storage.ts";
+import type { OpenStorage } from "../../ports/object_storages.ts";
 
 /** How long a preflight may take: its steps together, then clearing up after itself. */
 export interface ProbeLimits {
@@ -23,14 +22,12 @@ export const PROBE_LIMITS: ProbeLimits = { stepsMs: 20_000, clearMs: 4_000 };
 
 export interface RunProbePorts {
   readonly clock: Clock;
-  readonly objectStorages: ObjectStorages;
   readonly probeLimits?: ProbeLimits;
 }
 
 /** What is tried. */
 export interface ProbePlace {
-  readonly target: () => Promise<StorageTarget>;
-  readonly pathPrefix: string | null;
+  readonly open: (options: StorageOptions) => Promise<OpenStorage>;
   /** Keys of probes that earlier runs could not remove. */
   readonly leftProbes: readonly string[];
 }
@@ -51,23 +48,22 @@ const UNCERTAIN = ["unreachable", "timeout"];
  * Writes random bytes, reads them back, deletes them and looks whether they are gone, all within the limits; then removes what earlier runs left. The caller's
  * departure ends it with the reason of its signal.
  */
-export function runProbe({ clock, objectStorages, probeLimits = PROBE_LIMITS }: RunProbePorts) {
-  return async function ({ target, pathPrefix, leftProbes }: ProbePlace, signal?: AbortSignal): Promise<ProbeReport> {
+export function runProbe({ clock, probeLimits = PROBE_LIMITS }: RunProbePorts) {
+  return async function ({ open, leftProbes }: ProbePlace, signal?: AbortSignal): Promise<ProbeReport> {
     const key = probeKey(clock.now());
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(timedOut(probeLimits.stepsMs)), probeLimits.stepsMs);
     const within = AbortSignal.any([late.signal, ...(signal ? [signal] : [])]);
     const run = new ProbeRun(key, within);
     try {
-      await using storage = await objectStorages.open(await target(), { signal: within });
-      const { hostKey } = storage;
-      const store = prefixed(storage, pathPrefix);
+      await using store = await open({ signal: within });
+      const { hostKey } = store;
       await run.steps(store);
       await clearUp(store, { leftProbes, now: clock.now(), signal: within });
       return { outcome: { ok: true }, hostKey, leftProbes: [] };
     } catch (error) {
       const reason = within.aborted ? within.reason : error;
-      const cleared = !run.mayHaveLeft(reason) || (await clearAnew({ target, pathPrefix, key }));
+      const cleared = !run.mayHaveLeft(reason) || (await clearAnew(open, key));
       if (signal?.aborted || !isRemote(reason)) throw reason;
       const left = [...leftProbes, ...(cleared ? [] : [key])].slice(-MAX_LEFT);
       return { outcome: failedProbe(run.step, reason), hostKey: null, leftProbes: left };
@@ -77,15 +73,11 @@ export function runProbe({ clock, objectStorages, probeLimits = PROBE_LIMITS }: 
   };
 
   /** Removes a probe over a connection of its own: the one that was used may be what broke. */
-  async function clearAnew({
-    target,
-    pathPrefix,
-    key,
-  }: Pick<ProbePlace, "target" | "pathPrefix"> & { readonly key: string }): Promise<boolean> {
+  async function clearAnew(open: ProbePlace["open"], key: string): Promise<boolean> {
     const signal = AbortSignal.timeout(probeLimits.clearMs);
     try {
-      await using storage = await objectStorages.open(await target(), { signal });
-      await removeProbe(prefixed(storage, pathPrefix), key, signal);
+      await using store = await open({ signal });
+      await removeProbe(store, key, signal);
       return true;
     } catch {
       return false;

@@ -1,5 +1,7 @@
+import { credentialTarget, misplacedCredentials } from "../../domain/backup/credential_target.ts";
+import type { BoundField, DestinationCredentials } from "../../domain/backup/destination.ts";
 import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
-import { missingFields, whatToGive } from "../../domain/backup/destination_fields.ts";
+import { isCredential, missingFields, whatToGive } from "../../domain/backup/destination_fields.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { StorageTarget } from "../../ports/object_storages.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
@@ -14,7 +16,10 @@ export interface StorageTargetPorts extends CheckLocalEndpointPorts {
   readonly servers: Servers;
 }
 
-/** Tells what to open for a destination; rejects with code `misconfigured`, naming what it lacks. */
+/**
+ * Tells what to open for a destination, with those of its secrets that were given for this very target; rejects with
+ * code `misconfigured`, naming what it lacks.
+ */
 export function storageTarget(ports: StorageTargetPorts) {
   const checkLocal = checkLocalEndpoint(ports);
 
@@ -28,14 +33,13 @@ export function storageTarget(ports: StorageTargetPorts) {
   }
 
   return async function (organizationId: string, draft: DestinationDraft): Promise<StorageTarget> {
-    const { kind, settings, credentials } = draft;
-    const [missing] = missingFields(kind, { ...settings, ...credentials });
-    if (missing !== undefined) throw misconfigured(`"${missing}" is not set: ${whatToGive(kind, missing)}`);
+    const { kind, settings } = draft;
+    const credentials = sendable(draft);
     switch (kind) {
       case "s3_compatible":
-        return bucketOf(draft);
+        return bucketOf({ settings, credentials });
       case "sftp":
-        return { kind: "remote_folder", remote: remoteOf(draft), folder: "" };
+        return { kind: "remote_folder", remote: remoteOf({ settings, credentials }), folder: "" };
       case "platform_server":
         return onServer(organizationId, settings.serverId ?? "");
       case "local": {
@@ -46,7 +50,28 @@ export function storageTarget(ports: StorageTargetPorts) {
   };
 }
 
-function bucketOf({ settings, credentials }: DestinationDraft): StorageTarget {
+/** The secrets that the present target may see, or the refusal that names those that are missing. */
+function sendable({ kind, settings, credentials, credentialTargets }: DestinationDraft): DestinationCredentials {
+  const target = credentialTarget(kind, settings);
+  const misplaced = misplacedCredentials(credentials, credentialTargets, target);
+  const usable = { ...credentials, ...Object.fromEntries(misplaced.map((field) => [field, null])) };
+  const [missing] = missingFields(kind, { ...settings, ...usable });
+  if (missing === undefined) return usable;
+  if (misplaced.length === 0 || !isCredential(missing)) {
+    throw misconfigured(`"${missing}" is not set: ${whatToGive(kind, missing)}`);
+  }
+  const were = misplaced.map((field) => `"${field}" was given for ${credentialTargets[field]}`).join(", ");
+  throw misconfigured(`${were}, and is not sent to ${target}. Give ${namesOf(kind, misplaced)} again`);
+}
+
+/** Any of the credentials for SFTP is enough, a store needs both of its keys. */
+function namesOf(kind: DestinationDraft["kind"], fields: readonly BoundField[]): string {
+  return fields.map((field) => `"${field}"`).join(kind === "sftp" ? " or " : " and ");
+}
+
+type SettingsAndSecrets = Pick<DestinationDraft, "settings" | "credentials">;
+
+function bucketOf({ settings, credentials }: SettingsAndSecrets): StorageTarget {
   return {
     kind: "bucket",
     endpoint: settings.endpoint,
@@ -58,7 +83,7 @@ function bucketOf({ settings, credentials }: DestinationDraft): StorageTarget {
   };
 }
 
-function remoteOf({ settings, credentials }: DestinationDraft): RemoteTarget {
+function remoteOf({ settings, credentials }: SettingsAndSecrets): RemoteTarget {
   return {
     host: settings.sshHost!,
     port: settings.sshPort ?? 22,

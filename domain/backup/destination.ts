@@ -8,11 +8,15 @@ export const CREDENTIAL_FIELDS = [
   "sftpPrivateKey",
   "sftpKeyPassphrase",
 ] as const;
+/** The secrets that another machine gets to see, or a proof of; a passphrase is used on this machine alone. */
+export const BOUND_FIELDS = ["accessKeyId", "secretAccessKey", "sftpPassword", "sftpPrivateKey"] as const;
 
 /** What a backup can be written to. */
 export type DestinationKind = (typeof DESTINATION_KINDS)[number];
 /** The parts of a destination that are secret. */
 export type CredentialField = (typeof CREDENTIAL_FIELDS)[number];
+/** A secret that is only ever sent to the target it was given for. */
+export type BoundField = (typeof BOUND_FIELDS)[number];
 
 /** Where a destination is, without secrets; what its kind does not have is `null`. */
 export interface DestinationSettings {
@@ -34,6 +38,9 @@ export interface DestinationSettings {
 /** The secrets of a destination; absent ones are `null`. */
 export type DestinationCredentials = { readonly [Field in CredentialField]: Secret | null };
 
+/** The target (`credentialTarget`) that each stored secret was given for; `null` where there is no secret. */
+export type CredentialTargets = { readonly [Field in BoundField]: string | null };
+
 /** Tells, for every secret, whether it is there. */
 export type CredentialFlags = { readonly [Field in CredentialField as `has${Capitalize<Field>}`]: boolean };
 
@@ -48,6 +55,7 @@ export interface BackupDestination extends DestinationSettings, CredentialFlags 
   readonly lastVerifyError: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  readonly credentialTargets: CredentialTargets;
   /** Counts the changes; what was found out about an earlier one says nothing about this one. */
   readonly revision: number;
   /** Keys of probes that a preflight could not remove. */

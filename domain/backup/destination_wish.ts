@@ -1,7 +1,9 @@
 import { invalidField } from "../failure.ts";
+import { bindCredentials, credentialTarget, sshTarget } from "./credential_target.ts";
 import {
   type BackupDestination,
   CREDENTIAL_FIELDS,
+  type CredentialTargets,
   type DestinationCredentials,
   type DestinationKind,
   type DestinationSettings,
@@ -23,6 +25,7 @@ export interface DestinationDraft {
   readonly kind: DestinationKind;
   readonly settings: DestinationSettings;
   readonly credentials: DestinationCredentials;
+  readonly credentialTargets: CredentialTargets;
 }
 
 const NO_SETTINGS: DestinationSettings = {
@@ -48,14 +51,13 @@ export async function readDraft(wish: DestinationWish): Promise<DestinationDraft
   const kind = readKind(wish.kind);
   refuseForeignFields(kind, wish);
   refuseMissingFields(kind, wish);
-  const credentials = Object.fromEntries(CREDENTIAL_FIELDS.map((field) => [field, wish[field] ?? null]));
-  refuseOddCredentials(wish, credentials as DestinationCredentials);
-  const settings = { ...NO_SETTINGS, ...given(wish) };
-  return {
-    kind,
-    settings: await readSettings(kind, settings),
-    credentials: credentials as DestinationCredentials,
-  };
+  const credentials = Object.fromEntries(
+    CREDENTIAL_FIELDS.map((field) => [field, wish[field] ?? null]),
+  ) as DestinationCredentials;
+  refuseOddCredentials(wish, credentials);
+  const settings = await readSettings(kind, { ...NO_SETTINGS, ...given(wish) });
+  const credentialTargets = bindCredentials(credentials, credentialTarget(kind, settings));
+  return { kind, settings, credentials, credentialTargets };
 }
 
 /**
@@ -83,19 +85,19 @@ export async function readChange(destination: BackupDestination, wish: Destinati
     isDefault: wish.isDefault ?? (wish.isDefault === null ? false : undefined),
     settings,
     credentials,
+    credentialTargets: bindCredentials(credentials, credentialTarget(kind, settings), destination.credentialTargets),
     moved,
   };
 }
 
 /** Another machine has another key: a move forgets the recorded one. */
 function keyOf(
-  { sshHost, sshPort, sshHostKey }: BackupDestination,
+  destination: BackupDestination,
   wish: DestinationWish,
   wished: DestinationSettings,
 ): Pick<DestinationSettings, "sshHostKey"> {
   if (wish.sshHostKey !== undefined) return { sshHostKey: wish.sshHostKey };
-  const stays = wished.sshHost === sshHost && (wished.sshPort ?? 22) === (sshPort ?? 22);
-  return { sshHostKey: stays ? sshHostKey : null };
+  return { sshHostKey: sshTarget(wished) === sshTarget(destination) ? destination.sshHostKey : null };
 }
 
 /** The settings that a wish says something about. */

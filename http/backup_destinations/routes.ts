@@ -28,6 +28,12 @@ export interface BackupDestinationUseCases {
   readonly removeDestination: ReturnType<typeof removeDestination>;
 }
 
+const CHANGE_RULES =
+  "A stored credential is only ever sent to the target it was given for: the host and port of an SFTP server, the " +
+  "address of an S3 store. It is kept when the target changes, but a preflight then asks for it again; changing back " +
+  "makes it valid again. Dropping or replacing a recorded sshHostKey, which moving to another sshHost or sshPort " +
+  "also does, needs backup_destination:admin.";
+
 /** Places that backups can be written to. */
 export function backupDestinationRoutes(access: Access, useCases: BackupDestinationUseCases) {
   return new Elysia({ prefix: "/api/backup-destinations", tags: ["Backup destinations"] })
@@ -98,6 +104,7 @@ function changingRoutes(access: Access, useCases: BackupDestinationUseCases) {
         ...operation({
           name: "backup_destination.change",
           summary: "Change what is given of a backup destination; a credential left out stays, null clears it",
+          description: CHANGE_RULES,
           answer: one(DestinationView),
           problems: [404, 409],
         }),

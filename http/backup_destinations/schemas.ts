@@ -29,7 +29,7 @@ const settings = {
     nullable(integer({ minimum: 1, maximum: 65_535, description: "sftp; 22 unless told", examples: [22] })),
   ),
   sshUser: given(128, "sftp: required", ["backup"]),
-  sshHostKey: given(8_192, "sftp: a fingerprint or a public key line; recorded by the first preflight unless told", [
+  sshHostKey: given(8_192, "sftp: a fingerprint or a public key line; recorded by the first preflight by default", [
     "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
   ]),
   serverId: given(64, "platform_server: required; needs server:write on it", ["srv_01m7edka8326kz9mv55sbbg868"]),
@@ -112,7 +112,7 @@ export const OutcomeView = object(
 
 /** A destination as callers see it: no secret, nor anything that only this service needs. */
 export function destinationView(destination: BackupDestination) {
-  const { organizationId: _, revision: __, leftProbes: ___, ...shown } = destination;
+  const { organizationId: _o, revision: _r, leftProbes: _l, credentialTargets: _c, ...shown } = destination;
   return {
     ...shown,
     lastVerifiedAt: destination.lastVerifiedAt?.toISOString() ?? null,

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryFaults } from "../../adapters/memory/object_storages.ts";
-import { runProbe } from "../../application/backup/run_probe.ts";
+import { openDestination } from "../../application/backup/open_destination.ts";
+import { PROBE_LIMITS, runProbe } from "../../application/backup/run_probe.ts";
+import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
 import { probeKey } from "../../domain/backup/probe.ts";
 import { Failure } from "../../domain/failure.ts";
+import { Secret } from "../../domain/secret.ts";
 import { member, memoryApp, type TestApp } from "../support/app.ts";
 import { textBody } from "../support/bodies.ts";
 import { SERVER } from "../support/furnished.ts";
@@ -33,6 +36,19 @@ function acts({ call, owner }: TestApp, id: string) {
     preflight: async () => (await call("POST", `${PATH}/${id}/preflight`, { token: owner })).body,
     change: (body: object) => call("PATCH", `${PATH}/${id}`, { token: owner, body }),
   };
+}
+
+/** Opens a destination of a bucket as backups do, with limits of its own. */
+async function opener(
+  { world }: TestApp,
+  { wish = {}, idleMs = 60_000 }: { wish?: DestinationWish; idleMs?: number } = {},
+) {
+  const localBackups = { mode: "self-hosted", allowed: false, root: undefined, dataFolder: "/data" } as const;
+  const storageLimits = { attempts: 3, pauseMs: 1, idleMs, atOnce: 8 };
+  const open = openDestination({ ...world, localBackups, storageLimits });
+  const secrets = { accessKeyId: new Secret("id"), secretAccessKey: new Secret("secret") };
+  const draft = await readDraft({ kind: "s3_compatible", bucket: "backups", ...secrets, ...wish });
+  return (options?: { readonly signal?: AbortSignal | undefined }) => open("org_1", draft, options);
 }
 
 describe("preflight", () => {
@@ -88,7 +104,7 @@ describe("preflight", () => {
 
   test("a probe that could not be removed is removed by the next run, at once", async () => {
     const { storages, store, preflight } = await scene();
-    storages.break("backups", { remove: failure("unreachable") });
+    storages.break("backups", { remove: failure("permission_denied") });
     expect(await preflight()).toMatchObject({ ok: false, reason: expect.stringMatching(/^delete: /) });
     expect(store.objects.size).toBe(1);
     storages.break("backups", {});
@@ -156,17 +172,67 @@ describe("preflight", () => {
     expect((await app.call("GET", PATH, { token })).body.total).toBe(1);
   });
 
-  test("what is opened for backups lies under the prefix, and is refused without what it needs", async () => {
-    const { app, id, store, change } = await scene();
-    await change({ pathPrefix: "deep/down" });
-    const organizations = await app.call("GET", "/api/organizations", { token: app.owner });
-    const find = () => app.world.backupDestinations.find(organizations.body.data[0].id, id);
-    await using storage = await app.useCases.openDestination((await find())!);
+  test("what is opened for backups lies under the prefix", async () => {
+    const { app, store } = await scene();
+    const open = await opener(app, { wish: { pathPrefix: "deep/down" } });
+    await using storage = await open();
     await storage.put("a.tar", textBody("backup"));
     expect([...store.objects.keys()]).toEqual(["deep/down/a.tar"]);
     expect((await storage.list("")).objects).toMatchObject([{ key: "a.tar", bytes: 6 }]);
-    await change({ accessKeyId: null });
-    await expect(app.useCases.openDestination((await find())!)).rejects.toMatchObject({ code: "misconfigured" });
+  });
+
+  test.each(["get", "stat", "remove"] as const)("a %s that fails once and then works is green", async (operation) => {
+    const { store, preflight } = await scene();
+    const work = store[operation].bind(store) as (...given: unknown[]) => Promise<unknown>;
+    let calls = 0;
+    Object.assign(store, {
+      [operation]: async (...given: unknown[]) => {
+        if (calls++ < 1) throw failure("unreachable");
+        return work(...given);
+      },
+    });
+    expect(await preflight()).toEqual({ ok: true });
+    expect(calls).toBeGreaterThan(1);
+  });
+
+  test.each(["auth_failed", "unreachable"])("opening that fails with %s is tried once", async (code) => {
+    const { storages, preflight } = await scene();
+    const open = storages.open.bind(storages);
+    let opened = 0;
+    storages.open = (...given) => {
+      opened++;
+      return open(...given);
+    };
+    storages.break("backups", { open: failure(code) });
+    expect(await preflight()).toMatchObject({ ok: false, code });
+    expect(opened).toBe(1);
+  });
+
+  test.each(["get", "stat", "remove"] as const)(
+    "a %s that is refused with auth_failed is asked once",
+    async (operation) => {
+      const { store, preflight } = await scene();
+      const keys: string[] = [];
+      store[operation] = async (key: string) => {
+        keys.push(key);
+        throw failure("auth_failed");
+      };
+      expect(await preflight()).toMatchObject({ ok: false, code: "auth_failed" });
+      // Another one, where the key is to be removed, is what clears up.
+      expect(keys.length).toBe(operation === "remove" ? 2 : 1);
+    },
+  );
+
+  test("a store that does nothing for longer than backups wait ends with timeout", async () => {
+    const { app, storages } = await scene();
+    storages.break("backups", { stat: "hangs" });
+    const probe = runProbe({ ...app.world, probeLimits: PROBE_LIMITS });
+    const { outcome } = await probe({ open: await opener(app, { idleMs: 20 }), leftProbes: [] });
+    expect(outcome).toMatchObject({
+      ok: false,
+      code: "timeout",
+      reason: expect.stringMatching(/^delete: .*did nothing/),
+    });
   });
 
   test.each(["open", "put", "get", "remove"] as const)(
@@ -175,8 +241,7 @@ describe("preflight", () => {
       const { app, storages } = await scene();
       storages.break("backups", { [operation]: "hangs" });
       const probe = runProbe({ ...app.world, probeLimits: { stepsMs: 60, clearMs: 30 } });
-      const target = { kind: "bucket", bucket: "backups" } as never;
-      const { outcome, leftProbes } = await probe({ target: async () => target, pathPrefix: null, leftProbes: ["x"] });
+      const { outcome, leftProbes } = await probe({ open: await opener(app), leftProbes: ["x"] });
       expect(outcome).toMatchObject({ ok: false, code: "timeout" });
       expect(leftProbes.length).toBe(operation === "remove" ? 2 : 1);
       expect(storages.opened).toBe(0);
@@ -187,8 +252,7 @@ describe("preflight", () => {
     const { app, storages } = await scene();
     storages.break("backups", { get: "hangs" });
     const leaving = new AbortController();
-    const target = { kind: "bucket", bucket: "backups" } as never;
-    const run = runProbe(app.world)({ target: async () => target, pathPrefix: null, leftProbes: [] }, leaving.signal);
+    const run = runProbe(app.world)({ open: await opener(app), leftProbes: [] }, leaving.signal);
     run.catch(() => {});
     const reason = new Error("Gone");
     leaving.abort(reason);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { bindCredentials } from "../../domain/backup/credential_target.ts";
 import {
   type BackupDestination,
   type DestinationCredentials,
@@ -52,7 +53,8 @@ function revealed(credentials: DestinationCredentials | undefined) {
 }
 
 function changeOf(destination: BackupDestination, change: Partial<DestinationChange> = {}): DestinationChange {
-  return { name: destination.name, settings: SETTINGS, credentials: {}, moved: false, at: minutes(5), ...change };
+  const { name, credentialTargets } = destination;
+  return { name, settings: SETTINGS, credentials: {}, credentialTargets, moved: false, at: minutes(5), ...change };
 }
 
 /** What every `BackupDestinations` adapter promises. */
@@ -76,6 +78,7 @@ export function backupDestinationsContract(
         kind: "s3_compatible",
         ...SETTINGS,
         ...flagsOf(credentials),
+        credentialTargets: bindCredentials(credentials, "https://s3.example.com"),
         isDefault: false,
         lastVerifiedAt: null,
         lastVerifyError: null,
@@ -114,11 +117,11 @@ export function backupDestinationsContract(
     test("credentials() gives secrets back to the letter; find() and list() only tell that they are there", async () => {
       const destination = await aDestination({}, FULL);
       const { organizationId, id } = destination;
-      expect(revealed(await stores().credentials(organizationId, id))).toEqual(revealed(FULL)!);
+      expect(revealed(await stores().credentials(organizationId, destination))).toEqual(revealed(FULL)!);
       expect(await stores().find(organizationId, id)).toEqual(destination);
       expect((await stores().list(organizationId, {}, ALL)).items).toEqual([destination]);
       const bare = await aDestination();
-      expect(await stores().credentials(bare.organizationId, bare.id)).toEqual(NONE);
+      expect(await stores().credentials(bare.organizationId, bare)).toEqual(NONE);
     });
 
     test("nothing reaches another organization's destination, nor an unknown one", async () => {
@@ -128,9 +131,9 @@ export function backupDestinationsContract(
         [other, destination.id],
         [destination.organizationId, newId("bkd")],
       ] as const) {
-        const version = { id, revision: 1 };
+        const version = { id, revision: 1, sshHostKey: null };
         expect(await stores().find(organizationId, id)).toBeUndefined();
-        expect(await stores().credentials(organizationId, id)).toBeUndefined();
+        expect(await stores().credentials(organizationId, version)).toBeUndefined();
         const change = changeOf(destination, { name: "Stolen", credentials: { accessKeyId: null }, isDefault: true });
         expect(await stores().change(organizationId, version, change)).toBeUndefined();
         await stores().checked(organizationId, version, { at: START, error: "x", hostKey: KEY, leftProbes: ["x"] });
@@ -138,7 +141,7 @@ export function backupDestinationsContract(
       }
       expect(await stores().list(other, { ids: [destination.id] }, ALL)).toEqual({ items: [], total: 0 });
       expect(await stores().find(destination.organizationId, destination.id)).toEqual(destination);
-      const credentials = await stores().credentials(destination.organizationId, destination.id);
+      const credentials = await stores().credentials(destination.organizationId, destination);
       expect(revealed(credentials)).toEqual(revealed(FULL)!);
     });
 
@@ -174,23 +177,27 @@ export function backupDestinationsContract(
       const destination = await aDestination({ lastVerifiedAt: minutes(1), lastVerifyError: "x" }, FULL);
       const { organizationId, id } = destination;
       const settings = { ...SETTINGS, bucket: "other", pathPrefix: null, sshHostKey: KEY };
+      const credentialTargets = { ...destination.credentialTargets, secretAccessKey: null, sftpPassword: "a:22" };
       const change = changeOf(destination, {
         name: "Renamed",
         settings,
         credentials: { secretAccessKey: null, sftpPassword: new Secret("new") },
+        credentialTargets,
       });
       const changed = await stores().change(organizationId, destination, change);
       expect(changed).toEqual({
         ...destination,
         ...settings,
         name: "Renamed",
+        credentialTargets,
         hasSecretAccessKey: false,
         updatedAt: minutes(5),
         revision: 2,
       });
       expect(await stores().find(organizationId, id)).toEqual(changed!);
       const kept = { ...revealed(FULL), secretAccessKey: undefined, sftpPassword: "new" };
-      expect(revealed(await stores().credentials(organizationId, id))).toEqual(kept);
+      expect(revealed(await stores().credentials(organizationId, changed!))).toEqual(kept);
+      expect(await stores().credentials(organizationId, destination)).toBeUndefined();
       const moved = await stores().change(organizationId, changed!, changeOf(changed!, { moved: true }));
       expect(moved).toMatchObject({ lastVerifiedAt: null, lastVerifyError: null, revision: 3 });
     });
@@ -206,6 +213,19 @@ export function backupDestinationsContract(
       const won = changes.filter((changed) => changed !== undefined);
       expect(won).toHaveLength(1);
       expect(await stores().find(destination.organizationId, destination.id)).toEqual(won[0]!);
+    });
+
+    test("change() leaves a destination alone whose host key was recorded meanwhile", async () => {
+      const destination = await aDestination();
+      const { organizationId, id } = destination;
+      const check = { at: minutes(1), error: null, hostKey: KEY, leftProbes: [] };
+      await stores().checked(organizationId, destination, check);
+      expect(await stores().change(organizationId, destination, changeOf(destination))).toBeUndefined();
+      const pinned = await stores().find(organizationId, id);
+      expect(pinned).toMatchObject({ sshHostKey: KEY, revision: 1 });
+      const settings = { ...SETTINGS, sshHostKey: null };
+      const changed = await stores().change(organizationId, pinned!, changeOf(pinned!, { settings }));
+      expect(changed).toMatchObject({ sshHostKey: null, revision: 2 });
     });
 
     test("at most one destination is the default, also for writers at the same time", async () => {
@@ -254,7 +274,8 @@ export function backupDestinationsContract(
         updatedAt: destination.updatedAt,
         revision: 1,
       });
-      const changed = await stores().change(organizationId, destination, changeOf(destination, { moved: true }));
+      const pinned = { ...destination, sshHostKey: KEY };
+      const changed = await stores().change(organizationId, pinned, changeOf(pinned, { moved: true }));
       await stores().checked(organizationId, destination, {
         at: minutes(3),
         error: null,

@@ -279,7 +279,10 @@ describe(`PATCH ${PATH}/:id`, () => {
   test("a credential left out stays, null clears it even if it is needed, a text replaces it", async () => {
     const { app, data, change } = await scene();
     const organizations = await app.call("GET", "/api/organizations", { token: app.owner });
-    const stored = () => app.world.backupDestinations.credentials(organizations.body.data[0].id, data.id);
+    const { backupDestinations } = app.world;
+    const organizationId: string = organizations.body.data[0].id;
+    const stored = async () =>
+      backupDestinations.credentials(organizationId, (await backupDestinations.find(organizationId, data.id))!);
     expect((await change({ name: "Renamed" })).body.data).toMatchObject({ hasAccessKeyId: true, name: "Renamed" });
     expect((await stored())?.secretAccessKey?.reveal()).toBe("canary-secret");
     const replaced = await change({ secretAccessKey: "canary-new" });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import type { PostgresWorld } from "../../adapters/postgres/postgres_world.ts";
+import { bindCredentials } from "../../domain/backup/credential_target.ts";
 import { type BackupDestination, type DestinationCredentials, flagsOf } from "../../domain/backup/destination.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
@@ -33,6 +34,7 @@ async function stored(world: PostgresWorld): Promise<BackupDestination> {
     sshHostKey: null,
     serverId: null,
     ...flagsOf(CREDENTIALS),
+    credentialTargets: bindCredentials(CREDENTIALS, "Amazon S3"),
     isDefault: false,
     lastVerifiedAt: null,
     lastVerifyError: null,
@@ -45,8 +47,8 @@ async function stored(world: PostgresWorld): Promise<BackupDestination> {
   return destination;
 }
 
-async function revealed(world: PostgresWorld, { organizationId, id }: BackupDestination) {
-  const credentials = await world.backupDestinations.credentials(organizationId, id);
+async function revealed(world: PostgresWorld, destination: BackupDestination) {
+  const credentials = await world.backupDestinations.credentials(destination.organizationId, destination);
   return Object.values(credentials ?? {}).map((secret) => secret?.reveal());
 }
 

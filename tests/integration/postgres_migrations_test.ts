@@ -4,6 +4,7 @@ import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { recordText } from "../../adapters/postgres/deployment_row.ts";
 import { ALL_MIGRATIONS, type Migration } from "../../adapters/postgres/migrations/all_migrations.ts";
+import { credentialTarget } from "../../domain/backup/credential_target.ts";
 import type { DeployedService, Deployment, DeploymentPlan } from "../../domain/deployment/deployment.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores } from "../support/postgres_stores.ts";
@@ -148,6 +149,36 @@ describe("migrate()", () => {
   test("brings deployments up that had not begun", async () => {
     const { former, now } = await broughtUp({}, []);
     expect(now).toEqual({ ...former, asked: null, replaces: null, services: [] });
+  });
+
+  test.each([
+    ["s3_compatible", { endpoint: "https://s3.example.com:9000/base/path" }, "https://s3.example.com:9000"],
+    ["s3_compatible", { endpoint: "http://[::1]" }, "http://[::1]"],
+    ["s3_compatible", { endpoint: null }, "Amazon S3"],
+    ["sftp", { ssh_host: "Box.example.com", ssh_port: 2222 }, "box.example.com:2222"],
+    ["sftp", { ssh_host: "2001:DB8::1", ssh_port: 22 }, "[2001:db8::1]:22"],
+  ] as const)("binds stored secrets of %s with %j to %s", async (kind, settings, target) => {
+    await using database = await aDatabase();
+    const { sql } = database;
+    await migrate(
+      database.url,
+      ALL_MIGRATIONS.slice(
+        0,
+        ALL_MIGRATIONS.findIndex(({ name }) => name === "credential_targets"),
+      ),
+    );
+    await sql`insert into organizations (id, name, slug, created_at) values ('org_1', 'A', 'a', now())`;
+    const sealed = kind === "sftp" ? { sealed_sftp_private_key: "x" } : { sealed_secret_access_key: "x" };
+    const row = { id: "bkd_1", organization_id: "org_1", name: "N", name_key: "n", kind, ...settings, ...sealed };
+    await sql`insert into backup_destinations ${sql({ ...row, created_at: new Date(), updated_at: new Date() })}`;
+    await migrate(database.url);
+    await using world = await openStores({ url: database.url });
+    const found = await world.backupDestinations.find("org_1", "bkd_1");
+    const none = { accessKeyId: null, secretAccessKey: null, sftpPassword: null, sftpPrivateKey: null };
+    const bound = kind === "sftp" ? { sftpPrivateKey: target } : { secretAccessKey: target };
+    expect(found?.credentialTargets).toEqual({ ...none, ...bound });
+    const { endpoint, sshHost, sshPort } = found!;
+    expect(credentialTarget(kind, { endpoint, sshHost, sshPort })).toBe(target);
   });
 
   test("refuses a database that a newer version changed, and leaves it", async () => {

@@ -1,0 +1,26 @@
+import type { BackupDestination } from "../../domain/backup/destination.ts";
+import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
+import type { Permission, Principal } from "../../domain/permission.ts";
+import type { BackupDestinations } from "../../ports/backup_destinations.ts";
+import { findDestination } from "./find_destination.ts";
+
+/** A stored destination and everything that it takes to open it, all of the same revision. */
+export interface StoredDestination {
+  readonly destination: BackupDestination;
+  readonly draft: DestinationDraft;
+}
+
+/** Finds a destination like `findDestination`, with its secrets. */
+export function storedDestination(ports: { readonly backupDestinations: BackupDestinations }) {
+  const find = findDestination(ports);
+  return async function (by: Principal, id: string, permission: Permission): Promise<StoredDestination> {
+    for (;;) {
+      const destination = await find(by, id, permission);
+      const { kind, credentialTargets } = destination;
+      const credentials = await ports.backupDestinations.credentials(by.organizationId, destination);
+      // Somebody changed it in between; it is looked at again.
+      if (!credentials) continue;
+      return { destination, draft: { kind, settings: destination, credentials, credentialTargets } };
+    }
+  };
+}
