@@ -24,6 +24,7 @@ export async function bareBucketProbe({ endpoint, bucket, accessKeyId, secretAcc
   await Promise.all([
     client.send(new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: "bare-" })),
     client.send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: "bare-" })),
+    client.send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket })),
   ]);
   client.destroy();
 }

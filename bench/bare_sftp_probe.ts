@@ -30,7 +30,7 @@ export async function bareSftpProbe({ remote, folder }: RemoteFolderTarget): Pro
   await asked<void>((done) => sftp.unlink(path, done as never));
   const gone = await asked((done) => sftp.lstat(path, done)).catch((error: { code?: number }) => error.code);
   if (gone !== 2) throw new Error("It is still there");
-  await Promise.all([0, 1].map(() => asked((done) => sftp.readdir(folder, done))));
+  await Promise.all([0, 1, 2].map(() => asked((done) => sftp.readdir(folder, done))));
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   client.on("close", close).end();
   await closed;

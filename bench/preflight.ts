@@ -43,7 +43,11 @@ async function compare(
   const draft = await readDraft(wish);
   const probe = runProbe(world);
   const whole = async () => {
-    const { outcome } = await probe({ open: (options) => open("org_1", draft, options), leftProbes: [] });
+    const { outcome } = await probe({
+      open: (options) => open("org_1", draft, options),
+      leftProbes: [],
+      abandonedBefore: new Date(0),
+    });
     if (!outcome.ok) throw new Error(outcome.reason);
   };
   for (let round = 0; round < 3; round++) await Promise.all([whole(), bare()]);

@@ -13,6 +13,12 @@ export interface ListOptions extends StorageOptions {
   readonly limit?: number | undefined;
 }
 
+/** Which unfinished writes are old enough to be removed. */
+export interface SweepOptions extends StorageOptions {
+  /** Nothing was added to them since. */
+  readonly before: Date;
+}
+
 /**
  * A store of objects under keys (`domain/backup/object_key.ts`; others are refused with code `invalid_object_key`), in the same way whatever
  * it is kept in. Bodies are streams of any length, in constant memory. What the store refuses rejects with a `remote_failed` failure, code `unreachable`,
@@ -37,4 +43,10 @@ export interface ObjectStorage {
   unfinished(prefix: string, options?: StorageOptions): Promise<readonly string[]>;
   /** Removes what unfinished `put`s of a key left; for keys that nobody writes now. */
   discard(key: string, options?: StorageOptions): Promise<void>;
+  /**
+   * Removes what unfinished `put`s of keys with the prefix left, in all folders, unless something was added to them
+   * since `before`; resolves to their number. Skips folders that may not be read. Where a store does not tell who began a
+   * write, this includes the writes of other programs.
+   */
+  sweep(prefix: string, options: SweepOptions): Promise<number>;
 }

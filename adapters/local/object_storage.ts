@@ -3,8 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 import { checkObjectKey, nameOfPart, partName, splitKey } from "../../domain/backup/object_key.ts";
 import { pour } from "../../domain/backup/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
-import { listTree, type TreeChild, unfinishedIn } from "../../domain/backup/tree_listing.ts";
-import type { ListOptions, StorageOptions } from "../../ports/object_storage.ts";
+import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../domain/backup/tree_listing.ts";
+import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/object_storage.ts";
 import type { LocalFolderTarget, OpenStorage } from "../../ports/object_storages.ts";
 import { backupFailure } from "./backup_failure.ts";
 import { backupFolder } from "./backup_folder.ts";
@@ -82,6 +82,18 @@ export class LocalObjectStorage implements OpenStorage {
       const parts = (await home.entries()).filter((entry) => nameOfPart(entry.name) === name);
       for (const part of parts) await home.remove(part.name);
     });
+  }
+
+  async sweep(prefix: string, { before, signal }: SweepOptions): Promise<number> {
+    signal?.throwIfAborted();
+    const remove = async (path: string) => {
+      const { folder, name } = splitKey(path);
+      await failing("remove", async () => {
+        await using home = await this.#enter(folder, false);
+        await home.remove(name);
+      });
+    };
+    return sweepTree((folder) => this.#children(folder, signal), { prefix, before, remove });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

@@ -1,6 +1,6 @@
 import { checkObjectKey, compareKeys } from "../../domain/backup/object_key.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
-import type { ListOptions, ObjectStorage, StorageOptions } from "../../ports/object_storage.ts";
+import type { ListOptions, ObjectStorage, StorageOptions, SweepOptions } from "../../ports/object_storage.ts";
 
 const PAGE = 1_000;
 
@@ -8,8 +8,8 @@ const PAGE = 1_000;
 export class MemoryObjectStorage implements ObjectStorage {
   /** What is stored, by key. */
   readonly objects = new Map<string, { readonly content: Uint8Array<ArrayBuffer>; readonly at: Date }>();
-  /** Keys of which an unfinished write left something. */
-  readonly left = new Set<string>();
+  /** Keys of which an unfinished write left something, and when something was last added to it. */
+  readonly left = new Map<string, Date>();
 
   async put(key: string, content: ReadableStream<Uint8Array>, { signal }: StorageOptions = {}): Promise<number> {
     checkObjectKey(key);
@@ -71,11 +71,18 @@ export class MemoryObjectStorage implements ObjectStorage {
 
   async unfinished(prefix: string, { signal }: StorageOptions = {}): Promise<readonly string[]> {
     signal?.throwIfAborted();
-    return [...this.left].filter((key) => key.startsWith(prefix));
+    return [...this.left.keys()].filter((key) => key.startsWith(prefix));
   }
 
   async discard(key: string, { signal }: StorageOptions = {}): Promise<void> {
     signal?.throwIfAborted();
     this.left.delete(key);
+  }
+
+  async sweep(prefix: string, { before, signal }: SweepOptions): Promise<number> {
+    signal?.throwIfAborted();
+    const old = [...this.left].filter(([key, at]) => key.startsWith(prefix) && at < before);
+    for (const [key] of old) this.left.delete(key);
+    return old.length;
   }
 }

@@ -60,6 +60,7 @@ export class MemoryObjectStorages implements ObjectStorages {
       remove: guarded("remove", store.remove, ([, options]) => options?.signal),
       unfinished: guarded("unfinished", store.unfinished, ([, options]) => options?.signal),
       discard: guarded("discard", store.discard, ([, options]) => options?.signal),
+      sweep: guarded("sweep", store.sweep, ([, options]) => options.signal),
       [Symbol.asyncDispose]: async () => {
         this.opened--;
       },

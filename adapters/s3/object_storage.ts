@@ -2,7 +2,7 @@ import type * as Sdk from "@aws-sdk/client-s3";
 import { checkObjectKey, isObjectKey } from "../../domain/backup/object_key.ts";
 import { pour } from "../../domain/backup/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
-import type { ListOptions, StorageOptions } from "../../ports/object_storage.ts";
+import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/object_storage.ts";
 import type { BucketTarget, OpenStorage } from "../../ports/object_storages.ts";
 import { MultipartUpload } from "./multipart_upload.ts";
 import { ACTIONS, saysAbsent, type StoreAction, storeFailure } from "./store_failure.ts";
@@ -17,6 +17,13 @@ export interface BucketTools {
   readonly client: Sdk.S3Client;
   /** Asks again where an answer says that it helps: parts of a stream cannot be repeated by anybody else. */
   readonly patientClient: Sdk.S3Client;
+}
+
+/** An upload in parts that was begun and neither completed nor ended. */
+interface UnfinishedUpload {
+  readonly key: string;
+  readonly id: string;
+  readonly begun: Date;
 }
 
 /** Keeps objects in a bucket. */
@@ -98,13 +105,19 @@ export class S3ObjectStorage implements OpenStorage {
 
   async discard(key: string, { signal }: StorageOptions = {}): Promise<void> {
     checkObjectKey(key);
-    const { sdk, client } = this.#tools;
-    for (const { key: found, id } of await this.#uploads(key, signal)) {
-      if (found !== key) continue;
-      await this.#unlessAbsent(ACTIONS.discard, signal, () =>
-        client.send(new sdk.AbortMultipartUploadCommand({ ...this.#named(key), UploadId: id }), options(signal)),
-      );
+    for (const upload of await this.#uploads(key, signal)) {
+      if (upload.key === key) await this.#end(upload, signal);
     }
+  }
+
+  async sweep(prefix: string, { before, signal }: SweepOptions): Promise<number> {
+    let swept = 0;
+    for (const upload of await this.#uploads(prefix, signal)) {
+      if (!isObjectKey(upload.key) || upload.begun >= before || (await this.#grew(upload, before, signal))) continue;
+      await this.#end(upload, signal);
+      swept++;
+    }
+    return swept;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -114,18 +127,43 @@ export class S3ObjectStorage implements OpenStorage {
 
   async #uploads(prefix: string, signal: AbortSignal | undefined) {
     const { sdk, client } = this.#tools;
-    const found: { readonly key: string; readonly id: string }[] = [];
+    const found: UnfinishedUpload[] = [];
     let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
     for (let more = true; more;) {
       const wanted = { Bucket: this.#target.bucket, Prefix: prefix, ...marker };
       const page = await this.#failing(ACTIONS.unfinished, signal, () =>
         client.send(new sdk.ListMultipartUploadsCommand(wanted), options(signal)),
       );
-      found.push(...(page.Uploads ?? []).map(({ Key = "", UploadId = "" }) => ({ key: Key, id: UploadId })));
+      for (const { Key = "", UploadId = "", Initiated = new Date() } of page.Uploads ?? []) {
+        found.push({ key: Key, id: UploadId, begun: Initiated });
+      }
       marker = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
       more = page.IsTruncated === true;
     }
     return found;
+  }
+
+  /** Whether a part was added to an upload at this time or later. */
+  async #grew({ key, id }: UnfinishedUpload, since: Date, signal: AbortSignal | undefined): Promise<boolean> {
+    const { sdk, client } = this.#tools;
+    let marker: string | undefined;
+    for (;;) {
+      const wanted = { ...this.#named(key), UploadId: id, PartNumberMarker: marker };
+      const page = await this.#unlessAbsent(ACTIONS.parts, signal, () =>
+        client.send(new sdk.ListPartsCommand(wanted), options(signal)),
+      );
+      if (page?.Parts?.some(({ LastModified = new Date() }) => LastModified >= since)) return true;
+      if (!page?.IsTruncated) return false;
+      marker = page.NextPartNumberMarker;
+    }
+  }
+
+  /** Ends an upload and removes its parts; one that has ended is fine. */
+  async #end({ key, id }: UnfinishedUpload, signal: AbortSignal | undefined): Promise<void> {
+    const { sdk, client } = this.#tools;
+    await this.#unlessAbsent(ACTIONS.discard, signal, () =>
+      client.send(new sdk.AbortMultipartUploadCommand({ ...this.#named(key), UploadId: id }), options(signal)),
+    );
   }
 
   /** What a body gives, with failures of its own. */

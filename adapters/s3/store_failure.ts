@@ -14,6 +14,7 @@ export const ACTIONS = {
   list: { words: "list the objects", right: "s3:ListBucket" },
   remove: { words: "delete the object", right: "s3:DeleteObject" },
   unfinished: { words: "list unfinished uploads", right: "s3:ListBucketMultipartUploads" },
+  parts: { words: "list the parts of an unfinished upload", right: "s3:ListMultipartUploadParts" },
   discard: { words: "end an unfinished upload", right: "s3:AbortMultipartUpload" },
 } as const satisfies Record<string, StoreAction>;
 

@@ -1,9 +1,11 @@
+import { abandonedBefore } from "../../domain/backup/abandoned_write.ts";
 import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
 import { failedProbe, type ProbeOutcome } from "../../domain/backup/probe.ts";
 import { readDestinationName } from "../../domain/backup/destination_values.ts";
 import { Failure } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import type { BackupDestinations } from "../../ports/backup_destinations.ts";
+import type { StorageOptions } from "../../ports/object_storage.ts";
 import { checkSettings, type CheckSettingsPorts } from "./check_settings.ts";
 import { openDestination, type OpenDestinationPorts } from "./open_destination.ts";
 import { runProbe, type RunProbePorts } from "./run_probe.ts";
@@ -24,7 +26,12 @@ export function preflightDestination(ports: PreflightPorts) {
     const { destination, draft } = await find(by, id, "backup_destination:write");
     const { kind, serverId, leftProbes } = destination;
     const server = serverId === null ? undefined : await servers.find(organizationId, serverId);
-    const report = await probe({ open: (options) => open(organizationId, draft, options), leftProbes }, signal);
+    const place = {
+      open: (options: StorageOptions) => open(organizationId, draft, options),
+      leftProbes,
+      abandonedBefore: abandonedBefore(destination, clock.now()),
+    };
+    const report = await probe(place, signal);
     const { outcome, hostKey } = report;
     const at = clock.now();
     await backupDestinations.checked(organizationId, destination, {
@@ -57,8 +64,8 @@ export function preflightDraft(ports: PreflightPorts) {
       if (!isLookupFailure(error)) throw error;
       return failedProbe("write", error);
     }
-    const openDraft = (options: Parameters<typeof open>[2]) => open(by.organizationId, draft, options);
-    return (await probe({ open: openDraft, leftProbes: [] }, signal)).outcome;
+    const openDraft = (options: StorageOptions) => open(by.organizationId, draft, options);
+    return (await probe({ open: openDraft, leftProbes: [], abandonedBefore: null }, signal)).outcome;
   };
 }
 

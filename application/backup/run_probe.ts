@@ -8,17 +8,21 @@ import {
 } from "../../domain/backup/probe.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { ObjectStorage, StorageOptions } from "../../ports/object_storage.ts";
+import type { ObjectStorage, StorageOptions, SweepOptions } from "../../ports/object_storage.ts";
 import type { OpenStorage } from "../../ports/object_storages.ts";
 
-/** How long a preflight may take: its steps together, then clearing up after itself. */
+/** How long a preflight may take. */
 export interface ProbeLimits {
+  /** All steps together. */
   readonly stepsMs: number;
+  /** Sweeping abandoned writes, which is part of the steps. */
+  readonly sweepMs: number;
+  /** Removing the probe after a failed step. */
   readonly clearMs: number;
 }
 
 /** Thirty seconds in all: connections that hang need some of it to be given up. */
-export const PROBE_LIMITS: ProbeLimits = { stepsMs: 20_000, clearMs: 4_000 };
+export const PROBE_LIMITS: ProbeLimits = { stepsMs: 20_000, sweepMs: 3_000, clearMs: 4_000 };
 
 export interface RunProbePorts {
   readonly clock: Clock;
@@ -30,6 +34,8 @@ export interface ProbePlace {
   readonly open: (options: StorageOptions) => Promise<OpenStorage>;
   /** Keys of probes that earlier runs could not remove. */
   readonly leftProbes: readonly string[];
+  /** After a successful probe, unfinished writes older than this are swept; `null` keeps them. */
+  readonly abandonedBefore: Date | null;
 }
 
 /** What came of it. */
@@ -49,7 +55,10 @@ const UNCERTAIN = ["unreachable", "timeout"];
  * departure ends it with the reason of its signal.
  */
 export function runProbe({ clock, probeLimits = PROBE_LIMITS }: RunProbePorts) {
-  return async function ({ open, leftProbes }: ProbePlace, signal?: AbortSignal): Promise<ProbeReport> {
+  return async function (
+    { open, leftProbes, abandonedBefore: before }: ProbePlace,
+    signal?: AbortSignal,
+  ): Promise<ProbeReport> {
     const key = probeKey(clock.now());
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(timedOut(probeLimits.stepsMs)), probeLimits.stepsMs);
@@ -59,7 +68,10 @@ export function runProbe({ clock, probeLimits = PROBE_LIMITS }: RunProbePorts) {
       await using store = await open({ signal: within });
       const { hostKey } = store;
       await run.steps(store);
-      await clearUp(store, { leftProbes, now: clock.now(), signal: within });
+      await Promise.all([
+        clearUp(store, { leftProbes, now: clock.now(), signal: within }),
+        before && sweep(store, { before, signal: AbortSignal.any([within, AbortSignal.timeout(probeLimits.sweepMs)]) }),
+      ]);
       return { outcome: { ok: true }, hostKey, leftProbes: [] };
     } catch (error) {
       const reason = within.aborted ? within.reason : error;
@@ -130,6 +142,11 @@ async function holds(content: ReadableStream<Uint8Array>, expected: Uint8Array):
     at += chunk.length;
   }
   return at === expected.length;
+}
+
+/** Sweeps abandoned writes as far as the time allows; they stay where the store denies access to them. */
+async function sweep(store: ObjectStorage, options: SweepOptions): Promise<void> {
+  await store.sweep("", options).catch(() => {});
 }
 
 /** Removes probes that nobody uses any more; a store that does not allow to look for them keeps them. */

@@ -1,3 +1,4 @@
+import { Failure } from "../failure.ts";
 import { compareKeys, isObjectKey, nameOfPart } from "./object_key.ts";
 import type { ObjectPage, StoredObject } from "./stored_object.ts";
 
@@ -43,6 +44,40 @@ export async function unfinishedIn(read: ReadFolder, prefix: string): Promise<re
   return [...new Set(names.map((name) => path + name))].filter((key) => key.startsWith(prefix) && isObjectKey(key));
 }
 
+/**
+ * Removes the part files of unfinished writes to keys with the prefix, unless they changed since `before`; resolves to
+ * their number. Walks breadth-first, because backups seldom lie deep, and skips folders that it may not read.
+ */
+export async function sweepTree(read: ReadFolder, { prefix, before, remove }: TreeSweep): Promise<number> {
+  let [swept, folders] = [0, [start(prefix).path]];
+  while (folders.length > 0) {
+    const next: string[] = [];
+    for (const folder of folders) {
+      for (const { name, type, modifiedAt } of await read(folder).catch(nothingIfDenied)) {
+        const key = folder + (nameOfPart(name) ?? name);
+        if (type === "folder" && isObjectKey(key) && overlaps(`${key}/`, prefix)) next.push(`${key}/`);
+        if (type !== "file" || key === folder + name || !key.startsWith(prefix) || modifiedAt >= before) continue;
+        await remove(folder + name);
+        swept++;
+      }
+    }
+    folders = next;
+  }
+  return swept;
+}
+
+/** Which unfinished files are removed, and how. */
+export interface TreeSweep {
+  readonly prefix: string;
+  readonly before: Date;
+  readonly remove: (path: string) => Promise<void>;
+}
+
+function nothingIfDenied(error: unknown): readonly TreeChild[] {
+  if (error instanceof Failure && error.code === "permission_denied") return [];
+  throw error;
+}
+
 /** A file to list, or a folder (its path ends with `/`, the top's is empty) whose content comes at this place. */
 type Waiting = { readonly path: string; readonly object: StoredObject } | { readonly path: string };
 
@@ -65,6 +100,11 @@ async function contentOf(read: ReadFolder, folder: string): Promise<Waiting[]> {
 function isWanted(item: Waiting, prefix: string, after: string | undefined): boolean {
   const { path } = item;
   if ("object" in item) return path.startsWith(prefix) && (after === undefined || compareKeys(path, after) > 0);
-  if (!path.startsWith(prefix) && !prefix.startsWith(path)) return false;
+  if (!overlaps(path, prefix)) return false;
   return after === undefined || after.startsWith(path) || compareKeys(path, after) > 0;
+}
+
+/** Whether a folder holds keys with the prefix, as far as its path tells. */
+function overlaps(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) || prefix.startsWith(path);
 }

@@ -25,7 +25,7 @@ async function scene(body: object = S3) {
     app,
     ...acts(app, id),
     storages: app.world.objectStorages,
-    store: app.world.objectStorages.at(body === S3 ? "backups" : BOX),
+    store: app.world.objectStorages.at("bucket" in body ? "backups" : BOX),
   };
 }
 
@@ -118,10 +118,41 @@ describe("preflight", () => {
     const [old, fresh] = [probeKey(new Date(now.getTime() - 120_000)), probeKey(now)];
     const foreign = ".slipway-probe-no-such-name";
     for (const key of [old, fresh, foreign, "backup.tar"]) await store.put(key, textBody("x"));
-    store.left.add(old).add(fresh);
+    store.left.set(old, now).set(fresh, now);
     expect(await preflight()).toEqual({ ok: true });
     expect([...store.objects.keys()].toSorted()).toEqual([fresh, foreign, "backup.tar"].toSorted());
-    expect([...store.left]).toEqual([fresh]);
+    expect([...store.left.keys()]).toEqual([fresh]);
+  });
+
+  test.each([
+    ["the whole bucket", null, 7],
+    ["a folder of it", "deep/down", 1],
+  ] as const)(
+    "what killed writers left in %s is removed once nothing was added to it for days",
+    async (_, pathPrefix, days) => {
+      const { app, store, preflight } = await scene({ ...S3, pathPrefix });
+      const daysAgo = (number: number) => new Date(app.world.clock.now().getTime() - number * 86_400_000);
+      const at = (key: string) => (pathPrefix === null ? key : `${pathPrefix}/${key}`);
+      store.left.set(at("old.tar"), daysAgo(days + 0.1)).set(at("fresh.tar"), daysAgo(days - 0.1));
+      if (pathPrefix !== null) store.left.set("not-ours.tar", daysAgo(days + 0.1));
+      const kept = [...(pathPrefix === null ? [] : ["not-ours.tar"]), at("fresh.tar")].toSorted();
+      // Trying a draft removes nothing that it did not make.
+      await app.call("POST", `${PATH}/preflight`, { token: app.owner, body: { ...S3, pathPrefix } });
+      expect(store.left.has(at("old.tar"))).toBe(true);
+      expect(await preflight()).toEqual({ ok: true });
+      expect([...store.left.keys()].toSorted()).toEqual(kept);
+    },
+  );
+
+  test("a store whose abandoned writes cannot be looked for, or not in time, is no less good", async () => {
+    const { app, storages, preflight } = await scene();
+    storages.break("backups", { sweep: failure("permission_denied") });
+    expect(await preflight()).toEqual({ ok: true });
+    storages.break("backups", { sweep: "hangs" });
+    const probe = runProbe({ ...app.world, probeLimits: { ...PROBE_LIMITS, sweepMs: 20 } });
+    const { outcome } = await probe({ open: await opener(app), leftProbes: [], abandonedBefore: new Date() });
+    expect(outcome).toEqual({ ok: true });
+    expect(storages.opened).toBe(0);
   });
 
   test("a store that may not be searched is no less good", async () => {
@@ -227,7 +258,7 @@ describe("preflight", () => {
     const { app, storages } = await scene();
     storages.break("backups", { stat: "hangs" });
     const probe = runProbe({ ...app.world, probeLimits: PROBE_LIMITS });
-    const { outcome } = await probe({ open: await opener(app, { idleMs: 20 }), leftProbes: [] });
+    const { outcome } = await probe({ open: await opener(app, { idleMs: 20 }), leftProbes: [], abandonedBefore: null });
     expect(outcome).toMatchObject({
       ok: false,
       code: "timeout",
@@ -240,8 +271,12 @@ describe("preflight", () => {
     async (operation) => {
       const { app, storages } = await scene();
       storages.break("backups", { [operation]: "hangs" });
-      const probe = runProbe({ ...app.world, probeLimits: { stepsMs: 60, clearMs: 30 } });
-      const { outcome, leftProbes } = await probe({ open: await opener(app), leftProbes: ["x"] });
+      const probe = runProbe({ ...app.world, probeLimits: { stepsMs: 60, sweepMs: 30, clearMs: 30 } });
+      const { outcome, leftProbes } = await probe({
+        open: await opener(app),
+        leftProbes: ["x"],
+        abandonedBefore: null,
+      });
       expect(outcome).toMatchObject({ ok: false, code: "timeout" });
       expect(leftProbes.length).toBe(operation === "remove" ? 2 : 1);
       expect(storages.opened).toBe(0);
@@ -252,7 +287,7 @@ describe("preflight", () => {
     const { app, storages } = await scene();
     storages.break("backups", { get: "hangs" });
     const leaving = new AbortController();
-    const run = runProbe(app.world)({ open: await opener(app), leftProbes: [] }, leaving.signal);
+    const run = runProbe(app.world)({ open: await opener(app), leftProbes: [], abandonedBefore: null }, leaving.signal);
     run.catch(() => {});
     const reason = new Error("Gone");
     leaving.abort(reason);

@@ -22,18 +22,20 @@ objectStorageContract("memory behind every decorator", async () => {
   const memory = new MemoryObjectStorage();
   return {
     storage: { ...decorated(memory), hostKey: null, async [Symbol.asyncDispose]() {} },
-    raw: async () => [...memory.objects.keys(), ...memory.left].map((key) => key.slice("p/".length)),
-    abandon: async (key) => void memory.left.add(`p/${key}`),
+    raw: async () => [...memory.objects.keys(), ...memory.left.keys()].map((key) => key.slice("p/".length)),
+    abandon: async (key) => void memory.left.set(`p/${key}`, new Date()),
     async [Symbol.asyncDispose]() {},
   };
 });
 
 describe("retrying()", () => {
-  test.each(["get", "stat", "list", "remove", "unfinished", "discard", "put"] as const)(
+  test.each(["get", "stat", "list", "remove", "unfinished", "discard", "sweep", "put"] as const)(
     "%s() is tried again, and given up in the end",
     async (method) => {
       const call = (storage: ObjectStorage) =>
-        method === "put" ? storage.put("x", textBody("x")) : (storage[method]("x") as Promise<unknown>);
+        method === "put"
+          ? storage.put("x", textBody("x"))
+          : (storage[method]("x", { before: new Date() }) as Promise<unknown>);
       const flaky = retrying(
         failing<ObjectStorage>(new MemoryObjectStorage(), method, { times: 2, error: away }),
         PATIENCE,

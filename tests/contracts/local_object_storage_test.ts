@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalObjectStorages } from "../../adapters/local/object_storages.ts";
+import { partName } from "../../domain/backup/object_key.ts";
 import { textBody, textOf } from "../support/bodies.ts";
 
 const top = await mkdtemp(join(tmpdir(), "slipway-"));
@@ -44,6 +45,22 @@ describe("LocalObjectStorage", () => {
     await expect(storage.list("")).rejects.toMatchObject(refused);
     await expect(storage.remove("secret")).rejects.toMatchObject(refused);
     expect(await readdir(at("outside"))).toEqual(["secret"]);
+  });
+
+  test("sweeps by the time of the last write, and through no link", async () => {
+    const { at, open } = await scene();
+    const storage = await open();
+    const [old, fresh] = [partName("a.tar"), partName("a.tar")];
+    await mkdir(at("root/home/deep"));
+    for (const folder of ["root/home/deep", "outside"]) {
+      for (const name of [old, fresh]) await writeFile(at(folder, name), "half");
+      await utimes(at(folder, old), new Date(), new Date(Date.now() - 90_000_000));
+    }
+    await symlink(at("outside"), at("root/home/out"));
+    await symlink(at("outside", old), at("root/home", old));
+    expect(await storage.sweep("", { before: new Date(Date.now() - 86_400_000) })).toBe(1);
+    expect(await readdir(at("root/home/deep"))).toEqual([fresh]);
+    expect((await readdir(at("outside"))).toSorted()).toEqual([old, fresh, "secret"].toSorted());
   });
 
   test("follows no link inside its folder, be it a folder or a file", async () => {

@@ -89,6 +89,7 @@ export function objectStorageContract(
       }
       expect(await storage.list(`${at}/`)).toEqual({ objects: [], next: null });
       expect(await storage.unfinished(`${at}/`)).toEqual([]);
+      expect(await storage.sweep(`${at}/`, { before: new Date() })).toBe(0);
     });
 
     test("put() stores what get() gives back, and remove() takes it away", async () => {
@@ -227,6 +228,7 @@ export function objectStorageContract(
         storage.remove(key, options),
         storage.unfinished(key, options),
         storage.discard(key, options),
+        storage.sweep(key, { ...options, before: new Date() }),
       ];
       const ended = await Promise.allSettled(all);
       expect(ended.map((each) => each.status === "rejected" && each.reason)).toEqual(all.map(() => reason));
@@ -291,6 +293,36 @@ export function objectStorageContract(
       await storage.discard(keys[1]!);
       await storage.discard(`${at}/whole`);
       expect(await rawIn(at)).toEqual([`${at}/whole`]);
+    });
+
+    test("sweep() removes what killed writers left in all folders, once it is old enough", async () => {
+      const [at, beside] = [folder(), folder()];
+      const left = [`${at}/left`, `${at}/deep/down/left`, `${at}/deep/other`, `${beside}/left`];
+      for (const key of left) await place.abandon(key);
+      await put(`${at}/deep/whole`, "whole");
+      const [past, future] = [-1, 1].map((hours) => new Date(Date.now() + hours * 3_600_000)) as [Date, Date];
+      expect(await storage.sweep(`${at}/`, { before: past })).toBe(0);
+      expect(await rawIn(at)).toHaveLength(4);
+      expect(await storage.sweep(`${at}/deep/d`, { before: future })).toBe(1);
+      expect(await storage.unfinished(`${at}/deep/`)).toEqual([`${at}/deep/other`]);
+      expect(await storage.sweep(`${at}/`, { before: future })).toBe(2);
+      expect(await rawIn(at)).toEqual([`${at}/deep/whole`]);
+      expect(await storage.unfinished(`${beside}/`)).toEqual([`${beside}/left`]);
+    });
+
+    test("sweep() leaves a write alone that is still going on", async () => {
+      const key = `${folder()}/written`;
+      const aborting = new AbortController();
+      const stored = storage.put(key, brokenBody(3 * part, "hangs"), { signal: aborting.signal });
+      stored.catch(() => {});
+      const past = new Date(Date.now() - 3_600_000);
+      expect(await storage.sweep(key, { before: past })).toBe(0);
+      const again = body(100);
+      await storage.put(key, again.stream);
+      expect(await storage.sweep(key, { before: past })).toBe(0);
+      aborting.abort(new Error("Enough"));
+      await expect(stored).rejects.toThrow("Enough");
+      expect((await digestOf(await storage.get(key)))?.digest).toBe(again.digest());
     });
   });
 }

@@ -11,8 +11,8 @@ objectStorageContract("memory", async () => {
   const memory = storages.at("/backups");
   return {
     storage: await storages.open({ kind: "local_folder", root: "/", folder: "/backups" }),
-    raw: async () => [...memory.objects.keys(), ...memory.left],
-    abandon: async (key) => void memory.left.add(key),
+    raw: async () => [...memory.objects.keys(), ...memory.left.keys()],
+    abandon: async (key) => void memory.left.set(key, new Date()),
     async [Symbol.asyncDispose]() {},
   };
 });

@@ -4,7 +4,7 @@ import { isSystemFolder, isWithin } from "../../domain/backup/local_folder.ts";
 import { compareKeys, isObjectKey, nameOfPart, partName } from "../../domain/backup/object_key.ts";
 import { readPathPrefix } from "../../domain/backup/path_prefix.ts";
 import { failedProbe, isAbandonedProbe, probeKey } from "../../domain/backup/probe.ts";
-import { listTree, type TreeChild } from "../../domain/backup/tree_listing.ts";
+import { listTree, sweepTree, type TreeChild } from "../../domain/backup/tree_listing.ts";
 import { Failure } from "../../domain/failure.ts";
 
 const outcome = (code: string) => failedProbe("read", new Failure("remote_failed", code, "Cannot read"));
@@ -128,5 +128,30 @@ describe("listTree()", () => {
     );
     expect(page.objects.map(({ key }) => key)).toEqual(["a/c/3"]);
     expect(read).toEqual(["a/", "a/c/"]);
+  });
+});
+
+describe("sweepTree()", () => {
+  test("skips folders that may not be read, and what else goes wrong ends it", async () => {
+    const part = partName("x");
+    const tree: Record<string, readonly TreeChild[] | Failure> = {
+      "": [child("closed", "folder"), child("open", "folder"), child("link", "other"), child(part, "file")],
+      "closed/": new Failure("remote_failed", "permission_denied", "Cannot list"),
+      "open/": [child(part, "file"), child("x", "file")],
+    };
+    const removed: string[] = [];
+    const sweep = () =>
+      sweepTree(
+        async (folder) => {
+          const found = tree[folder];
+          if (found instanceof Failure) throw found;
+          return found ?? [];
+        },
+        { prefix: "", before: new Date(1), remove: async (path) => void removed.push(path) },
+      );
+    expect(await sweep()).toBe(2);
+    expect(removed).toEqual([part, `open/${part}`]);
+    tree["open/"] = new Failure("remote_failed", "unreachable", "Cannot list");
+    await expect(sweep()).rejects.toBe(tree["open/"]);
   });
 });

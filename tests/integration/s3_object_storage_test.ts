@@ -135,6 +135,27 @@ describe("S3ObjectStorages on Ceph", () => {
     expect(seen).toEqual([]);
   });
 
+  test("sweep() goes by the last part of an upload, not by its beginning", async () => {
+    const sdk = await import("@aws-sdk/client-s3");
+    const target = await ceph.bucket();
+    const client = await ceph.client(target);
+    const at = { Bucket: target.bucket, Key: "slow.tar" };
+    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(at));
+    const sendPart = (PartNumber: number) =>
+      client.send(new sdk.UploadPartCommand({ ...at, UploadId, PartNumber, Body: new Uint8Array(10) }));
+    await sendPart(1);
+    // The store's times are whole seconds.
+    await Bun.sleep(1_100);
+    const before = new Date();
+    await Bun.sleep(1_100);
+    await sendPart(2);
+    await using storage = await new S3ObjectStorages().open(target);
+    expect(await storage.sweep("", { before })).toBe(0);
+    expect(await storage.unfinished("")).toEqual(["slow.tar"]);
+    expect(await storage.sweep("", { before: new Date(Date.now() + 60_000) })).toBe(1);
+    expect(await storage.unfinished("")).toEqual([]);
+  });
+
   test("names a clock that is wrong", async () => {
     const target = await ceph.bucket();
     const late = works(new S3ObjectStorages({ clockOffsetMs: 3_600_000 }), target);

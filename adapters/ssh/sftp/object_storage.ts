@@ -2,8 +2,8 @@ import type { Stats } from "ssh2";
 import { checkObjectKey, nameOfPart, partName, splitKey } from "../../../domain/backup/object_key.ts";
 import { pour } from "../../../domain/backup/pour.ts";
 import type { ObjectPage, StoredObject } from "../../../domain/backup/stored_object.ts";
-import { listTree, type TreeChild, unfinishedIn } from "../../../domain/backup/tree_listing.ts";
-import type { ListOptions, StorageOptions } from "../../../ports/object_storage.ts";
+import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../../domain/backup/tree_listing.ts";
+import type { ListOptions, StorageOptions, SweepOptions } from "../../../ports/object_storage.ts";
 import type { OpenStorage, RemoteFolderTarget } from "../../../ports/object_storages.ts";
 import { sftpFailure, STATUS, statusOf } from "./sftp_failure.ts";
 import { readBlocks, SftpWriter } from "./sftp_file.ts";
@@ -90,6 +90,13 @@ export class SftpObjectStorage implements OpenStorage {
         if (nameOfPart(filename) === name) await session.remove(this.#path(folder, filename), signal);
       }
     });
+  }
+
+  async sweep(prefix: string, { before, signal }: SweepOptions): Promise<number> {
+    const remove = async (path: string) => {
+      await this.#asking("delete what is unfinished", signal, (session) => session.remove(this.#path(path), signal));
+    };
+    return sweepTree((folder) => this.#children(folder, signal), { prefix, before, remove });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -22,6 +22,7 @@ export function limited(storage: ObjectStorage, atOnce: number): ObjectStorage {
     remove: (key, options) => places.during(options?.signal, () => storage.remove(key, options)),
     unfinished: (prefix, options) => places.during(options?.signal, () => storage.unfinished(prefix, options)),
     discard: (key, options) => places.during(options?.signal, () => storage.discard(key, options)),
+    sweep: (prefix, options) => places.during(options.signal, () => storage.sweep(prefix, options)),
   };
 }
 

@@ -24,5 +24,6 @@ export function prefixed(storage: ObjectStorage, folder: string | null): ObjectS
       return (await storage.unfinished(full(prefix), options)).map(short);
     },
     discard: (key, options) => storage.discard(full(key), options),
+    sweep: (prefix, options) => storage.sweep(full(prefix), options),
   };
 }

@@ -25,6 +25,7 @@ export function retrying(storage: ObjectStorage, patience: Patience): ObjectStor
     remove: (key, options) => again(options?.signal, () => storage.remove(key, options)),
     unfinished: (prefix, options) => again(options?.signal, () => storage.unfinished(prefix, options)),
     discard: (key, options) => again(options?.signal, () => storage.discard(key, options)),
+    sweep: (prefix, options) => again(options.signal, () => storage.sweep(prefix, options)),
   };
 }
 

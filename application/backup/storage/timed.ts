@@ -36,6 +36,7 @@ export function timed(storage: ObjectStorage, idleMs: number): ObjectStorage {
     remove: (key, options) => within(options, (timely) => storage.remove(key, timely)),
     unfinished: (prefix, options) => within(options, (timely) => storage.unfinished(prefix, timely)),
     discard: (key, options) => within(options, (timely) => storage.discard(key, timely)),
+    sweep: (prefix, options) => within(options, (timely) => storage.sweep(prefix, { ...options, ...timely })),
   };
 }
 
