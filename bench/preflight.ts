@@ -7,7 +7,7 @@ import { type DestinationWish, readDraft } from "../domain/backup/destination_wi
 import type { ObjectStorages } from "../ports/object_storages.ts";
 import { bareBucketProbe } from "./bare_bucket_probe.ts";
 import { bareSftpProbe } from "./bare_sftp_probe.ts";
-import { FAST_FOLDER, realCeph, realSshd } from "./real_stores.ts";
+import { FAST_FOLDER, realS3, realSshd } from "./real_stores.ts";
 import type { Result } from "./run.ts";
 import { median } from "./temp_folder.ts";
 
@@ -15,8 +15,8 @@ const ROUNDS = 25;
 
 /** A preflight of a bucket, whole, against the same requests made with the bare SDK. */
 export async function preflightS3(): Promise<Result> {
-  await using ceph = await realCeph();
-  const target = await ceph.bucket();
+  await using s3 = await realS3();
+  const target = await s3.bucket();
   const wish = { ...target, kind: "s3_compatible" };
   return await compare(new S3ObjectStorages() as ObjectStorages, wish, () => bareBucketProbe(target));
 }

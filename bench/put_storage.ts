@@ -5,7 +5,7 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import type { ObjectStorage } from "../ports/object_storage.ts";
-import { FAST_FOLDER, realCeph, realSshd } from "./real_stores.ts";
+import { FAST_FOLDER, realS3, realSshd } from "./real_stores.ts";
 import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";
 
@@ -15,10 +15,10 @@ const ROUNDS = 3;
 
 /** Bytes a second of a stream into a bucket, against the SDK's own upload of the same parts; also the memory of ten times as much. */
 export async function putS3(): Promise<Result> {
-  await using ceph = await realCeph();
-  const target = await ceph.bucket();
+  await using s3 = await realS3();
+  const target = await s3.bucket();
   await using storage = await new S3ObjectStorages().open(target);
-  const client = await ceph.client(target);
+  const client = await s3.client(target);
   const bare = async () => {
     const params = { Bucket: target.bucket, Key: "bare", Body: Readable.fromWeb(stream(SIZE) as never) };
     await new Upload({ client, params, partSize: 8 * MIB, queueSize: 4 }).done();

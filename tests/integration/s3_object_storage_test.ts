@@ -4,24 +4,25 @@ import { Failure } from "../../domain/failure.ts";
 import type { BucketTarget } from "../../ports/object_storages.ts";
 import { objectStorageContract } from "../contracts/object_storage.ts";
 import { textBody, textOf } from "../support/bodies.ts";
-import { type CephContainer, startCeph } from "../support/ceph_container.ts";
+import { type S3Server, s3Server } from "../support/s3_server.ts";
+import { selfSignedCertificate } from "../support/self_signed_certificate.ts";
 
 const MIB = 1024 * 1024;
-let ceph: CephContainer;
+let server: S3Server;
 
 beforeAll(async () => {
-  ceph = await startCeph();
-}, 300_000);
+  server = await s3Server();
+}, 600_000);
 afterAll(async () => {
-  await ceph?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
 });
 
 objectStorageContract(
   "S3 on Ceph",
   async () => {
     const sdk = await import("@aws-sdk/client-s3");
-    const target = await ceph.bucket();
-    const client = await ceph.client(target);
+    const target = await server.bucket();
+    const client = await server.client(target);
     const Bucket = target.bucket;
     const storage = await new S3ObjectStorages().open(target);
     return {
@@ -47,9 +48,9 @@ objectStorageContract(
 
 /** A name that the store knows as its own. */
 const NAME = "store.test";
-const port = () => new URL(ceph.endpoint).port;
+const port = () => new URL(server.url).port;
 /** Every name leads to the store. */
-const here = async () => new URL(ceph.endpoint).hostname;
+const here = async () => new URL(server.url).hostname;
 
 async function works(storages: S3ObjectStorages, target: BucketTarget): Promise<string | undefined> {
   await using storage = await storages.open(target);
@@ -59,7 +60,7 @@ async function works(storages: S3ObjectStorages, target: BucketTarget): Promise<
 
 describe("S3ObjectStorages on Ceph", () => {
   test("finds a bucket by its name in the host as well as in the path", async () => {
-    const target = await ceph.bucket();
+    const target = await server.bucket();
     const asked: string[] = [];
     const resolveAddress = (host: string) => {
       asked.push(host);
@@ -73,14 +74,14 @@ describe("S3ObjectStorages on Ceph", () => {
   });
 
   test("believes an authority that it is told of, and the certificate has to be for the name", async () => {
-    const target = await ceph.bucket();
-    const { key, cert } = await certificate(NAME);
+    const target = await server.bucket();
+    const { key, cert } = selfSignedCertificate(NAME);
     using secure = Bun.serve({
       port: 0,
       hostname: await here(),
       tls: { key, cert },
       async fetch(request) {
-        const url = request.url.replace(/^https:\/\/[^/]+/, ceph.endpoint);
+        const url = request.url.replace(/^https:\/\/[^/]+/, server.url);
         const { method, headers } = request;
         return fetch(url, { method, headers, ...(request.body && { body: await request.arrayBuffer() }) });
       },
@@ -95,7 +96,7 @@ describe("S3ObjectStorages on Ceph", () => {
   });
 
   test("connects to no other address than the one that was checked", async () => {
-    const target = await ceph.bucket();
+    const target = await server.bucket();
     const refused = new Failure(
       "remote_failed",
       "unreachable",
@@ -114,7 +115,7 @@ describe("S3ObjectStorages on Ceph", () => {
   });
 
   test.each([301, 302, 307, 308])("does not follow an answer of %d with its credentials", async (status) => {
-    const target = await ceph.bucket();
+    const target = await server.bucket();
     const seen: string[] = [];
     using elsewhere = Bun.serve({
       port: 0,
@@ -137,8 +138,8 @@ describe("S3ObjectStorages on Ceph", () => {
 
   test("sweep() goes by the last part of an upload, not by its beginning", async () => {
     const sdk = await import("@aws-sdk/client-s3");
-    const target = await ceph.bucket();
-    const client = await ceph.client(target);
+    const target = await server.bucket();
+    const client = await server.client(target);
     const at = { Bucket: target.bucket, Key: "slow.tar" };
     const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand(at));
     const sendPart = (PartNumber: number) =>
@@ -157,13 +158,13 @@ describe("S3ObjectStorages on Ceph", () => {
   });
 
   test("names a clock that is wrong", async () => {
-    const target = await ceph.bucket();
+    const target = await server.bucket();
     const late = works(new S3ObjectStorages({ clockOffsetMs: 3_600_000 }), target);
     await expect(late).rejects.toMatchObject({ code: "misconfigured", message: expect.stringContaining("clock") });
   });
 
   test("says nothing of what a store says, whatever that is", async () => {
-    const target = await ceph.bucket();
+    const target = await server.bucket();
     const secret = target.secretAccessKey.reveal();
     using telling = Bun.serve({
       port: 0,
@@ -180,11 +181,3 @@ describe("S3ObjectStorages on Ceph", () => {
     expect(`${error?.message} ${Bun.inspect(error)}`).not.toContain(secret);
   });
 });
-
-/** A certificate that vouches for itself, for one name. */
-async function certificate(name: string): Promise<{ readonly key: string; readonly cert: string }> {
-  const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", `/CN=${name}`];
-  const files = ["-addext", `subjectAltName=DNS:${name}`, "-keyout", "/tmp/key.pem", "-out", "/tmp/cert.pem"];
-  await ceph.exec(["openssl", ...words, ...files]);
-  return { key: await ceph.exec(["cat", "/tmp/key.pem"]), cert: await ceph.exec(["cat", "/tmp/cert.pem"]) };
-}
