@@ -1,5 +1,6 @@
 import { toolchainImage } from "./toolchain_image.ts";
 import { tinyImage } from "./docker_world.ts";
+import { sharedS3Server } from "./s3_server.ts";
 
 /** What a lane may have ready before its tests begin. */
 export const PROVISIONS = ["tiny", "toolchains", "s3"] as const;
@@ -10,14 +11,13 @@ export type Provision = (typeof PROVISIONS)[number];
  * servers up until its standard input ends.
  */
 async function main(wanted: ReadonlySet<string>): Promise<void> {
-  const before = { ...process.env };
-  const works = [
+  await using servers = new AsyncDisposableStack();
+  const [, , s3] = await Promise.all([
     wanted.has("tiny") && tinyImage("tiny").then(() => tinyImage("furnished")),
     wanted.has("toolchains") && toolchainImage(),
-  ];
-  await Promise.all(works);
-  const added = Object.entries(process.env).filter(([name, value]) => before[name] !== value);
-  process.stdout.write(`${JSON.stringify(Object.fromEntries(added))}\n`);
+    wanted.has("s3") && sharedS3Server().then((server) => servers.use(server)),
+  ]);
+  process.stdout.write(`${JSON.stringify(s3 ? s3.environment : {})}\n`);
   for await (const _ of Bun.stdin.stream());
 }
 
