@@ -53,12 +53,16 @@ async function redeployedUnderLoad(
   for (const version of forward.slice(1)) {
     await source.write(files(version));
     made.push(await project.deployed(await project.again(made[0]!, "redeploy", {})));
+    await redeploying.saw(version);
   }
   const first = await redeploying.stop();
   expect(first.versions).toEqual(forward);
   const back = [`v${redeploys}`, ...rollbacks.map((round) => `v${round}`)];
   const rollingBack = load(back);
-  for (const round of rollbacks) await project.deployed(await project.again(made[round]!, "rollback"));
+  for (const round of rollbacks) {
+    await project.deployed(await project.again(made[round]!, "rollback"));
+    await rollingBack.saw(`v${round}`);
+  }
   const second = await rollingBack.stop();
   expect(second.versions).toEqual(back);
   for (const { failures, wentBack } of [first, second]) {

@@ -1,5 +1,6 @@
 import { visitAnew, visitKept, type Visits } from "./constant_visits.ts";
 import type { EdgeConnection } from "./edge_connection.ts";
+import { eventually } from "./eventually.ts";
 
 /** What came of a load. */
 export interface LoadOutcome {
@@ -53,6 +54,13 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
     ...Array.from({ length: fresh }, () => visitAnew(visits)),
   ];
   return {
+    /** Resolves once a version was answered. */
+    async saw(version: string): Promise<void> {
+      await eventually(
+        async () => versions,
+        (seen) => seen.includes(version),
+      );
+    },
     async stop(): Promise<LoadOutcome> {
       stopping.abort();
       await Promise.all(running);
