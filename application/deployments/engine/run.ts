@@ -161,7 +161,8 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
     await work();
   } catch (error) {
     await store(run, record("failed", elapsed())).catch(() => {});
-    throw new StepFailed(name, error);
+    // A later step may find that nothing is left to do, because of what happened in an earlier one.
+    throw error instanceof StepFailed ? error : new StepFailed(name, error);
   }
   // Stored with what comes next; only that traffic was moved has to be known at once.
   if (name === "switch") await store(run, record("done", elapsed()));

@@ -205,12 +205,18 @@ function lastEvents({ status, decision, services, error }: Deployment): NewEvent
 
 /** A deployment of which nothing runs and nothing is kept any more. */
 function stopped(ended: Deployment): Deployment {
-  const status = ended.status === "failed" ? "failed" : "stopped";
-  const error = ended.error?.message ?? null;
+  const hasFailed = ended.status === "failed";
+  const status = hasFailed ? "failed" : "stopped";
+  const errorOf = (own: string | null) => (hasFailed ? (own ?? ended.error?.message ?? null) : null);
   return {
     ...ended,
     held: false,
     artifactAvailable: false,
-    services: ended.services.map((service) => ({ ...service, status, error, instanceId: null })),
+    services: ended.services.map((service) => ({
+      ...service,
+      status,
+      error: errorOf(service.error),
+      instanceId: null,
+    })),
   };
 }
