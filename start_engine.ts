@@ -20,7 +20,10 @@ const IMAGE_CACHE_BYTES = 10 * 1_024 ** 3;
 export type Engine = AsyncDisposable;
 
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
-export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, config: Config): Promise<Engine> {
+export async function startEngine(
+  world: Awaited<ReturnType<typeof openWorld>>,
+  config: Config & { readonly publicUrl: string },
+): Promise<Engine> {
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, installation, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
@@ -75,9 +78,15 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   }
 }
 
-function engineSettings(config: Config, edgePort: number, installation: string): EngineSettings {
+function engineSettings(
+  config: Config & { readonly publicUrl: string },
+  edgePort: number,
+  installation: string,
+): EngineSettings {
   return {
     baseDomain: config.baseDomain,
+    publicHost: new URL(config.publicUrl).hostname,
+    githostUrl: config.githostUrl,
     runtime: config.runtime,
     baseImages: config.baseImages,
     cacheScope: (projectId) => createHash("sha256").update(`${installation} caches ${projectId}`).digest("hex"),

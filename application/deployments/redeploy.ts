@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSource } from "../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployment/deployment.ts";
 import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
@@ -6,12 +6,14 @@ import type { Project } from "../../domain/project.ts";
 import { recordsIn } from "../../domain/composition/composition.ts";
 import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import { sourceNeed } from "../../domain/composition/source_need.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
-import { type DeployProjectPorts, isWhole, linked } from "./deploy_project.ts";
+import type { DeployProjectPorts } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
+import { linkedSource } from "./linked_source.ts";
 import { type DeploymentWish, makeDeployment, planOf } from "./make_deployment.ts";
 
 export interface RedeployPorts extends DeployProjectPorts {
@@ -38,7 +40,8 @@ export function redeploy(ports: RedeployPorts) {
     const old = await find(by, id, "deployment:write");
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
-    const { environment, own } = old;
+    const { environment } = old;
+    const own = carriedOver(old);
     const given = own?.services ? await givenTo(old) : await findServices(project);
     const from = originAgain(ports, { old, project, given, useExistingCommit });
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
@@ -71,15 +74,23 @@ interface Again {
 
 /** What a deployment is built from when it is built anew. */
 function originAgain(ports: RedeployPorts, { old, project, given, useExistingCommit }: Again): Origin {
-  const origin = originOf(old);
-  if (origin?.kind === "none") return isWhole(given) ? { source: origin } : linked(ports, project, undefined);
-  if (origin?.kind !== "git") return { source: origin?.kind === "local" ? origin : copyOf(old) };
-  if (!useExistingCommit) return linked(ports, project, old.branch ?? undefined);
+  const kind = originOf(old)?.kind;
+  const now = { given, branch: old.branch ?? undefined };
+  if (kind === "none" || (given && sourceNeed(given) === "nothing")) return linkedSource(ports, project, now);
+  if (kind !== "git" && kind !== "local") return { source: copyOf(old) };
+  if (!useExistingCommit) return linkedSource(ports, project, now);
+  if (kind === "local") return { source: copyOf(old) };
   const { commitSha, commitMessage, branch } = old;
   return { source: exactly(old), commitSha, commitMessage, branch };
 }
 
-/** Goes back to a former release: its artifact, environment and plan as recorded; built anew from its commit when the artifact is gone. */
+/** What was said about a deployment alone and counts for a redeploy of it too. Whoever left an approval out did so for that one. */
+function carriedOver({ branch, own = {} }: Deployment): OwnWishes {
+  const { requireApproval, ...rest } = own;
+  return { ...rest, ...(branch !== null && { branch }), ...(requireApproval && { requireApproval }) };
+}
+
+/** Goes back to a former release: its artifact, environment and plan as recorded; built anew from its commit, once that is approved where the project asks for it, when the artifact is gone. */
 export function rollback(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
@@ -97,7 +108,7 @@ export function rollback(ports: RedeployPorts) {
         "Cannot go back to this deployment: its files were cleaned up, and there is no commit to build anew",
       );
     }
-    const { commitSha, commitMessage, branch, plan, own, image } = old;
+    const { commitSha, commitMessage, branch, plan, image } = old;
     const composition = await ports.compositions.read(old.id);
     const source: DeploymentSource = { kind: "artifact", deploymentId: old.artifactOf ?? old.id, fallback };
     const recorded = { values: await ports.deployments.environment(old.id), secretKeys: old.secretKeys };
@@ -110,11 +121,10 @@ export function rollback(ports: RedeployPorts) {
       commitMessage,
       branch,
       plan,
-      own,
+      own: carriedOver(old),
       image,
       recorded,
       ...(composition && { composition: { ...composition, wanted: recordsIn(composition), instead: null } }),
-      requireApproval: false,
     });
   };
 }

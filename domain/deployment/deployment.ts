@@ -67,6 +67,10 @@ export interface DeploymentPlan {
 
 /** What somebody said about one deployment alone; of the rest, its project says how it is. */
 export interface OwnWishes {
+  /** The branch that was asked for. */
+  readonly branch?: string;
+  /** Whether its build waits for an approval; `false` where an admin of deployments said so. */
+  readonly requireApproval?: boolean;
   /** Whether its services were given for it. */
   readonly services?: boolean;
   /** The endpoints as they were given, before it was known which services there are. */

@@ -16,6 +16,8 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
   world.sources.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
   const run = runDeployment(world, {
     baseDomain: "localhost",
+    publicHost: "127.0.0.1",
+    githostUrl: "https://git.example.com",
     runtime: "process",
     baseImages: [],
     cacheScope: (projectId) => projectId,

@@ -33,6 +33,8 @@ export const START = "npm run start";
 
 const ENGINE: Omit<EngineSettings, "buildSlots"> = {
   baseDomain: "localhost",
+  publicHost: "127.0.0.1",
+  githostUrl: "https://git.example.com",
   runtime: "process",
   baseImages: [],
   cacheScope: (projectId) => projectId,

@@ -10,7 +10,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Compositions } from "../../../ports/compositions.ts";
 import type { ContainerEngine } from "../../../ports/container_engine.ts";
 import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
-import type { Deployments } from "../../../ports/deployments.ts";
+import type { DeploymentChange, Deployments } from "../../../ports/deployments.ts";
 import type { Domains } from "../../../ports/domains.ts";
 import type { Edge } from "../../../ports/edge.ts";
 import type { HealthProbe } from "../../../ports/health_probe.ts";
@@ -26,6 +26,7 @@ import type { ReleaseImages } from "../../../ports/release_images.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
 import type { Sources } from "../../../ports/sources.ts";
 import type { UploadFiles } from "../../../ports/upload_files.ts";
+import type { Variables } from "../../../ports/variables.ts";
 import type { Volumes } from "../../../ports/volumes.ts";
 import type { YamlReader } from "../../../ports/yaml_reader.ts";
 import type { LocalSourceRules } from "../../projects/check_local_path.ts";
@@ -55,6 +56,7 @@ export interface EnginePorts {
   readonly runtime: Runtime;
   readonly sources: Sources;
   readonly uploadFiles: UploadFiles;
+  readonly variables: Variables;
   readonly volumes: Volumes;
   readonly yamlReader: YamlReader;
 }
@@ -62,6 +64,10 @@ export interface EnginePorts {
 /** What the operator decided about running deployments. */
 export interface EngineSettings {
   readonly baseDomain: string;
+  /** The API's own host, which no project may take. */
+  readonly publicHost: string;
+  /** Where repositories of the git host are cloned from. */
+  readonly githostUrl: string;
   /** What builds and runs what nobody chose a runtime for. */
   readonly runtime: RuntimeName | "auto";
   /** What a project's build caches are kept under; no other project can tell. */
@@ -99,16 +105,17 @@ export interface Run {
   noted?: ((deployment: Deployment) => Deployment) | undefined;
 }
 
-/** Stores a change of the run's deployment with its events, after every line noted before. */
+/** Stores a change of the run's deployment with its events, after every line noted before, and its environment where that changes too. */
 export async function store(
   run: Run,
   change: (deployment: Deployment) => Deployment,
   events: readonly NewEvent[] = [],
+  also: Pick<DeploymentChange, "environment"> = {},
 ): Promise<void> {
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) throw new TakenAway("Another process goes on with it, or it was ended");
-      return { deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
+      return { ...also, deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
     }),
   );
   if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");

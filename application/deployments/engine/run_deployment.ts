@@ -10,6 +10,7 @@ import { cleanReleases } from "../clean_releases.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { dropVolumes } from "../drop_volumes.ts";
 import { Waits } from "./ask_approval.ts";
+import { beginBuild } from "./begin_build.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
 import { carryOutDecision } from "./carry_out_decision.ts";
@@ -28,7 +29,6 @@ import {
   StepFailed,
   type StopReason,
   Stopped,
-  store,
   TakenAway,
   withNoted,
 } from "./run.ts";
@@ -64,15 +64,10 @@ async function secretsBefore(
 }
 
 async function carryOut(run: Run): Promise<void> {
-  const { clock } = run.ports;
   await refuseHopeless(run);
-  if (run.deployment.status === "queued") {
-    await store(run, (deployment) => happen(deployment, "taken", { at: clock.now() }), [
-      { type: "status", status: "building", decision: null },
-    ]);
-  } else if (run.deployment.attempts > 1 && !run.deployment.prompt) {
+  if (run.deployment.status === "queued") await beginBuild(run);
+  else if (run.deployment.attempts > 1 && !run.deployment.prompt)
     say(run, null, "The server was restarted in the middle: going on");
-  }
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
   const failure = partialFailure(run.deployment);
