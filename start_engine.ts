@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { cleanImages } from "./application/deployments/clean_images.ts";
+import { sweepSources } from "./application/deployments/clean_sources.ts";
 import type { EngineSettings } from "./application/deployments/engine/run.ts";
 import { Slots } from "./application/deployments/engine/slots.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
@@ -43,9 +44,11 @@ export async function startEngine(
   const revive = reviveReleases(world, restore);
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const removeLeftovers = sweepReleases(world, rollbackWindow);
+  const removeSources = sweepSources(world, rollbackWindow);
   const sweep = async () => {
     await revive();
     await removeLeftovers();
+    await removeSources();
     await world.builder.trimCaches(CACHE_BYTES);
     if (await installation.usesContainers()) await removeImages();
   };

@@ -40,10 +40,20 @@ export type DeploymentSource =
   | { readonly kind: "local"; readonly path: string }
   /** Nothing: all of its services are images. */
   | { readonly kind: "none" }
-  /** A copy of another deployment's release folder, to be built anew. */
-  | { readonly kind: "copy"; readonly deploymentId: string }
+  /** The files that another deployment was built from, to be built anew; its release folder where these are not kept. */
+  | {
+      readonly kind: "copy";
+      readonly deploymentId: string;
+      /** The folder of this machine that they came from at first; absent for an upload. */
+      readonly localPath?: string;
+    }
   /** The kept artifact of another deployment; `fallback` is what to build when it is gone. */
-  | { readonly kind: "artifact"; readonly deploymentId: string; readonly fallback: DeploymentSource | null };
+  | {
+      readonly kind: "artifact";
+      readonly deploymentId: string;
+      readonly fallback: DeploymentSource | null;
+      readonly localPath?: string;
+    };
 
 /** What a person or a rollback fixes about how a deployment is built and run; `null` means "detect it". */
 export interface DeploymentPlan {

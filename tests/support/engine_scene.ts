@@ -125,7 +125,6 @@ export class EngineScene implements AsyncDisposable {
     const { id } = await this.useCases.openUploadSession(this.by, {});
     const archive = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
     await this.useCases.receiveUpload(this.by, id, { stream: streamOf(archive), announcedBytes: undefined });
-    this.known.upload[id] = files;
     return id;
   }
 

@@ -18,6 +18,7 @@ import type { HostFolders } from "../../../ports/host_folders.ts";
 import type { ImageBuilder } from "../../../ports/image_builder.ts";
 import type { Installation } from "../../../ports/installation.ts";
 import type { ImageRegistry } from "../../../ports/image_registry.ts";
+import type { KeptSources } from "../../../ports/kept_sources.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
 import type { ManifestParser } from "../../../ports/manifest_parser.ts";
 import type { Projects } from "../../../ports/projects.ts";
@@ -48,6 +49,7 @@ export interface EnginePorts {
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;
   readonly installation: Installation;
+  readonly keptSources: KeptSources;
   readonly liveReleases: LiveReleases;
   readonly manifestParser: ManifestParser;
   readonly projects: Projects;

@@ -7,8 +7,10 @@ import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
+import { cleanSources } from "../clean_sources.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { dropVolumes } from "../drop_volumes.ts";
+import { keepUpload } from "../keep_upload.ts";
 import { Waits } from "./ask_approval.ts";
 import { beginBuild } from "./begin_build.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
@@ -131,11 +133,13 @@ async function settle(run: Run, error: unknown): Promise<void> {
   await undo(run);
   if (reason === "cancelled" || cause instanceof Stopped) {
     say(run, null, cause instanceof Stopped ? cause.message : "The deployment was cancelled");
-    return end(run, "cancelled", null);
+    await end(run, "cancelled", null);
+    return forgetSources(run);
   }
   const told = toldOf(run, error, cause);
   say(run, told.step, told.message, "error");
   await end(run, "failed", told);
+  await forgetSources(run);
   if (!(cause instanceof Failure)) throw cause;
 }
 
@@ -149,7 +153,12 @@ function toldOf(run: Run, error: unknown, cause: unknown): DeploymentError {
   };
 }
 
-/** Leaves nothing of an unfinished deployment behind, and traffic where it was before. */
+/** Removes the sources of former attempts beyond the window; the sweep tries again what does not work now. */
+async function forgetSources({ ports, project, settings }: Run): Promise<void> {
+  await cleanSources(ports, settings.rollbackWindow)(project).catch(() => {});
+}
+
+/** Leaves nothing of an unfinished deployment behind but what it can be built from again, and traffic where it was before. */
 async function undo(run: Run): Promise<void> {
   const { deployment, ports } = run;
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
@@ -158,7 +167,7 @@ async function undo(run: Run): Promise<void> {
     () => (deployment.plan.runtime === "docker" ? dropVolumes(ports, deployment) : undefined),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
     () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
-    () => dropUpload(ports, deployment),
+    () => keepUpload(ports, deployment),
   ];
   for (const work of works) {
     try {
