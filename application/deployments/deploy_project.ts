@@ -72,7 +72,7 @@ export function deployProject(ports: DeployProjectPorts) {
     return make(project, {
       ...from,
       plan: { ...planOf(project), publicEndpoints },
-      own,
+      own: { ...own, ...byAdmin(by, from.source) },
       held: wish.start === false,
       ...(given && { given }),
       ...(environment && { environment }),
@@ -98,18 +98,22 @@ export function deployProject(ports: DeployProjectPorts) {
 }
 
 /** What is said about this deployment alone. To leave the gate of its project out takes an admin of deployments, be it one that the project only gets later. */
-function ownOf(by: Principal, { id, settings }: Project, wish: DeployWish): OwnWishes | undefined {
+function ownOf(by: Principal, { id, settings }: Project, wish: DeployWish): OwnWishes {
   const { branch, publicEndpoints, requireApproval, services = [] } = wish;
   const target = { id: "", projectId: id };
   if (requireApproval === false && settings.requireApproval) demand(by, "deployment:admin", target);
   const mayDecide = requireApproval === true || allows(by, "deployment:admin", target);
-  const own: OwnWishes = {
+  return {
     ...(branch !== undefined && { branch }),
     ...(requireApproval !== undefined && mayDecide && { requireApproval }),
     ...(services.length > 0 && { services: true }),
     ...(publicEndpoints && { publicEndpoints }),
   };
-  return Object.keys(own).length > 0 ? own : undefined;
+}
+
+/** Notes that somebody asked for a folder of the machine who may deploy any. */
+export function byAdmin(by: Principal, { kind }: DeploymentSource): Pick<OwnWishes, "localPathByAdmin"> {
+  return kind === "local" && allows(by, "project:admin") ? { localPathByAdmin: true } : {};
 }
 
 /** Whether a branch can be meant; where a repository is linked, one does no harm to services that are all images. */

@@ -8,7 +8,7 @@ import type { Compositions } from "../../ports/compositions.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
-import type { DeployProjectPorts } from "./deploy_project.ts";
+import { byAdmin, type DeployProjectPorts } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { makeDeployment, planOf } from "./make_deployment.ts";
 import { exactCommit, localPathOf, originOf, sourceAgain, type SourceAgainPorts } from "./source_again.ts";
@@ -49,7 +49,7 @@ export function redeploy(ports: RedeployPorts) {
       trigger: "redeploy",
       redeployOf: old.id,
       environment,
-      own,
+      own: { ...own, ...byAdmin(by, from.source) },
       plan: { ...planOf(project), publicEndpoints },
       ...(given && { given }),
     });
@@ -60,9 +60,9 @@ export function redeploy(ports: RedeployPorts) {
   }
 }
 
-/** What was said about a deployment alone and counts for a redeploy of it too. Whoever left an approval out did so for that one. */
+/** What was said about a deployment alone and counts for a redeploy of it too; what somebody was allowed counts for that one only. */
 function carriedOver({ branch, own = {} }: Deployment): OwnWishes {
-  const { requireApproval, ...rest } = own;
+  const { localPathByAdmin: _, requireApproval, ...rest } = own;
   return { ...rest, ...(branch !== null && { branch }), ...(requireApproval && { requireApproval }) };
 }
 

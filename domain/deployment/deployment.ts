@@ -81,6 +81,8 @@ export interface OwnWishes {
   readonly branch?: string;
   /** Whether its build waits for an approval; `false` where an admin of deployments said so. */
   readonly requireApproval?: boolean;
+  /** Whether somebody asked for it who may deploy any folder of the machine; it counts for the folder that was asked for. */
+  readonly localPathByAdmin?: boolean;
   /** Whether its services were given for it. */
   readonly services?: boolean;
   /** The endpoints as they were given, before it was known which services there are. */

@@ -5,7 +5,7 @@ import type { Deployment, DeploymentSource } from "../../../domain/deployment/de
 import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
-import { Failure, invalid } from "../../../domain/failure.ts";
+import { invalid } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { claimEndpointNames } from "../../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../../projects/check_deployed_path.ts";
@@ -111,16 +111,12 @@ async function presentSource(
   return found;
 }
 
-/** Whoever asked for the deployment was allowed another folder of the machine, or none. */
+/** Refuses a folder of the machine that cannot be the source any more; whoever asked for the deployment may have been allowed this one. */
 async function checkFolder(run: Run, found: DeploymentSource): Promise<void> {
-  const { ports, project, settings } = run;
-  const { source } = run.deployment;
-  if (found.kind !== "local" || (source.kind === "local" && source.path === found.path)) return;
-  try {
-    await checkDeployedPath({ ...ports, localSources: settings.localSources })(null, project, found.path);
-  } catch (cause) {
-    if (!(cause instanceof Failure)) throw cause;
-    const why = "the project is at another folder of the machine since this deployment was made. Deploy again";
-    throw invalid("local_source_changed", `Cannot build this: ${why}`, { cause });
-  }
+  const { deployment, ports, project, settings } = run;
+  const { own, source } = deployment;
+  if (found.kind !== "local") return;
+  const isAsAsked = source.kind === "local" && source.path === found.path;
+  if (isAsAsked && own?.localPathByAdmin) return;
+  await checkDeployedPath({ ...ports, localSources: settings.localSources })(null, project, found.path);
 }

@@ -24,7 +24,8 @@ test.each(LINKS)("services that are all images are deployed without the source o
   await using scene = await shopScene({ replace: () => ({ hostFolders }) });
   delete scene.known.git[REPOSITORY];
   const project = await scene.project(link);
-  const first = await scene.deployed(project, { services: SERVICES });
+  const branch = link.gitUrl ? { branch: "main" } : {};
+  const first = await scene.deployed(project, { services: SERVICES, ...branch });
   expect([first.status, first.error, first.source.kind]).toEqual(["ready", null, "none"]);
   expect(fetches(first)).toEqual(["done"]);
   for (const exact of [false, true]) {

@@ -218,10 +218,12 @@ describe("settings that do not fit when the build starts fail the deployment wit
     const ready = await started(scene, other);
     expect([ready.status, ready.source]).toEqual(["ready", { kind: "local", path: "/srv/two" }]);
     // As somebody left it who may not name any folder of the machine.
-    const change = () => ({ settings: { localPath: "/srv/three" } });
-    await scene.memory.projects.change(project.organizationId, project.id, { at: new Date(), change });
+    await scene.memory.projects.change(project.organizationId, project.id, {
+      at: new Date(),
+      change: () => ({ settings: { localPath: "/srv/three" } }),
+    });
     const failed = await started(scene, last);
-    expect([failed.status, failed.error?.code]).toEqual(["failed", "local_source_changed"]);
-    expect(failed.error?.message).toContain("Deploy again");
+    expect([failed.status, failed.error?.code]).toEqual(["failed", "local_source_forbidden"]);
+    expect(failed.error?.message).toStartWith("Cannot deploy from this folder: an admin may");
   });
 });
