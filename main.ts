@@ -25,7 +25,7 @@ async function run(config: Config): Promise<void> {
     config.publicUrl ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${listener.port}`;
   const { handle, useCases } = compose(world, { ...config, publicUrl });
   const { shownToken } = await useCases.claimInstallation(config.adminToken?.reveal());
-  opened.use(await startEngine(world, config));
+  opened.use(await startEngine(world, { ...config, publicUrl }));
   const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
   listener.serve(handle);
   const appsUrl = `http://<name>.${config.baseDomain}:${world.edge.port}`;

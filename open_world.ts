@@ -18,6 +18,7 @@ import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
 import { AllSources } from "./adapters/joined/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
+import { LocalKeptSources } from "./adapters/local/kept_sources.ts";
 import { LocalObjectStorages } from "./adapters/local/object_storages.ts";
 import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
 import { systemUser } from "./adapters/local/system_user.ts";
@@ -117,6 +118,7 @@ function openRuntime(
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge: new EdgeServer({ trustedProxies, log }),
     healthProbe: new NetworkHealthProbe(),
+    keptSources: new LocalKeptSources(inData("sources")),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
     runtime: new AllRuntimes({ folder: processes, image: containers, usesContainers }),

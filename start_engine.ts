@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { cleanImages } from "./application/deployments/clean_images.ts";
+import { sweepSources } from "./application/deployments/clean_sources.ts";
 import type { EngineSettings } from "./application/deployments/engine/run.ts";
 import { Slots } from "./application/deployments/engine/slots.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
@@ -20,7 +21,10 @@ const IMAGE_CACHE_BYTES = 10 * 1_024 ** 3;
 export type Engine = AsyncDisposable;
 
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
-export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, config: Config): Promise<Engine> {
+export async function startEngine(
+  world: Awaited<ReturnType<typeof openWorld>>,
+  config: Config & { readonly publicUrl: string },
+): Promise<Engine> {
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, installation, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
@@ -40,9 +44,11 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   const revive = reviveReleases(world, restore);
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const removeLeftovers = sweepReleases(world, rollbackWindow);
+  const removeSources = sweepSources(world, rollbackWindow);
   const sweep = async () => {
     await revive();
     await removeLeftovers();
+    await removeSources();
     await world.builder.trimCaches(CACHE_BYTES);
     if (await installation.usesContainers()) await removeImages();
   };
@@ -75,9 +81,15 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   }
 }
 
-function engineSettings(config: Config, edgePort: number, installation: string): EngineSettings {
+function engineSettings(
+  config: Config & { readonly publicUrl: string },
+  edgePort: number,
+  installation: string,
+): EngineSettings {
   return {
     baseDomain: config.baseDomain,
+    publicHost: new URL(config.publicUrl).hostname,
+    githostUrl: config.githostUrl,
     runtime: config.runtime,
     baseImages: config.baseImages,
     cacheScope: (projectId) => createHash("sha256").update(`${installation} caches ${projectId}`).digest("hex"),

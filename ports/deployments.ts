@@ -20,6 +20,8 @@ export interface DeploymentFilter {
 export interface DeploymentChange {
   readonly deployment: Deployment;
   readonly events: readonly NewEvent[];
+  /** Takes the place of the environment it has; absent: that stays. */
+  readonly environment?: ReadonlyMap<string, Secret>;
 }
 
 /** What is stored with a new deployment. */
@@ -30,7 +32,7 @@ export interface DeploymentContent {
   readonly composition?: Composition;
 }
 
-/** Where deployments are kept, with the environment each was made with, sealed. */
+/** Where deployments are kept, with the environment that each is built and run with, sealed. */
 export interface Deployments {
   /**
    * Stores a new deployment with its environment, composition and first events; gives it the next `version` of its project and returns it. A `ready` upload that it
@@ -50,7 +52,7 @@ export interface Deployments {
    * `undefined`. Resolves to the deployment as it is then; `undefined` when there is none. What `how` throws is passed on.
    */
   change(id: string, how: (deployment: Deployment) => DeploymentChange | undefined): Promise<Deployment | undefined>;
-  /** The environment a deployment was made with. */
+  /** The environment a deployment is built and run with; empty before its build starts, unless it was created with one. */
   environment(id: string): Promise<ReadonlyMap<string, Secret>>;
   /** Removes a deployment with its events, environment and composition; `false` when there is none. */
   remove(organizationId: string, id: string): Promise<boolean>;

@@ -17,6 +17,8 @@ export interface FetchTarget {
   /** A token for the host of a git address, or `user:password`; other hosts never get it. */
   readonly credential?: Secret;
   readonly signal: AbortSignal;
+  /** Whether nobody will write to what is fetched: then it may share its bytes with what else this service keeps. */
+  readonly shared?: boolean;
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
 }
 

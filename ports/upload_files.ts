@@ -33,6 +33,13 @@ export interface ReceiveOptions {
   readonly confirm?: () => Promise<void>;
 }
 
+/** How an upload is copied. */
+export interface CopyToOptions {
+  readonly signal?: AbortSignal;
+  /** Lets the copy share its bytes with what is kept. */
+  readonly shared?: boolean;
+}
+
 /** Keeps the unpacked folders of upload sessions, apart from each other by id. */
 export interface UploadFiles {
   /**
@@ -48,9 +55,9 @@ export interface UploadFiles {
   read(id: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
   /**
    * Copies a stored upload into an existing empty folder of this machine; what is kept stays as it is, so that a broken-off copy can be made again.
-   * Rejects with a `not_found` failure for an unknown id, and when aborted with the signal's reason.
+   * Rejects with a `not_found` failure for an unknown id, and when aborted with the signal's reason. With `shared` nobody may write to the files of the copy.
    */
-  copyTo(id: string, folder: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  copyTo(id: string, folder: string, options?: CopyToOptions): Promise<void>;
   /** Removes everything kept under `id`, unfinished parts included; an unknown id is no error. */
   discard(id: string): Promise<void>;
   /** Yields every id that occupies space, with the time of its last change. */

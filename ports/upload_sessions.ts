@@ -21,7 +21,7 @@ export interface UploadSessions {
   giveUp(id: string, lease: string): Promise<void>;
   /**
    * Removes sessions that expired before a time and are neither used nor being received. Returns the ids whose files may
-   * go: theirs, and those of `stored` that no session has, in any organization and state.
+   * go: theirs, and those of `stored` that no session has, in any organization, or that are used by no deployment which is still to be built.
    */
   sweep(before: Date, stored: readonly string[]): Promise<readonly string[]>;
 }

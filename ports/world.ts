@@ -11,6 +11,7 @@ import type { Deployments } from "./deployments.ts";
 import type { Builder } from "./builder.ts";
 import type { Edge } from "./edge.ts";
 import type { HealthProbe } from "./health_probe.ts";
+import type { KeptSources } from "./kept_sources.ts";
 import type { LiveReleases } from "./live_releases.ts";
 import type { ReleaseFolders } from "./release_folders.ts";
 import type { ReleaseImages } from "./release_images.ts";
@@ -59,6 +60,7 @@ export interface World {
   readonly edge: Edge;
   readonly builder: Builder;
   readonly healthProbe: HealthProbe;
+  readonly keptSources: KeptSources;
   readonly liveReleases: LiveReleases;
   readonly releaseFolders: ReleaseFolders;
   readonly releaseImages: ReleaseImages;

@@ -1,5 +1,15 @@
 import { constants, type Dirent } from "node:fs";
-import { chmod, copyFile, type FileHandle, mkdir, open, readdir, readlink, symlink } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  type FileHandle,
+  link as hardLink,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  symlink,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { invalid } from "../../domain/failure.ts";
 import { codeOf } from "./folder_tree.ts";
@@ -15,6 +25,8 @@ export interface CopiedEntry {
 
 export interface CopyOptions {
   readonly signal?: AbortSignal;
+  /** Whether files may be hard links to those they are copied from, because nobody will write to either. */
+  readonly share?: boolean;
   /** Told of each entry before it is copied; `false` leaves it out, throwing ends the copy. */
   readonly accept?: (entry: CopiedEntry) => boolean;
   /** Called when everything was told and all but the links is copied; throwing ends the copy. */
@@ -108,6 +120,7 @@ class TreeCopy {
     const accepted = this.#accepts({ path: folder.path + name, type, size: found.size, target: "" });
     if (!accepted || type === "special") return;
     const to = join(folder.to, name);
+    if (this.#options.share && (await tryLink(join(folder.from, name), to))) return;
     const from = process.platform === "linux" ? `/proc/self/fd/${file.fd}` : join(folder.from, name);
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     await chmod(to, found.mode & 0o777);
@@ -116,6 +129,14 @@ class TreeCopy {
   #accepts(entry: CopiedEntry): boolean {
     return this.#options.accept?.(entry) ?? true;
   }
+}
+
+/** Makes a hard link where the disk can, and tells whether it did. */
+function tryLink(from: string, to: string): Promise<boolean> {
+  return hardLink(from, to).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The folder by its descriptor where the system can: a name may lead elsewhere a moment later. */

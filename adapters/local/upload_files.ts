@@ -3,7 +3,13 @@ import { chmod, lstat, mkdir, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
-import type { ReceivedUpload, ReceiveOptions, TreeEntry, UploadFiles } from "../../ports/upload_files.ts";
+import type {
+  CopyToOptions,
+  ReceivedUpload,
+  ReceiveOptions,
+  TreeEntry,
+  UploadFiles,
+} from "../../ports/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { DiskReserve, type DiskSpace, diskSpace } from "./disk_reserve.ts";
@@ -71,12 +77,12 @@ export class LocalUploadFiles implements UploadFiles {
     return home === undefined ? undefined : readInside(join(home, "tree"), path, options);
   }
 
-  async copyTo(id: string, folder: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  async copyTo(id: string, folder: string, { signal, shared = false }: CopyToOptions = {}): Promise<void> {
     const home = this.#home(id);
     const tree = home === undefined ? undefined : join(home, "tree");
     if (tree === undefined || !(await absentAsUndefined(() => lstat(tree)))?.isDirectory()) throw gone();
-    await copyTree(tree, folder, options).catch((error: unknown) => {
-      throw options.signal?.aborted ? options.signal.reason : storageFailure("copy the upload", error);
+    await copyTree(tree, folder, { ...(signal && { signal }), share: shared }).catch((error: unknown) => {
+      throw signal?.aborted ? signal.reason : storageFailure("copy the upload", error);
     });
   }
 

@@ -11,9 +11,9 @@ export class UploadSources implements Sources<"upload"> {
 
   async fetch(
     { uploadId }: Extract<FetchableSource, { kind: "upload" }>,
-    { folder, signal, log }: FetchTarget,
+    { folder, signal, shared = false, log }: FetchTarget,
   ): Promise<FetchedSource> {
-    await this.#files.copyTo(uploadId, folder, { signal });
+    await this.#files.copyTo(uploadId, folder, { signal, shared });
     await log("Took the uploaded folder", "stdout");
     return { commitSha: null, commitMessage: null };
   }

@@ -82,6 +82,7 @@ export class MemoryDeployments implements Deployments {
     const changed = withPlainText({ ...change.deployment, id, organizationId, projectId, version, createdAt });
     this.#refuseSecond(changed);
     row.deployment = changed;
+    if (change.environment) row.environment = new Map(change.environment);
     this.#tables.addEvents(row, change.events);
     this.#tables.tellWorkers();
     return structuredClone(changed);

@@ -68,7 +68,7 @@ export interface AnswerRow {
 export interface DeploymentRow {
   deployment: Deployment;
   lease: { readonly owner: string; readonly until: Date } | null;
-  readonly environment: ReadonlyMap<string, Secret>;
+  environment: ReadonlyMap<string, Secret>;
   composition: Composition | undefined;
   /** The event of number 1 stands first. */
   readonly events: DeploymentEvent[];

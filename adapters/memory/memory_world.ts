@@ -19,6 +19,7 @@ import { MemoryImageBuilder } from "./image_builder.ts";
 import { MemoryImageRegistry } from "./image_registry.ts";
 import { MemoryInstallation } from "./installation.ts";
 import { MemoryInvitations } from "./invitations.ts";
+import { MemoryKeptSources } from "./kept_sources.ts";
 import { MemoryLiveReleases } from "./live_releases.ts";
 import { MemoryManifestParser } from "./manifest_parser.ts";
 import { MemoryMembers } from "./members.ts";
@@ -51,7 +52,9 @@ export type MemoryWorld = ReturnType<typeof memoryWorld>;
 export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const deployments = new MemoryDeployments(tables);
   const releaseFolders = new MemoryReleaseFolders();
+  const keptSources = new MemoryKeptSources((folder) => releaseFolders.tree(folder));
   const releaseImages = new MemoryReleaseImages();
+  const uploadFiles = new MemoryUploadFiles();
   const volumes = new MemoryVolumes();
   return {
     attempts: new MemoryAttempts(tables),
@@ -67,11 +70,17 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     deployments,
     edge: new MemoryEdge(),
     healthProbe: new MemoryHealthProbe(),
+    keptSources,
     liveReleases: new MemoryLiveReleases(tables, deployments),
     releaseFolders,
     releaseImages,
     runtime: new MemoryRuntime({}, volumes),
-    sources: new MemorySources({}, (folder, path, content) => releaseFolders.write(folder, path, content)),
+    sources: new MemorySources(
+      {},
+      (folder, path, content) =>
+        (MemoryKeptSources.owns(folder) ? keptSources : releaseFolders).tree(folder).write(path, content),
+      (uploadId) => uploadFiles.texts(uploadId),
+    ),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),
@@ -92,7 +101,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     serviceHealth: new MemoryServiceHealth(),
     sessions: new MemorySessions(tables),
     tokens: new MemoryTokens(tables),
-    uploadFiles: new MemoryUploadFiles(),
+    uploadFiles,
     uploadSessions: new MemoryUploadSessions(tables),
     users: new MemoryUsers(tables),
     yamlReader: new MemoryYamlReader(),

@@ -26,15 +26,21 @@ interface Known {
   readonly upload: Record<string, SourceFiles>;
 }
 
-/** Sources that exist in memory only; what was fetched is handed to `write`, file by file. */
+/** Sources that exist in memory only; what was fetched is handed to `write`, file by file. Uploads are also looked for with `uploaded`. */
 export class MemorySources implements Sources {
   /** What there is, by address, path or session; may be changed at any time. */
   readonly known: Known;
   readonly #write: (folder: string, path: string, content: string) => void;
+  readonly #uploaded: (uploadId: string) => SourceFiles | undefined;
 
-  constructor(known: Partial<Known> = {}, write: (folder: string, path: string, content: string) => void = () => {}) {
+  constructor(
+    known: Partial<Known> = {},
+    write: (folder: string, path: string, content: string) => void = () => {},
+    uploaded: (uploadId: string) => SourceFiles | undefined = () => undefined,
+  ) {
     this.known = { git: {}, local: {}, upload: {}, ...known };
     this.#write = write;
+    this.#uploaded = uploaded;
   }
 
   async fetch(source: FetchableSource, into: FetchTarget): Promise<FetchedSource> {
@@ -55,7 +61,7 @@ export class MemorySources implements Sources {
       case "local":
         return { files: this.known.local[source.path] ?? fail("local_source_gone", "Cannot copy the folder: none") };
       case "upload": {
-        const files = this.known.upload[source.uploadId];
+        const files = this.known.upload[source.uploadId] ?? this.#uploaded(source.uploadId);
         if (files) return { files };
         throw new Failure("not_found", "upload_gone", "Cannot use this upload: its files are not kept any more");
       }

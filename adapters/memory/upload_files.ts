@@ -3,7 +3,13 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { ReceivedUpload, ReceiveOptions, TreeEntry, UploadFiles } from "../../ports/upload_files.ts";
+import type {
+  CopyToOptions,
+  ReceivedUpload,
+  ReceiveOptions,
+  TreeEntry,
+  UploadFiles,
+} from "../../ports/upload_files.ts";
 
 type Node =
   | { readonly type: "folder" }
@@ -70,7 +76,16 @@ export class MemoryUploadFiles implements UploadFiles {
     return node?.type === "file" && node.content.length <= maxBytes ? node.content.slice() : undefined;
   }
 
-  async copyTo(id: string, folder: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  /** The texts of a stored upload's files, by path. */
+  texts(id: string): Readonly<Record<string, string>> | undefined {
+    const nodes = this.#uploads.get(id)?.nodes;
+    if (nodes === undefined) return undefined;
+    const decoder = new TextDecoder();
+    const files = [...nodes].flatMap(([path, node]) => (node.type === "file" ? [[path, node.content] as const] : []));
+    return Object.fromEntries(files.map(([path, content]) => [path, decoder.decode(content)]));
+  }
+
+  async copyTo(id: string, folder: string, { signal }: CopyToOptions = {}): Promise<void> {
     const nodes = this.#uploads.get(id)?.nodes;
     if (nodes === undefined) {
       throw new Failure("not_found", "upload_gone", "Cannot use this upload: its files are not kept any more");

@@ -70,8 +70,17 @@ export class MemoryUploadSessions implements UploadSessions {
       .filter(({ session, lease }) => session.state !== "receiving" || !lease || lease.until < before)
       .map(({ session }) => session.id);
     for (const id of expired) this.#tables.uploads.delete(id);
-    const orphans = stored.filter((id) => !this.#tables.uploads.has(id));
+    const orphans = stored.filter((id) => !this.#isNeeded(id));
     return [...new Set([...expired, ...orphans])];
+  }
+
+  #isNeeded(id: string): boolean {
+    const state = this.#tables.uploads.get(id)?.session.state;
+    if (state !== "used") return state !== undefined;
+    return [...this.#tables.deployments.values()].some(({ deployment: { source, status } }) => {
+      const isToBeBuilt = status === "queued" || status === "building";
+      return isToBeBuilt && source.kind === "upload" && source.uploadId === id;
+    });
   }
 
   #received(id: string, lease: string): UploadSession | undefined {

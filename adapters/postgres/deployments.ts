@@ -170,8 +170,12 @@ export class PostgresDeployments implements Deployments {
     return row;
   }
 
-  async #write(row: Revised, { deployment, events }: DeploymentChange): Promise<DeploymentRow | undefined> {
+  async #write(
+    row: Revised,
+    { deployment, events, environment }: DeploymentChange,
+  ): Promise<DeploymentRow | undefined> {
     const chunks = eventChunks(events);
+    const sealed = environment && environment.size > 0 ? await this.#seal(row.id, environment) : null;
     const [changed] = await this.#database.run<readonly DeploymentRow[]>(
       (sql) => sql<DeploymentRow[]>`
         with changed as (
@@ -183,6 +187,13 @@ export class PostgresDeployments implements Deployments {
           where id = ${row.id} and revision = ${row.revision}
           returning *
         ), stored as (${insertChunks(sql, "changed", chunks)}
+        ), sealed as (
+          insert into deployment_environments (deployment_id, sealed_values)
+          select id, ${sealed}::text from changed where ${sealed}::text is not null
+          on conflict (deployment_id) do update set sealed_values = excluded.sealed_values
+        ), emptied as (
+          delete from deployment_environments using changed
+          where deployment_id = changed.id and ${environment?.size === 0}::boolean
         )
         select ${deploymentColumns(sql)}, ${told(sql, chunks.count, concernsWorkers(row, deployment))} from changed`,
       { deployments_one_at_a_time: projectBusy },

@@ -119,7 +119,13 @@ export class PostgresUploadSessions implements UploadSessions {
         select id from expired
         union
         select id from unnest(${stored}::text[]) as kept (id)
-        where not exists (select 1 from upload_sessions where upload_sessions.id = kept.id)`,
+        where not exists (
+          select 1 from upload_sessions
+          where upload_sessions.id = kept.id and (state <> 'used' or exists (
+            select 1 from deployments
+            where deployments.status in ('queued', 'building') and record -> 'source' ->> 'uploadId' = kept.id
+          ))
+        )`,
     );
     return rows.map(({ id }) => id);
   }

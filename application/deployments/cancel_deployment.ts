@@ -5,18 +5,16 @@ import { demand, type Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
-import type { UploadFiles } from "../../ports/upload_files.ts";
-import { dropUpload } from "./drop_upload.ts";
 import { findDeployment } from "./find_deployment.ts";
+import { keepUpload, type KeepUploadPorts } from "./keep_upload.ts";
 
 const SETTLE_MS = 20_000;
 const LOOK_MS = 50;
 
-export interface CancelDeploymentPorts {
+export interface CancelDeploymentPorts extends KeepUploadPorts {
   readonly clock: Clock;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
-  readonly uploadFiles: UploadFiles;
 }
 
 /** Cancels a deployment that has not finished, and waits until nothing of it runs any more. */
@@ -28,7 +26,7 @@ export function cancelDeployment(ports: CancelDeploymentPorts) {
     demand(by, "deployment:admin", { id, projectId: found.projectId });
     let asked = await deployments.change(id, ask);
     if (!asked) throw notFound("deployment");
-    if (asked.status === "cancelled") await dropUpload(ports, asked);
+    if (asked.status === "cancelled") await keepUpload(ports, asked);
     await deploymentQueue.announce();
     for (let waited = 0; isRunning(asked) && waited < SETTLE_MS; waited += LOOK_MS) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -1,12 +1,18 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Project } from "../../domain/project.ts";
+import { cleanSources } from "./clean_sources.ts";
 import { artifactsOf, startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 import { hasServices } from "./engine/records_of.ts";
+import type { KeptSources } from "../../ports/kept_sources.ts";
 
-/** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use; resolves to whether there were any. */
-export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
+export interface CleanReleasesPorts extends EndPreviewsPorts {
+  readonly keptSources: KeptSources;
+}
+
+/** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use; kept sources go with them. Resolves to whether there were any. */
+export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number) {
   const { deployments, releaseFolders, runtime } = ports;
   const end = endPreviews(ports);
   return async function (project: Project): Promise<boolean> {
@@ -28,6 +34,7 @@ export function cleanReleases(ports: EndPreviewsPorts, defaultWindow: number) {
       await releaseFolders.remove(deployment.artifactOf ?? deployment.id);
       wereAny = true;
     }
+    await cleanSources(ports, defaultWindow)(project);
     return wereAny;
   };
 

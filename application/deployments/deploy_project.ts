@@ -1,25 +1,26 @@
-import type { Deployment, DeploymentSource, OwnWishes, Trigger } from "../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployment/deployment.ts";
 import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { allows, demand, type Principal } from "../../domain/permission.ts";
 import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/project.ts";
 import type { PublicEndpoint, ServiceDefinition } from "../../domain/service_definition.ts";
 import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
-import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { Variables } from "../../ports/variables.ts";
 import type { ClaimDomainPorts } from "../domains/claim_domain.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import type { CheckLocalPathPorts } from "../projects/check_local_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { findUploadSession } from "../uploads/find_upload_session.ts";
+import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
 import { type DeploymentWish, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 
-export interface DeployProjectPorts extends MakeDeploymentPorts, CheckLocalPathPorts, ClaimDomainPorts {
+export interface DeployProjectPorts
+  extends MakeDeploymentPorts, CheckLocalPathPorts, ClaimDomainPorts, LinkedSourceSettings {
   readonly projects: Projects;
   readonly uploadSessions: UploadSessions;
-  /** Where repositories of the git host are cloned from. */
-  readonly githostUrl: string;
+  readonly variables: Variables;
 }
 
 /** What a caller may say about one deployment. */
@@ -57,35 +58,26 @@ export function deployProject(ports: DeployProjectPorts) {
     if (wish.branch !== undefined && !isBranchName(wish.branch))
       throw invalidField("branch", "this is not a valid branch name");
     refuseUnsupported(wish);
-    if (wish.requireApproval === false && project.settings.requireApproval)
-      demand(by, "deployment:admin", { id: "", projectId: project.id });
+    const own = ownOf(by, project, wish);
     const given = await findServices(project, wish.services);
-    const from = await originOf(by, { project, wish, given });
-    if (wish.branch !== undefined && from.source.kind !== "git") throw noBranches(from.source);
+    const from: Origin =
+      wish.uploadSessionId === undefined
+        ? { ...linkedSource(ports, project, { given, branch: wish.branch }), trigger: "manual" }
+        : await uploaded(by, wish.uploadSessionId);
+    if (wish.branch !== undefined && !hasBranches(project, from.source)) throw noBranches(from.source);
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
-    const { environment, requireApproval, publicEndpoints = project.settings.publicEndpoints ?? [] } = wish;
+    const { environment, publicEndpoints = project.settings.publicEndpoints ?? [] } = wish;
     if (given) resolveEndpoints(given, publicEndpoints);
     if (environment !== "preview") await claimNames(by, project, publicEndpoints);
     return make(project, {
       ...from,
       plan: { ...planOf(project), publicEndpoints },
-      own: ownOf(wish),
+      own: { ...own, ...byAdmin(by, from.source) },
       held: wish.start === false,
       ...(given && { given }),
       ...(environment && { environment }),
-      ...(requireApproval !== undefined && { requireApproval }),
     });
   };
-
-  async function originOf(
-    by: Principal,
-    { project, wish, given }: { project: Project; wish: DeployWish; given: readonly ServiceSpec[] | undefined },
-  ): Promise<Origin> {
-    if (wish.uploadSessionId !== undefined) return uploaded(by, wish.uploadSessionId);
-    if (isWhole(given) && sourceOf(project.settings) === "upload")
-      return { source: { kind: "none" }, trigger: "manual" };
-    return linked(ports, project, wish.branch);
-  }
 
   async function uploaded(by: Principal, id: string): Promise<Origin> {
     const session = await findUpload(by, id);
@@ -105,14 +97,29 @@ export function deployProject(ports: DeployProjectPorts) {
   }
 }
 
-function ownOf({ publicEndpoints, services = [] }: DeployWish): OwnWishes | undefined {
-  if (services.length === 0 && !publicEndpoints) return undefined;
-  return { ...(services.length > 0 && { services: true }), ...(publicEndpoints && { publicEndpoints }) };
+/** What is said about this deployment alone. To leave the gate of its project out takes an admin of deployments, be it one that the project only gets later. */
+function ownOf(by: Principal, { id, settings }: Project, wish: DeployWish): OwnWishes {
+  const { branch, publicEndpoints, requireApproval, services = [] } = wish;
+  const target = { id: "", projectId: id };
+  if (requireApproval === false && settings.requireApproval) demand(by, "deployment:admin", target);
+  const mayDecide = requireApproval === true || allows(by, "deployment:admin", target);
+  return {
+    ...(branch !== undefined && { branch }),
+    ...(requireApproval !== undefined && mayDecide && { requireApproval }),
+    ...(services.length > 0 && { services: true }),
+    ...(publicEndpoints && { publicEndpoints }),
+  };
 }
 
-/** Tells whether services are all there without a source. */
-export function isWhole(given: readonly ServiceSpec[] | undefined): boolean {
-  return given?.every(({ from }) => from.kind === "image") ?? false;
+/** Notes that somebody asked for a folder of the machine who may deploy any. */
+export function byAdmin(by: Principal, { kind }: DeploymentSource): Pick<OwnWishes, "localPathByAdmin"> {
+  return kind === "local" && allows(by, "project:admin") ? { localPathByAdmin: true } : {};
+}
+
+/** Whether a branch can be meant; where a repository is linked, one does no harm to services that are all images. */
+function hasBranches({ settings }: Project, { kind }: DeploymentSource): boolean {
+  const isLinked = ["git", "githost"].includes(sourceOf(settings));
+  return kind === "git" || (kind === "none" && isLinked);
 }
 
 function noBranches({ kind }: DeploymentSource): Failure {
@@ -129,33 +136,4 @@ function refuseUnsupported({ deployTarget = "local", serverId }: DeployWish): vo
       `Cannot deploy to "${target}": this version runs deployments on its own machine`,
     );
   }
-}
-
-/** The source a project is linked to. */
-export function linked(
-  { githostUrl }: { readonly githostUrl: string },
-  project: Project,
-  branch: string | undefined,
-): { source: DeploymentSource; trigger: Trigger; branch: string | null } {
-  const { gitOwner, gitRepo, gitUrl, gitBranch, localPath } = project.settings;
-  const wanted = branch ?? gitBranch ?? null;
-  const kind = sourceOf(project.settings);
-  if (kind === "githost") {
-    return {
-      source: { kind: "git", url: `${githostUrl}/${gitOwner}/${gitRepo}.git`, branch: wanted, commit: null },
-      trigger: "manual",
-      branch: wanted,
-    };
-  }
-  if (kind === "git")
-    return {
-      source: { kind: "git", url: gitUrl ?? "", branch: wanted, commit: null },
-      trigger: "manual",
-      branch: wanted,
-    };
-  if (kind === "local") return { source: { kind: "local", path: localPath ?? "" }, trigger: "manual", branch: null };
-  throw invalid(
-    "no_source",
-    "Cannot deploy: the project has no source. Upload a folder (uploadSessionId), link a repository or set gitUrl",
-  );
 }

@@ -13,13 +13,11 @@ import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
-import type { Variables } from "../../ports/variables.ts";
 
 export interface MakeDeploymentPorts {
   readonly clock: Clock;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
-  readonly variables: Variables;
 }
 
 /** Variables with their values, and which of them are secret. */
@@ -35,18 +33,17 @@ export interface DeploymentWish {
   readonly branch?: string | null;
   readonly commitSha?: string | null;
   readonly commitMessage?: string | null;
-  readonly plan?: DeploymentPlan;
+  readonly plan: DeploymentPlan;
   /** What of it was said about this deployment alone. */
   readonly own?: OwnWishes | undefined;
   readonly environment?: "production" | "preview";
-  readonly requireApproval?: boolean;
   /** Hold it in `queued` until somebody starts it. */
   readonly held?: boolean;
   /** The image of a former deployment, to be run again. */
   readonly image?: string | null;
   readonly rollbackOf?: string;
   readonly redeployOf?: string;
-  /** What a former deployment ran with, instead of the project's present variables. */
+  /** What a former deployment ran with, instead of the variables that the project has when the build starts. */
   readonly recorded?: RecordedEnvironment;
   /** The services, where somebody says which; the source tells otherwise. */
   readonly given?: readonly ServiceSpec[];
@@ -54,11 +51,11 @@ export interface DeploymentWish {
   readonly composition?: Composition;
 }
 
-/** Queues a deployment with the environment that it will be built and run with. */
-export function makeDeployment({ clock, deploymentQueue, deployments, variables }: MakeDeploymentPorts) {
+/** Queues a deployment; the variables and settings of its project are taken anew when its build starts, unless it goes back to what was recorded. */
+export function makeDeployment({ clock, deploymentQueue, deployments }: MakeDeploymentPorts) {
   return async function (project: Project, wish: DeploymentWish): Promise<Deployment> {
     const at = clock.now();
-    const { values, secretKeys } = wish.recorded ?? (await present(project.id));
+    const { values, secretKeys } = wish.recorded ?? { values: new Map<string, Secret>(), secretKeys: [] };
     const made = await deployments.create(
       { ...deploymentOf(project, wish, at), secretKeys },
       {
@@ -70,12 +67,6 @@ export function makeDeployment({ clock, deploymentQueue, deployments, variables 
     await deploymentQueue.announce();
     return made;
   };
-
-  /** The project's variables as they are now. */
-  async function present(projectId: string): Promise<RecordedEnvironment> {
-    const [values, known] = await Promise.all([variables.reveal(projectId), variables.list(projectId)]);
-    return { values, secretKeys: known.filter(({ secret }) => secret).map(({ key }) => key) };
-  }
 }
 
 function compositionOf({ composition, given }: DeploymentWish): { readonly composition?: Composition } {
@@ -98,7 +89,7 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     trigger,
     environment: wish.environment ?? "production",
     source,
-    plan: { ...(wish.plan ?? planOf(project)), ...(wish.given && { projectType: "services" }) },
+    plan: { ...wish.plan, ...(wish.given && { projectType: "services" }) },
     ...(wish.own && { own: wish.own }),
     branch,
     commitSha,
@@ -108,7 +99,7 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     services: [],
     steps: [],
     prompt: null,
-    requireApproval: wish.requireApproval ?? project.settings.requireApproval ?? false,
+    requireApproval: needsApproval(project, wish.own),
     waitingFor: null,
     error: null,
     held: wish.held ?? false,
@@ -129,8 +120,13 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
   };
 }
 
+/** Tells whether a build of a project waits for an approval. */
+export function needsApproval({ settings }: Pick<Project, "settings">, own: OwnWishes | undefined): boolean {
+  return own?.requireApproval ?? settings.requireApproval ?? false;
+}
+
 /** What a project's owner fixed about building and running it. */
-export function planOf({ settings }: Project): DeploymentPlan {
+export function planOf({ settings }: Pick<Project, "settings">): DeploymentPlan {
   return {
     framework: settings.framework ?? null,
     packageManager: settings.packageManager ?? null,

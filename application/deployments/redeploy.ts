@@ -1,8 +1,6 @@
-import type { Deployment, DeploymentSource } from "../../domain/deployment/deployment.ts";
-import { isRunning } from "../../domain/deployment/transitions.ts";
+import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployment/deployment.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
-import type { Project } from "../../domain/project.ts";
 import { recordsIn } from "../../domain/composition/composition.ts";
 import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
@@ -10,18 +8,17 @@ import type { Compositions } from "../../ports/compositions.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
-import { type DeployProjectPorts, isWhole, linked } from "./deploy_project.ts";
+import { byAdmin, type DeployProjectPorts } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { type DeploymentWish, makeDeployment, planOf } from "./make_deployment.ts";
+import { makeDeployment, planOf } from "./make_deployment.ts";
+import { exactCommit, localPathOf, originOf, sourceAgain, type SourceAgainPorts } from "./source_again.ts";
 
-export interface RedeployPorts extends DeployProjectPorts {
+export interface RedeployPorts extends DeployProjectPorts, SourceAgainPorts {
   readonly compositions: Compositions;
 }
 
-type Origin = Pick<DeploymentWish, "source" | "branch" | "commitSha" | "commitMessage">;
-
 /**
- * Builds a deployment's project anew: the latest commit of its branch, or exactly its own with `useExistingCommit`. What was said about that deployment alone
+ * Builds a deployment's project anew: the latest commit of its branch or the folder as it is now, or exactly its own commit or files with `useExistingCommit`. What was said about that deployment alone
  * counts again; the rest is as its project says now.
  */
 export function redeploy(ports: RedeployPorts) {
@@ -38,9 +35,10 @@ export function redeploy(ports: RedeployPorts) {
     const old = await find(by, id, "deployment:write");
     const project = await ports.projects.find(by.organizationId, old.projectId);
     if (!project) throw notFound("deployment");
-    const { environment, own } = old;
+    const { environment } = old;
+    const own = carriedOver(old);
     const given = own?.services ? await givenTo(old) : await findServices(project);
-    const from = originAgain(ports, { old, project, given, useExistingCommit });
+    const from = await sourceAgain(ports, { old, project, given, useExistingCommit });
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const publicEndpoints = own?.publicEndpoints ?? project.settings.publicEndpoints ?? [];
     if (given) resolveEndpoints(given, publicEndpoints);
@@ -51,7 +49,7 @@ export function redeploy(ports: RedeployPorts) {
       trigger: "redeploy",
       redeployOf: old.id,
       environment,
-      own,
+      own: { ...own, ...byAdmin(by, from.source) },
       plan: { ...planOf(project), publicEndpoints },
       ...(given && { given }),
     });
@@ -62,24 +60,13 @@ export function redeploy(ports: RedeployPorts) {
   }
 }
 
-interface Again {
-  readonly old: Deployment;
-  readonly project: Project;
-  readonly given: readonly ServiceSpec[] | undefined;
-  readonly useExistingCommit: boolean;
+/** What was said about a deployment alone and counts for a redeploy of it too; what somebody was allowed counts for that one only. */
+function carriedOver({ branch, own = {} }: Deployment): OwnWishes {
+  const { localPathByAdmin: _, requireApproval, ...rest } = own;
+  return { ...rest, ...(branch !== null && { branch }), ...(requireApproval && { requireApproval }) };
 }
 
-/** What a deployment is built from when it is built anew. */
-function originAgain(ports: RedeployPorts, { old, project, given, useExistingCommit }: Again): Origin {
-  const origin = originOf(old);
-  if (origin?.kind === "none") return isWhole(given) ? { source: origin } : linked(ports, project, undefined);
-  if (origin?.kind !== "git") return { source: origin?.kind === "local" ? origin : copyOf(old) };
-  if (!useExistingCommit) return linked(ports, project, old.branch ?? undefined);
-  const { commitSha, commitMessage, branch } = old;
-  return { source: exactly(old), commitSha, commitMessage, branch };
-}
-
-/** Goes back to a former release: its artifact, environment and plan as recorded; built anew from its commit when the artifact is gone. */
+/** Goes back to a former release: its artifact, environment and plan as recorded; built anew from its commit, once that is approved where the project asks for it, when the artifact is gone. */
 export function rollback(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);
@@ -90,16 +77,17 @@ export function rollback(ports: RedeployPorts) {
     if (!project) throw notFound("deployment");
     if (old.status !== "ready")
       throw invalid("not_a_release", `Cannot go back to this deployment: its status is "${old.status}"`);
-    const fallback = old.commitSha && originOf(old)?.kind === "git" ? exactly(old) : null;
+    const fallback = old.commitSha && originOf(old) === "git" ? exactCommit(old) : null;
     if (!old.artifactAvailable && !fallback) {
       throw invalid(
         "artifact_gone",
         "Cannot go back to this deployment: its files were cleaned up, and there is no commit to build anew",
       );
     }
-    const { commitSha, commitMessage, branch, plan, own, image } = old;
+    const { commitSha, commitMessage, branch, plan, image } = old;
     const composition = await ports.compositions.read(old.id);
-    const source: DeploymentSource = { kind: "artifact", deploymentId: old.artifactOf ?? old.id, fallback };
+    const deploymentId = old.artifactOf ?? old.id;
+    const source: DeploymentSource = { kind: "artifact", deploymentId, fallback, ...localPathOf(old) };
     const recorded = { values: await ports.deployments.environment(old.id), secretKeys: old.secretKeys };
     return make(project, {
       trigger: "rollback",
@@ -110,31 +98,10 @@ export function rollback(ports: RedeployPorts) {
       commitMessage,
       branch,
       plan,
-      own,
+      own: carriedOver(old),
       image,
       recorded,
       ...(composition && { composition: { ...composition, wanted: recordsIn(composition), instead: null } }),
-      requireApproval: false,
     });
   };
-}
-
-/** Where the code of a deployment came from at first. */
-function originOf({ source }: Deployment): DeploymentSource | null {
-  return source.kind === "artifact" ? source.fallback : source;
-}
-
-function exactly(deployment: Deployment): DeploymentSource {
-  const origin = originOf(deployment);
-  if (origin?.kind !== "git" || !deployment.commitSha) {
-    throw invalid("no_commit", "Cannot build exactly this again: its commit is not known. Leave useExistingCommit out");
-  }
-  return { ...origin, commit: deployment.commitSha };
-}
-
-function copyOf(deployment: Deployment): DeploymentSource {
-  if (isRunning(deployment) || !deployment.artifactAvailable) {
-    throw invalid("artifact_gone", "Cannot build this again: its files are gone. Upload the folder again");
-  }
-  return { kind: "copy", deploymentId: deployment.artifactOf ?? deployment.id };
 }

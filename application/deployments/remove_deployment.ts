@@ -2,9 +2,11 @@ import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Edge } from "../../ports/edge.ts";
+import type { KeptSources } from "../../ports/kept_sources.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import type { Volumes } from "../../ports/volumes.ts";
+import { dropSource } from "./clean_sources.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
 import { dropVolumes } from "./drop_volumes.ts";
 import { routeKey } from "./engine/serve.ts";
@@ -13,6 +15,7 @@ import { removeInstances } from "./remove_instances.ts";
 
 export interface RemoveDeploymentPorts extends DropArtifactPorts {
   readonly edge: Edge;
+  readonly keptSources: KeptSources;
   readonly liveReleases: LiveReleases;
   readonly runtime: Runtime;
   readonly volumes: Volumes;
@@ -46,5 +49,6 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
     await removeInstances(ports, deployment);
     await dropVolumes(ports, deployment);
     await dropArtifact(ports, deployment);
+    await dropSource(ports, deployment);
   };
 }

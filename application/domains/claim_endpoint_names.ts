@@ -1,7 +1,7 @@
 import { endpointName, pathPrefixOf } from "../../domain/deployment/endpoint_name.ts";
 import { isPreviewLabel } from "../../domain/deployment/preview_label.ts";
 import type { DomainName } from "../../domain/domain_name.ts";
-import { invalid, invalidField } from "../../domain/failure.ts";
+import { type Failure, invalid, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import { isSlug, type Project } from "../../domain/project.ts";
@@ -18,29 +18,35 @@ interface AskedName {
 
 /**
  * Makes sure that a project has the host names that its endpoints give: free ones are claimed for it, others have to be proven already.
- * Nothing is claimed before all of them were looked at; a name of another project is refused.
+ * Nothing is claimed before all of them were looked at; a name of another project is refused. Without a caller it is done for the settings of the project, which
+ * nobody changes without the right to claim names.
  */
 export function claimEndpointNames(ports: ClaimDomainPorts) {
   const refusal = hostnameTaken(ports);
-  return async function (by: Principal, project: Project, endpoints: readonly PublicEndpoint[]): Promise<void> {
+  return async function (by: Principal | null, project: Project, endpoints: readonly PublicEndpoint[]): Promise<void> {
     const missing = new Set<string>();
     const names = namesIn(endpoints, ports.baseDomain);
-    const known = await heldNames(by, new Set(names.map(({ hostname }) => hostname)));
+    const known = await heldNames(project, new Set(names.map(({ hostname }) => hostname)));
     for (const asked of names) {
       const { hostname, kind } = asked;
       const held = known.get(hostname);
       if (kind === "custom") requireProven(asked, project, held);
       else if (hostname === ports.publicHost) throw taken(hostname);
       else if (!held) missing.add(claimable(hostname));
-      else if (held.projectId !== project.id) throw await refusal(by, { hostname, projectId: project.id });
+      else if (held.projectId !== project.id) throw await refused(by, project, hostname);
     }
-    if (missing.size > 0) demand(by, "project:write", { id: project.id });
+    if (by && missing.size > 0) demand(by, "project:write", { id: project.id });
     for (const hostname of missing) await claim(by, project, hostname);
   };
 
-  /** Which of these names somebody of the caller's organization has; others are met only when one is claimed. */
+  /** A name that somebody else has; a caller is told who, if it may know. */
+  async function refused(by: Principal | null, { id: projectId }: Project, hostname: string): Promise<Failure> {
+    return by ? refusal(by, { hostname, projectId }) : taken(hostname);
+  }
+
+  /** Which of these names somebody of the project's organization has; others are met only when one is claimed. */
   async function heldNames(
-    { organizationId }: Principal,
+    { organizationId }: Project,
     names: ReadonlySet<string>,
   ): Promise<ReadonlyMap<string, DomainName>> {
     if (names.size === 0) return new Map();
@@ -57,7 +63,8 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
     return hostname;
   }
 
-  async function claim(by: Principal, { id: projectId, organizationId }: Project, hostname: string): Promise<void> {
+  async function claim(by: Principal | null, project: Project, hostname: string): Promise<void> {
+    const { id: projectId, organizationId } = project;
     const at = ports.clock.now();
     const name: DomainName = {
       id: newId("dom", at),
@@ -71,8 +78,8 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
     };
     if (await ports.domains.claim(name, { staleBefore: new Date(0) })) return;
     // Another deployment of the project may have claimed it in between.
-    const held = (await heldNames(by, new Set([hostname]))).get(hostname);
-    if (held?.projectId !== projectId) throw await refusal(by, { hostname, projectId });
+    const held = (await heldNames(project, new Set([hostname]))).get(hostname);
+    if (held?.projectId !== projectId) throw await refused(by, project, hostname);
   }
 }
 

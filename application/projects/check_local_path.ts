@@ -25,11 +25,14 @@ export interface LocalPathOptions {
   readonly approved?: boolean;
 }
 
-/** Refuses a folder of the host that a caller may not deploy from, by the field that named it; the path is judged with every link resolved. */
+/**
+ * Refuses a folder of the host that a caller may not deploy from, by the field that named it; the path is judged with every link resolved. Without a caller only
+ * what everybody may deploy from is allowed.
+ */
 export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPorts) {
   const refuseSource = refuseLocalSource({ localSources });
   return async function (
-    by: Principal,
+    by: Principal | null,
     path: string,
     { field = "localPath", approved = false }: LocalPathOptions = {},
   ): Promise<void> {
@@ -39,7 +42,7 @@ export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPort
     const roots = (await Promise.all(localSources.roots.map((root) => hostFolders.resolve(root)))).filter(
       (root) => root !== undefined,
     );
-    const anywhere = approved || allows(by, "project:admin");
+    const anywhere = approved || (by !== null && allows(by, "project:admin"));
     if (!anywhere && !(real && roots.some((root) => contains(root, real)))) {
       throw new Failure(
         "forbidden",

@@ -9,6 +9,14 @@ export interface ServiceRecord {
   readonly madeFrom: string | null;
   /** Whose release folder has the files it runs with, where that is another's: that of the version that is back because a later one did not come up. */
   readonly filesOf?: string;
+  /** Why there is nothing of it to run: it could not be built, or its image could not be pulled. */
+  readonly failure?: BuildFailure;
+}
+
+/** Why a service could not be built, without secrets. */
+export interface BuildFailure {
+  readonly code: string;
+  readonly message: string;
 }
 
 /** What a deployment consists of. */

@@ -47,10 +47,12 @@ function specOf(
     !/^(?:no|always|unless-stopped|on-failure(?::\d{1,9})?)$/.test(definition.restart)
   )
     throw invalidField(`${path}.restart`, "use no, always, unless-stopped, on-failure or on-failure:3");
+  const named = namedIn(definition.environment ?? {});
   return {
     name: definition.name,
     from: givenOrigin(definition, path),
     environment: environmentOf(definition.environment ?? {}, `${path}.environment`, variables),
+    ...(named.length > 0 && { namedVariables: named }),
     ports: portsOf(definition.ports ?? [], `${path}.ports`),
     dependsOn: dependenciesOf(definition, `${path}.dependsOn`, names),
     oneShot: definition.oneShot ?? false,
@@ -78,6 +80,11 @@ function environmentOf(
     if (value.includes("\0")) throw invalidField(at, "no variable can hold a NUL character");
   }
   return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
+}
+
+/** The variables that are named without a value. */
+function namedIn(given: NonNullable<ServiceDefinition["environment"]>): readonly string[] {
+  return isList(given) ? given.filter((entry) => !entry.includes("=")) : [];
 }
 
 function ownEntries(

@@ -17,7 +17,8 @@ export function movesTo(wanted: readonly ServiceRecord[], former: readonly Place
   const moves = new Map<string, Move>();
   for (const record of wanted) {
     const before = known.get(record.spec.name);
-    const isKept = before !== undefined && before.stands && !isSite(record.spec) && isSame(before.record, record);
+    const canStay = !record.failure && !isSite(record.spec);
+    const isKept = before !== undefined && before.stands && canStay && isSame(before.record, record);
     moves.set(record.spec.name, isKept ? "keep" : before ? "replace" : "add");
   }
   while (takeAlong(wanted, moves)) continue;

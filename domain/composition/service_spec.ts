@@ -3,6 +3,8 @@ export interface ServiceSpec {
   readonly name: string;
   readonly from: ServiceOrigin;
   readonly environment: Readonly<Record<string, string>>;
+  /** Variables of the project that it names without a value: they have to be there whenever it is deployed. */
+  readonly namedVariables?: readonly string[];
   /** The TCP ports inside that it says it listens on, the most important first; none for a worker. */
   readonly ports: readonly number[];
   readonly dependsOn: readonly ServiceDependency[];

@@ -40,10 +40,20 @@ export type DeploymentSource =
   | { readonly kind: "local"; readonly path: string }
   /** Nothing: all of its services are images. */
   | { readonly kind: "none" }
-  /** A copy of another deployment's release folder, to be built anew. */
-  | { readonly kind: "copy"; readonly deploymentId: string }
+  /** The files that another deployment was built from, to be built anew; its release folder where these are not kept. */
+  | {
+      readonly kind: "copy";
+      readonly deploymentId: string;
+      /** The folder of this machine that they came from at first; absent for an upload. */
+      readonly localPath?: string;
+    }
   /** The kept artifact of another deployment; `fallback` is what to build when it is gone. */
-  | { readonly kind: "artifact"; readonly deploymentId: string; readonly fallback: DeploymentSource | null };
+  | {
+      readonly kind: "artifact";
+      readonly deploymentId: string;
+      readonly fallback: DeploymentSource | null;
+      readonly localPath?: string;
+    };
 
 /** What a person or a rollback fixes about how a deployment is built and run; `null` means "detect it". */
 export interface DeploymentPlan {
@@ -67,6 +77,12 @@ export interface DeploymentPlan {
 
 /** What somebody said about one deployment alone; of the rest, its project says how it is. */
 export interface OwnWishes {
+  /** The branch that was asked for. */
+  readonly branch?: string;
+  /** Whether its build waits for an approval; `false` where an admin of deployments said so. */
+  readonly requireApproval?: boolean;
+  /** Whether somebody asked for it who may deploy any folder of the machine; it counts for the folder that was asked for. */
+  readonly localPathByAdmin?: boolean;
   /** Whether its services were given for it. */
   readonly services?: boolean;
   /** The endpoints as they were given, before it was known which services there are. */

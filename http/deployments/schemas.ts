@@ -57,7 +57,15 @@ export const PrepareBody = object({
   path: t.Optional(text(4_000, { examples: ["/srv/harbour"] })),
 });
 
-export const RedeployBody = object({ useExistingCommit: t.Optional(t.Boolean({ examples: [false] })) });
+export const RedeployBody = object({
+  useExistingCommit: t.Optional(
+    t.Boolean({
+      description:
+        "Build exactly the commit, or the files of the folder, of that deployment instead of what is there now",
+      examples: [false],
+    }),
+  ),
+});
 export const PinBody = object({ pinned: t.Optional(t.Boolean({ default: true, examples: [true] })) });
 export const RespondBody = object({ promptId: text(100), action: text(100, { examples: ["approve"] }) });
 

@@ -238,9 +238,13 @@ test("a first deployment that fails in part is taken back, and a decision outliv
 
   await project.deployed(await shop.upload());
   expect(await shop.stored("migrations")).toBe("2");
-  const partial = await shop.upload({ web: "two", worker: "broken" });
-  await shop.pending(partial);
+  const former = await shop.boxes();
+  const partial = await shop.upload({ web: "two", worker: "unbuildable" });
+  const { services, statuses } = await shop.pending(partial);
+  expect(statuses).toMatchObject({ web: "healthy", worker: "failed" });
+  expect(services.find(({ name }: { name: string }) => name === "worker").error).toContain("RUN exit 7");
   const before = await shop.boxes();
+  expect(before["worker"]).toEqual(former["worker"]!);
   await slipway.kill();
   await slipway.start();
   expect(await project.get(partial)).toMatchObject({ status: "partial_failure", decision: "pending", active: true });

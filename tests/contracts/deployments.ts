@@ -173,6 +173,28 @@ export function deploymentsContract(
       expect(Bun.inspect(stored)).not.toContain("DROP TABLE");
     });
 
+    test("change() puts an environment in the place of the former, in every process, or leaves it", async () => {
+      const at = await place();
+      const first = new Map([["A", new Secret("first")]]);
+      const { id } = await world().deployments.create(deploymentOf(at), { environment: first, events: [] });
+      const known = async () =>
+        Array.from(await world().elsewhere.deployments.environment(id), ([key, value]) => [key, value.reveal()]);
+      const change = (environment?: ReadonlyMap<string, Secret>) =>
+        world().deployments.change(id, (deployment) => ({
+          deployment,
+          events: [],
+          ...(environment && { environment }),
+        }));
+      await change(new Map([["B", new Secret("second")]]));
+      expect(await known()).toEqual([["B", "second"]]);
+      await change();
+      expect(await known()).toEqual([["B", "second"]]);
+      await change(new Map());
+      expect(await known()).toEqual([]);
+      await change(first);
+      expect(await known()).toEqual([["A", "first"]]);
+    });
+
     test("environment() is empty for a deployment made without one, and for an unknown one", async () => {
       const { id } = await aDeployment(world());
       expect((await world().deployments.environment(id)).size).toBe(0);

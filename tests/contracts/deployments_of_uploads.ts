@@ -90,6 +90,33 @@ export function deploymentsOfUploadsContract(
       expect(await make(at, (await anUpload(at.organizationId)).id)).toMatchObject({ version: 1 });
     });
 
+    test("uploadSessions.sweep() leaves the files of an upload as long as its deployment is to be built", async () => {
+      const at = await place();
+      const upload = await anUpload(at.organizationId);
+      const made = await make(at, upload.id);
+      const longAgo = new Date("1986-01-01T00:00:00.000Z");
+      const swept = async () => (await world().uploadSessions.sweep(longAgo, [upload.id])).includes(upload.id);
+      const become = (status: Deployment["status"]) =>
+        world().deployments.change((made as Deployment).id, (deployment) => ({
+          deployment: { ...deployment, status },
+          events: [],
+        }));
+      expect(await swept()).toBe(false);
+      await become("building");
+      expect(await swept()).toBe(false);
+      await become("failed");
+      expect(await swept()).toBe(true);
+    });
+
+    test("uploadSessions.sweep() takes the files of an upload whose project was removed", async () => {
+      const at = await place();
+      const upload = await anUpload(at.organizationId);
+      await make(at, upload.id);
+      await world().projects.remove(at.organizationId, at.projectId);
+      const longAgo = new Date("1986-01-01T00:00:00.000Z");
+      expect(await world().uploadSessions.sweep(longAgo, [upload.id])).toContain(upload.id);
+    });
+
     test("create() that is refused for its project leaves the upload ready", async () => {
       const at = await place();
       const upload = await anUpload(at.organizationId);

@@ -23,10 +23,10 @@ describe("LocalFolderSources", () => {
     await mkdir(dirname(join(site, path)), { recursive: true });
     await writeFile(join(site, path), content);
   };
-  const fetch = (options: { path?: string; limits?: FolderLimits; signal?: AbortSignal } = {}) => {
-    const { path = site, limits, signal = new AbortController().signal } = options;
+  const fetch = (options: { path?: string; limits?: FolderLimits; signal?: AbortSignal; shared?: boolean } = {}) => {
+    const { path = site, limits, signal = new AbortController().signal, shared = false } = options;
     const sources = new LocalFolderSources({ dataFolder: join(site, ".slipway"), ...(limits && { limits }) });
-    return sources.fetch({ kind: "local", path }, { folder, signal, log: () => {} });
+    return sources.fetch({ kind: "local", path }, { folder, signal, shared, log: () => {} });
   };
   const failureOf = async (...words: Parameters<typeof fetch>): Promise<Failure> => {
     const error: unknown = await fetch(...words).then(
@@ -37,6 +37,13 @@ describe("LocalFolderSources", () => {
     expect(error.message).not.toContain(root);
     return error;
   };
+
+  test("fetch() shares no file with the folder, whose owner may write to it at any time", async () => {
+    await write("a", "then");
+    await fetch({ shared: true });
+    await writeFile(join(site, "a"), "now");
+    expect(await readFile(join(folder, "a"), "utf8")).toBe("then");
+  });
 
   test("fetch() leaves out history, installed packages and the service's own data", async () => {
     for (const path of ["a", "d/b", ".git/HEAD", "node_modules/m", "d/node_modules/m", ".slipway/secret.key", ".env"]) {

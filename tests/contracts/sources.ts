@@ -124,6 +124,13 @@ export function sourcesContract(name: string, open: () => Promise<SourcesFixture
       expect(failure.code).toBe("local_source_gone");
     });
 
+    test("fetch() brings in the same where nobody will write to it", async () => {
+      const upload = await fetch({ kind: "upload", uploadId: fixture.uploadId }, { shared: true });
+      expect(upload.files).toEqual(UPLOADED_FILES);
+      const local = await fetch({ kind: "local", path: fixture.localPath }, { shared: true });
+      expect(local.files).toEqual(LOCAL_FILES);
+    });
+
     test("fetch() brings in an upload, more than once", async () => {
       for (let turn = 0; turn < 2; turn++) {
         const { fetched, files } = await fetch({ kind: "upload", uploadId: fixture.uploadId });

@@ -415,6 +415,16 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       expect(await content(id, "d/f")).toBe("12345");
     });
 
+    test("copyTo() with shared files leaves a copy that outlives the upload", async () => {
+      const id = await receiveEntries(file("d/f", "12345"), { ...file("run", "#!/bin/sh"), mode: 0o755 });
+      await using target = await temporaryFolder();
+      await files.copyTo(id, target.path, { shared: true });
+      await files.discard(id);
+      expect((await readdir(target.path)).toSorted()).toEqual(["d", "run"]);
+      expect(await readFile(join(target.path, "d/f"), "utf8")).toBe("12345");
+      expect((await stat(join(target.path, "run"))).mode & 0o111).not.toBe(0);
+    });
+
     test("copyTo() of an unknown id is a failure, and of an aborted signal its reason", async () => {
       await using target = await temporaryFolder();
       const failure = await failureOf(files.copyTo("upl_unknown0000000000000", target.path));

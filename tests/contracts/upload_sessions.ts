@@ -239,15 +239,16 @@ export function uploadSessionsContract(
       expect(await stored(session)).toBeUndefined();
     });
 
-    test("sweep() tells which of the stored ids no session has, in any state", async () => {
+    test("sweep() tells which of the stored ids no session has, and which no deployment will be built from", async () => {
       const { uploadSessions } = world();
       const longAgo = new Date("1984-01-01T00:00:00.000Z");
       const kept: string[] = [];
-      for (const state of ["open", "receiving", "ready", "used"] as const) kept.push((await aSession({ state })).id);
+      for (const state of ["open", "receiving", "ready"] as const) kept.push((await aSession({ state })).id);
+      const { id: used } = await aSession({ state: "used" });
       const { id: expired } = await aSession({ state: "ready", expiresAt: new Date(longAgo.getTime() - 1) });
       const [orphan, odd] = [newId("upl"), "x' or 1=1"];
-      const swept = await uploadSessions.sweep(longAgo, [...kept, expired, orphan, odd]);
-      expect(swept.toSorted()).toEqual([expired, orphan, odd].toSorted());
+      const swept = await uploadSessions.sweep(longAgo, [...kept, used, expired, orphan, odd]);
+      expect(swept.toSorted()).toEqual([used, expired, orphan, odd].toSorted());
       expect((await uploadSessions.sweep(longAgo, [...kept, orphan])).toSorted()).toEqual([orphan]);
     });
   });

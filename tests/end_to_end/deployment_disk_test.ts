@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
+import { file } from "../support/tar_archive.ts";
 
 setDefaultTimeout(120_000);
 
+/** Changes what it finds, and then fails unless a variable is set. */
+const BUILD = 'echo built >>index.html && test "$READY" = yes';
 const SERVER = 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("preview") });';
 
 test("of many deployments only the live one, the window and the pinned ones keep their files", async () => {
@@ -32,12 +35,41 @@ test("of many deployments only the live one, the window and the pinned ones keep
   ).toEqual([]);
   const available = await Promise.all(made.map(async (id) => (await project.get(id)).artifactAvailable));
   expect(made.filter((_, index) => available[index])).toEqual(kept);
+  const sources = () => readdir(join(slipway.folder, "sources"));
+  expect((await sources()).toSorted()).toEqual(kept.toSorted());
   const refused = await project.call("POST", `/api/deployments/${made[5]}/rollback`);
   expect(refused).toMatchObject({ status: 400, body: { code: "artifact_gone" } });
   expect(await project.page()).toBe("11");
   await project.deployed(await project.again(made[1]!, "rollback"));
   expect(await project.page()).toBe("1");
   expect((await folders()).toSorted()).toEqual([made[1]!, made[10]!, made[11]!].toSorted());
+  expect((await sources()).toSorted()).toEqual([made[1]!, made[10]!, made[11]!].toSorted());
+});
+
+test("of many failed deployments the newest within the window can be built again from exactly their files", async () => {
+  await using slipway = await SlipwayProcess.start({ ROLLBACK_WINDOW: "2", SLIPWAY_RUNTIME: "process" });
+  const project = await TestProject.create(slipway, { name: "fixed", projectType: "static", buildCommand: BUILD });
+  const made: string[] = [];
+  for (let round = 0; round < 5; round++) {
+    const { id } = await project.upload([file("index.html", `${round}\n`)]);
+    expect(await project.settled(id)).toMatchObject({ status: "failed", error: { code: "build_failed" } });
+    made.push(id);
+  }
+  const namesIn = (folder: string) => readdir(join(slipway.folder, folder));
+  const kept = await eventually(
+    () => namesIn("sources"),
+    (names) => names.length === 2,
+  );
+  expect(kept.toSorted()).toEqual(made.slice(-2).toSorted());
+  expect([await namesIn("releases"), await namesIn("uploads")]).toEqual([[], []]);
+  const gone = await project.call("POST", `/api/deployments/${made[2]}/redeploy`, { body: {} });
+  expect(gone).toMatchObject({ status: 400, body: { code: "artifact_gone" } });
+  const upserts = [{ key: "READY", value: "yes" }];
+  await project.call("PATCH", `/api/projects/${project.id}/env`, { body: { upserts, deletes: [] } });
+  for (let round = 0; round < 2; round++) {
+    made.push(await project.deployed(await project.again(made.at(-1)!, "redeploy", { useExistingCommit: true })));
+    expect(await project.page()).toBe("4\nbuilt\n");
+  }
 });
 
 test("of many previews only the newest and the pinned ones run, have an address and keep their files", async () => {

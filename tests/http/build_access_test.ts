@@ -39,6 +39,18 @@ describe("POST /api/deployments/build/access", () => {
     expect([late.status, late.body.code]).toEqual([400, "upload_expired"]);
   });
 
+  test("lets nobody but an admin of deployments leave out the gate of a project", async () => {
+    await using app = await deployingApp();
+    const projectId = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
+    const { token } = await member(app, "developer");
+    const wish = { projectId, requireApproval: false };
+    const refused = await app.post("/build/access", wish, token);
+    expect([refused.status, refused.body.success]).toEqual([403, false]);
+    expect(refused.body.error).toContain("deployment:admin");
+    const made = await app.post("/build/access", wish);
+    expect(await app.settled(made.body.deployment_id)).toMatchObject({ status: "ready" });
+  });
+
   test.each(["/build/access", ""])(
     "takes a preview and an approval gate, as does POST /api/deployments%s",
     async (path) => {

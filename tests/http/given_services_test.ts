@@ -46,10 +46,11 @@ describe("given services", () => {
     expect([made.source, made.trigger, made.plan.projectType]).toEqual([{ kind: "none" }, "manual", "services"]);
   });
 
-  test("come with the source that the project is linked to", async () => {
+  test("come with the source that the project is linked to where one is built from it", async () => {
     const { project, stored } = await scene();
     const linked = await project({ gitUrl: "https://git.example.com/shop.git" });
-    expect((await stored(linked, { services: [DB] })).source.kind).toBe("git");
+    expect((await stored(linked, { services: [DB, { name: "web", build: "." }] })).source.kind).toBe("git");
+    expect((await stored(linked, { services: [DB] })).source.kind).toBe("none");
   });
 
   test("that are built need a source", async () => {

@@ -48,6 +48,8 @@ async function killedAt(call: number, { when, what, replaces }: Killing): Promis
   const own = (await scene.running()).filter((deploymentId) => deploymentId === id);
   expect([died, own.length]).toEqual([died, what === "site" ? 0 : 1]);
   expect([died, await scene.uploads()]).toEqual([died, []]);
+  const kept = await Array.fromAsync(scene.memory.keptSources.list());
+  expect([died, kept]).toEqual([died, what === "upload" ? [id] : []]);
   const ends = (await scene.events(id)).filter(({ type }) => type === "end");
   expect([died, ends.length]).toEqual([died, 1]);
   return died;

@@ -35,6 +35,7 @@ interface Work {
 }
 
 const CHANGED = { ...SHOP, api: "2", worker: "2" };
+const UNKNOWN = { ...SHOP, api: "2", worker: "unknown" };
 const BROKEN = { ...SHOP, api: "2", worker: "bad" };
 
 const WORKS: readonly Work[] = [
@@ -60,6 +61,15 @@ const WORKS: readonly Work[] = [
     name: "a deployment of which a part fails",
     before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
     ask: async (scene, project) => (await scene.deploy(project, { services: shop(BROKEN) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "partial_failure",
+    runs: { ...SHOP, api: "2" },
+    ends: 1,
+  },
+  {
+    name: "a deployment of which an image cannot be pulled",
+    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(UNKNOWN) })).id,
     isOver: ({ finishedAt }) => finishedAt !== null,
     status: "partial_failure",
     runs: { ...SHOP, api: "2" },

@@ -16,6 +16,8 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
   world.sources.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
   const run = runDeployment(world, {
     baseDomain: "localhost",
+    publicHost: "127.0.0.1",
+    githostUrl: "https://git.example.com",
     runtime: "process",
     baseImages: [],
     cacheScope: (projectId) => projectId,
@@ -79,7 +81,6 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
       const { sessionId } = (await call("POST", "/api/projects/folder/session", { token, body: {} })).body;
       const raw = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
       await call("POST", `/api/projects/folder/upload/${sessionId}`, { token, raw });
-      world.sources.known.upload[sessionId] = files;
       return sessionId;
     },
     /** A request as it is answered, unread. */

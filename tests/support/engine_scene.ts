@@ -33,6 +33,8 @@ export const START = "npm run start";
 
 const ENGINE: Omit<EngineSettings, "buildSlots"> = {
   baseDomain: "localhost",
+  publicHost: "127.0.0.1",
+  githostUrl: "https://git.example.com",
   runtime: "process",
   baseImages: [],
   cacheScope: (projectId) => projectId,
@@ -123,7 +125,6 @@ export class EngineScene implements AsyncDisposable {
     const { id } = await this.useCases.openUploadSession(this.by, {});
     const archive = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
     await this.useCases.receiveUpload(this.by, id, { stream: streamOf(archive), announcedBytes: undefined });
-    this.known.upload[id] = files;
     return id;
   }
 

@@ -12,11 +12,11 @@ export const SHOP_SERVICES = ["api", "db", "migrate", "web", "worker"] as const;
 
 export type ShopService = (typeof SHOP_SERVICES)[number];
 
-/** Which version each part of the shop is in; what is broken ends as soon as it is started. */
+/** Which version each part of the shop is in; what is broken ends as soon as it is started, what is unbuildable has a step in its Dockerfile that fails. */
 export interface ShopState {
   readonly web?: string;
   readonly api?: string;
-  readonly worker?: "one" | "broken";
+  readonly worker?: "one" | "broken" | "unbuildable";
   /** What the migration brings the database to. */
   readonly schema?: number;
 }
@@ -37,6 +37,7 @@ export function shopFiles({ web = "one", api = "one", worker = "one", schema = 1
   edit(files, "migrate/migrate.sh", "SCHEMA=1", `SCHEMA=${schema}`);
   if (api === "broken") edit(files, "api/server.pl", "my $server =", 'die "no api today\\n";\nmy $server =');
   if (worker === "broken") edit(files, "worker/worker.sh", "trap 'exit 0' TERM", "echo no worker today >&2; exit 1");
+  if (worker === "unbuildable") edit(files, "worker/Dockerfile", "COPY worker.sh", "RUN exit 7\nCOPY worker.sh");
   return files;
 }
 

@@ -146,8 +146,9 @@ async function nameServices(run: Run): Promise<void> {
     url: settings.edgeUrl(hostname) + (pathPrefix === "/" ? "" : pathPrefix),
   }));
   const records = await recordsOf(ports, deployment);
-  const services = records.map(({ filesOf, spec }) => ({
+  const services = records.map(({ failure, filesOf, spec }) => ({
     ...pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
+    ...(failure && { status: "failed" as const, error: failure.message }),
     ...(filesOf !== undefined && { filesOf }),
   }));
   await store(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));

@@ -1,14 +1,14 @@
-import type { Deployment, DeploymentPlan, DeploymentSource } from "../../../domain/deployment/deployment.ts";
+import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { invalid } from "../../../domain/failure.ts";
-import type { FetchableSource } from "../../../ports/sources.ts";
 import { detectIn } from "../prepare_source.ts";
 import { askApproval } from "./ask_approval.ts";
 import { buildImage } from "./build_image.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
 import { buildServices } from "./build_services.ts";
 import { chooseRuntime } from "./choose_runtime.ts";
+import { fetchSource } from "./fetch_source.ts";
 import { inTime } from "./in_time.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import { artifactGone } from "./release_folder.ts";
@@ -30,7 +30,7 @@ export async function buildRelease(run: Run): Promise<void> {
   const wanted = source.kind === "artifact" ? source.fallback : source;
   if (!wanted || wanted.kind === "artifact") throw artifactGone();
   if (!folder || !isPrepared(run)) {
-    await step(run, "fetch", () => fetch(run, wanted));
+    await step(run, "fetch", () => fetchSource(run, wanted));
     await step(run, "detect", () => recognise(run));
   }
   await askApproval(run);
@@ -65,35 +65,6 @@ async function built(run: Run, artifactOf: string): Promise<void> {
   await store(run, (deployment) => ({ ...happen(deployment, "built", { at }), artifactOf, artifactAvailable: true }), [
     { type: "status", status: "deploying", decision: null },
   ]);
-}
-
-async function fetch(run: Run, source: Exclude<DeploymentSource, { kind: "artifact" }>): Promise<void> {
-  const { releaseFolders, sources } = run.ports;
-  const { id } = run.deployment;
-  const folder = await releaseFolders.make(id);
-  if (source.kind === "none") return;
-  if (source.kind === "copy") {
-    if (!(await releaseFolders.copy(source.deploymentId, id))) throw artifactGone();
-    return;
-  }
-  const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
-  const { commitSha, commitMessage } = await inTime(
-    run,
-    "fetch the source",
-    (signal) => sources.fetch(exactly(source, run.deployment), { folder, signal, log }),
-    run.signal,
-  );
-  if (commitSha) say(run, "fetch", `At commit ${commitSha.slice(0, 12)}${commitMessage ? `: ${commitMessage}` : ""}`);
-  await store(run, (deployment) => ({
-    ...deployment,
-    commitSha: commitSha ?? deployment.commitSha,
-    commitMessage: commitMessage ?? deployment.commitMessage,
-  }));
-}
-
-/** A commit that was fetched once is fetched again, however its branch went on since. */
-function exactly(source: FetchableSource, { commitSha }: Deployment): FetchableSource {
-  return source.kind === "git" ? { ...source, commit: source.commit ?? commitSha } : source;
 }
 
 async function recognise(run: Run): Promise<void> {

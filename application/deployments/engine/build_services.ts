@@ -1,5 +1,5 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
-import { invalid } from "../../../domain/failure.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import type {
   ServiceApp,
@@ -14,6 +14,7 @@ import { settledPlan } from "./app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
 import { buildTag, buildUnit, type ImageUnit, makingsOf, supposedPort, takeOut } from "./build_image.ts";
 import { inTime } from "./in_time.ts";
+import { isOwnFailure } from "./own_failure.ts";
 import { recordsOf } from "./records_of.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "./run.ts";
@@ -38,7 +39,10 @@ interface Made {
   readonly port: number | null;
 }
 
-/** Builds every service, several at once, and brings the images of the others; what is as it was for the release before is taken over. */
+/**
+ * Builds every service, several at once, and brings the images of the others; what is as it was for the release before is taken over. One that fails is
+ * recorded with the reason, as long as another one can be brought live without it.
+ */
 export async function buildServices(run: Run): Promise<void> {
   const { compositions, liveReleases } = run.ports;
   const { id, plan, projectId } = run.deployment;
@@ -56,14 +60,15 @@ export async function buildServices(run: Run): Promise<void> {
   );
   const publicEndpoints = plan.publicEndpoints.map((endpoint) => {
     const { port, record } = made.find((each) => each.record.spec.name === endpoint.service)!;
-    return { ...endpoint, port: endpoint.port ?? listensOn(record.spec, port) };
+    const standIn = former.find(({ spec }) => spec.name === endpoint.service);
+    return { ...endpoint, port: endpoint.port ?? (record.failure ? portOf(record, standIn) : listensOn(record, port)) };
   });
   const wanted = made.map(({ record }) => published(record, publicEndpoints));
   await compositions.write(id, { ...composition, wanted, instead: null });
   await store(run, (deployment) => ({ ...deployment, plan: { ...deployment.plan, publicEndpoints } }));
 }
 
-/** Works on all, as many at once as builds may run; when one fails the others are ended first. */
+/** Works on all, as many at once as builds may run. What concerns more than one service ends the others first. */
 async function all(
   run: Run,
   records: readonly ServiceRecord[],
@@ -72,10 +77,20 @@ async function all(
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
   const { buildSlots } = run.settings;
-  const owner = run.deployment.organizationId;
+  const { environment, organizationId: owner } = run.deployment;
+  const failures: Failure[] = [];
   const works = records.map((record) =>
     buildSlots
       .run(() => inTime(run, `build ${record.spec.name}`, (ended) => work(record, ended), signal), { signal, owner })
+      .catch(async (error: unknown) => {
+        if (signal.aborted || !isOwnFailure(error)) throw error;
+        failures.push(error);
+        if (records.length > 1) say(run, "build", error.message, "error");
+        const failed = await notBuilt(run, record, error);
+        // A preview comes up whole or not at all.
+        if (environment === "preview") throw error;
+        return failed;
+      })
       .catch((error: unknown) => {
         stop.abort(error);
         throw error;
@@ -84,7 +99,16 @@ async function all(
   await Promise.allSettled(works);
   // The first to fail is why; the others were only ended.
   if (!run.signal.aborted && stop.signal.aborted) throw stop.signal.reason;
-  return Promise.all(works);
+  const made = await Promise.all(works);
+  if (failures.length === made.length && failures.length > 0) throw failures[0];
+  return made;
+}
+
+/** What is recorded of a service of which there is nothing to run. */
+async function notBuilt(run: Run, { spec }: ServiceRecord, { code, message }: Failure): Promise<Made> {
+  const failure = { code, message: run.writer.masked(message) };
+  await tellService(run, spec.name, { status: "failed", error: failure.message });
+  return { record: { spec, image: null, madeFrom: null, failure }, port: null };
 }
 
 async function make(run: Run, spec: ServiceSpec, options: BuildOptions): Promise<Made> {
@@ -227,7 +251,12 @@ function published(record: ServiceRecord, endpoints: DeploymentPlan["publicEndpo
   return { ...record, spec: { ...record.spec, ports: [...new Set(ports)] } };
 }
 
-function listensOn(spec: ServiceSpec, port: number | null): number {
+/** The port of a service that could not be built: visitors get its former version meanwhile. */
+function portOf({ spec }: ServiceRecord, former: ServiceRecord | undefined): number {
+  return spec.ports[0] ?? former?.spec.ports[0] ?? USUAL_PORT;
+}
+
+function listensOn({ spec }: ServiceRecord, port: number | null): number {
   const known = spec.ports[0] ?? port ?? (spec.from.kind === "app" ? USUAL_PORT : undefined);
   if (known !== undefined) return known;
   throw invalid(

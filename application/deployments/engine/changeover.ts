@@ -1,6 +1,6 @@
 import type { DeployedService } from "../../../domain/deployment/deployment.ts";
 import { instanceIdOf } from "../../../domain/deployment/instance_id.ts";
-import { Failure, invalid, isEngineAway } from "../../../domain/failure.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { type Move, movesTo } from "../../../domain/composition/moves.ts";
 import type { ServiceDependency, ServiceMount } from "../../../domain/composition/service_spec.ts";
@@ -8,7 +8,8 @@ import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts"
 import type { Instance } from "../../../ports/runtime.ts";
 import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
 import { awaitReady, sentenceName, showOutput, type Started, stayUp } from "./await_ready.ts";
-import { isOutage, type Run, say } from "./run.ts";
+import { isOwnFailure } from "./own_failure.ts";
+import { type Run, say, StepFailed } from "./run.ts";
 import { refuseEmptySite } from "./refuse_empty_site.ts";
 import { filesOf, startService } from "./start_service.ts";
 
@@ -84,8 +85,10 @@ export class Changeover {
     const outcomes = this.#plan.wanted.map(({ spec }) => this.#outcomes.get(spec.name)!);
     if (this.#plan.inPart && !outcomes.every(hasFailed)) return outcomes;
     if (!outcomes.some(hasFailed)) return outcomes;
-    const failures = outcomes.flatMap(({ failure }) => failure ?? []);
-    throw failures.find(({ code }) => code !== "dependency_failed") ?? failures[0];
+    const failed = outcomes.filter(hasFailed);
+    const { failure, name } = failed.find((outcome) => outcome.failure?.code !== "dependency_failed") ?? failed[0]!;
+    const wasBuilt = this.#plan.wanted.some((record) => record.spec.name === name && !record.failure);
+    throw wasBuilt ? failure : new StepFailed("build", failure);
   }
 
   #launch(record: ServiceRecord): void {
@@ -108,6 +111,7 @@ export class Changeover {
     const former = this.#former(name);
     // Nothing is begun before all are known.
     await Promise.resolve();
+    if (record.failure) return this.#failed(record, former, invalid(record.failure.code, record.failure.message));
     if (this.#moves.get(name) === "keep") return this.#unchanged(former!);
     const peers = await this.#dependencies(record);
     this.#signal.throwIfAborted();
@@ -218,25 +222,24 @@ export class Changeover {
     await this.#run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
     const former = this.#former(name);
     const isBack = former !== undefined && (!this.#gone.has(name) || (await this.#bringBack(former)));
-    const back = isBack ? former.service.instanceId : null;
-    const outcome: Outcome = {
-      name,
-      status: "failed",
-      instanceId: back,
-      site: former?.service.site ?? null,
-      failure: error,
-      beside: false,
-    };
-    this.#outcomes.set(name, outcome);
+    const outcome = this.#failed(record, former, error);
+    const settled = isBack ? outcome : { ...outcome, instanceId: null };
+    this.#outcomes.set(name, settled);
     if (this.#plan.wanted.length > 1) {
       say(this.#run, "health", error.message, "error");
       await this.#plan.tell(name, {
         status: "failed",
         error: this.#run.writer.masked(error.message),
-        instanceId: back,
+        instanceId: settled.instanceId,
       });
     }
-    return outcome;
+    return settled;
+  }
+
+  /** A service that stays on its former version, or without one. */
+  #failed({ spec: { name } }: ServiceRecord, former: Standing | undefined, failure: Failure): Outcome {
+    const { instanceId = null, site = null } = former?.service ?? {};
+    return { name, status: "failed", instanceId, site, failure, beside: false };
   }
 
   async #bringBack({ deployment, record, service }: Standing): Promise<boolean> {
@@ -287,9 +290,4 @@ function keptIn(mount: ServiceMount): readonly string[] {
 
 function hasFailed({ status }: Outcome): boolean {
   return status === "failed";
-}
-
-/** Whether one service alone is concerned; a database or an engine that is away concerns all. */
-function isOwnFailure(error: unknown): error is Failure {
-  return error instanceof Failure && !isOutage(error) && !isEngineAway(error);
 }

@@ -10,7 +10,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Compositions } from "../../../ports/compositions.ts";
 import type { ContainerEngine } from "../../../ports/container_engine.ts";
 import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
-import type { Deployments } from "../../../ports/deployments.ts";
+import type { DeploymentChange, Deployments } from "../../../ports/deployments.ts";
 import type { Domains } from "../../../ports/domains.ts";
 import type { Edge } from "../../../ports/edge.ts";
 import type { HealthProbe } from "../../../ports/health_probe.ts";
@@ -18,6 +18,7 @@ import type { HostFolders } from "../../../ports/host_folders.ts";
 import type { ImageBuilder } from "../../../ports/image_builder.ts";
 import type { Installation } from "../../../ports/installation.ts";
 import type { ImageRegistry } from "../../../ports/image_registry.ts";
+import type { KeptSources } from "../../../ports/kept_sources.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
 import type { ManifestParser } from "../../../ports/manifest_parser.ts";
 import type { Projects } from "../../../ports/projects.ts";
@@ -26,6 +27,7 @@ import type { ReleaseImages } from "../../../ports/release_images.ts";
 import type { Runtime } from "../../../ports/runtime.ts";
 import type { Sources } from "../../../ports/sources.ts";
 import type { UploadFiles } from "../../../ports/upload_files.ts";
+import type { Variables } from "../../../ports/variables.ts";
 import type { Volumes } from "../../../ports/volumes.ts";
 import type { YamlReader } from "../../../ports/yaml_reader.ts";
 import type { LocalSourceRules } from "../../projects/check_local_path.ts";
@@ -47,6 +49,7 @@ export interface EnginePorts {
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;
   readonly installation: Installation;
+  readonly keptSources: KeptSources;
   readonly liveReleases: LiveReleases;
   readonly manifestParser: ManifestParser;
   readonly projects: Projects;
@@ -55,6 +58,7 @@ export interface EnginePorts {
   readonly runtime: Runtime;
   readonly sources: Sources;
   readonly uploadFiles: UploadFiles;
+  readonly variables: Variables;
   readonly volumes: Volumes;
   readonly yamlReader: YamlReader;
 }
@@ -62,6 +66,10 @@ export interface EnginePorts {
 /** What the operator decided about running deployments. */
 export interface EngineSettings {
   readonly baseDomain: string;
+  /** The API's own host, which no project may take. */
+  readonly publicHost: string;
+  /** Where repositories of the git host are cloned from. */
+  readonly githostUrl: string;
   /** What builds and runs what nobody chose a runtime for. */
   readonly runtime: RuntimeName | "auto";
   /** What a project's build caches are kept under; no other project can tell. */
@@ -99,16 +107,17 @@ export interface Run {
   noted?: ((deployment: Deployment) => Deployment) | undefined;
 }
 
-/** Stores a change of the run's deployment with its events, after every line noted before. */
+/** Stores a change of the run's deployment with its events, after every line noted before, and its environment where that changes too. */
 export async function store(
   run: Run,
   change: (deployment: Deployment) => Deployment,
   events: readonly NewEvent[] = [],
+  also: Pick<DeploymentChange, "environment"> = {},
 ): Promise<void> {
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) throw new TakenAway("Another process goes on with it, or it was ended");
-      return { deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
+      return { ...also, deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
     }),
   );
   if (!changed) throw new Failure("not_found", "deployment_not_found", "Cannot go on: the deployment was deleted");
@@ -161,7 +170,8 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
     await work();
   } catch (error) {
     await store(run, record("failed", elapsed())).catch(() => {});
-    throw new StepFailed(name, error);
+    // A later step may find that nothing is left to do, because of what happened in an earlier one.
+    throw error instanceof StepFailed ? error : new StepFailed(name, error);
   }
   // Stored with what comes next; only that traffic was moved has to be known at once.
   if (name === "switch") await store(run, record("done", elapsed()));

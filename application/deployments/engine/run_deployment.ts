@@ -7,9 +7,12 @@ import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
+import { cleanSources } from "../clean_sources.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { dropVolumes } from "../drop_volumes.ts";
+import { keepUpload } from "../keep_upload.ts";
 import { Waits } from "./ask_approval.ts";
+import { beginBuild } from "./begin_build.ts";
 import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
 import { carryOutDecision } from "./carry_out_decision.ts";
@@ -28,7 +31,6 @@ import {
   StepFailed,
   type StopReason,
   Stopped,
-  store,
   TakenAway,
   withNoted,
 } from "./run.ts";
@@ -64,15 +66,10 @@ async function secretsBefore(
 }
 
 async function carryOut(run: Run): Promise<void> {
-  const { clock } = run.ports;
   await refuseHopeless(run);
-  if (run.deployment.status === "queued") {
-    await store(run, (deployment) => happen(deployment, "taken", { at: clock.now() }), [
-      { type: "status", status: "building", decision: null },
-    ]);
-  } else if (run.deployment.attempts > 1 && !run.deployment.prompt) {
+  if (run.deployment.status === "queued") await beginBuild(run);
+  else if (run.deployment.attempts > 1 && !run.deployment.prompt)
     say(run, null, "The server was restarted in the middle: going on");
-  }
   if (run.deployment.status === "building") await buildRelease(run);
   await bringLive(run);
   const failure = partialFailure(run.deployment);
@@ -136,11 +133,13 @@ async function settle(run: Run, error: unknown): Promise<void> {
   await undo(run);
   if (reason === "cancelled" || cause instanceof Stopped) {
     say(run, null, cause instanceof Stopped ? cause.message : "The deployment was cancelled");
-    return end(run, "cancelled", null);
+    await end(run, "cancelled", null);
+    return forgetSources(run);
   }
   const told = toldOf(run, error, cause);
   say(run, told.step, told.message, "error");
   await end(run, "failed", told);
+  await forgetSources(run);
   if (!(cause instanceof Failure)) throw cause;
 }
 
@@ -154,7 +153,12 @@ function toldOf(run: Run, error: unknown, cause: unknown): DeploymentError {
   };
 }
 
-/** Leaves nothing of an unfinished deployment behind, and traffic where it was before. */
+/** Removes the sources of former attempts beyond the window; the sweep tries again what does not work now. */
+async function forgetSources({ ports, project, settings }: Run): Promise<void> {
+  await cleanSources(ports, settings.rollbackWindow)(project).catch(() => {});
+}
+
+/** Leaves nothing of an unfinished deployment behind but what it can be built from again, and traffic where it was before. */
 async function undo(run: Run): Promise<void> {
   const { deployment, ports } = run;
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
@@ -163,7 +167,7 @@ async function undo(run: Run): Promise<void> {
     () => (deployment.plan.runtime === "docker" ? dropVolumes(ports, deployment) : undefined),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
     () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
-    () => dropUpload(ports, deployment),
+    () => keepUpload(ports, deployment),
   ];
   for (const work of works) {
     try {
@@ -205,12 +209,18 @@ function lastEvents({ status, decision, services, error }: Deployment): NewEvent
 
 /** A deployment of which nothing runs and nothing is kept any more. */
 function stopped(ended: Deployment): Deployment {
-  const status = ended.status === "failed" ? "failed" : "stopped";
-  const error = ended.error?.message ?? null;
+  const hasFailed = ended.status === "failed";
+  const status = hasFailed ? "failed" : "stopped";
+  const errorOf = (own: string | null) => (hasFailed ? (own ?? ended.error?.message ?? null) : null);
   return {
     ...ended,
     held: false,
     artifactAvailable: false,
-    services: ended.services.map((service) => ({ ...service, status, error, instanceId: null })),
+    services: ended.services.map((service) => ({
+      ...service,
+      status,
+      error: errorOf(service.error),
+      instanceId: null,
+    })),
   };
 }

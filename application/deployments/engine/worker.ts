@@ -4,8 +4,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { DeploymentQueue } from "../../../ports/deployment_queue.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
 import type { Log } from "../../../ports/log.ts";
-import type { UploadFiles } from "../../../ports/upload_files.ts";
-import { dropUpload } from "../drop_upload.ts";
+import { keepUpload, type KeepUploadPorts } from "../keep_upload.ts";
 import type { StopReason } from "./run.ts";
 
 const LEASE_MS = 10_000;
@@ -13,12 +12,11 @@ const RENEW_MS = 2_000;
 const LOOK_MS = 1_000;
 const HELD_MS = 24 * 3_600_000;
 
-export interface WorkerPorts {
+export interface WorkerPorts extends KeepUploadPorts {
   readonly clock: Clock;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
   readonly log: Log;
-  readonly uploadFiles: UploadFiles;
 }
 
 export interface WorkerOptions {
@@ -142,7 +140,8 @@ class QueueWorker implements Worker {
 }
 
 /** Ends what nobody started or answered in time. */
-async function endOverdue({ clock, deploymentQueue, deployments, uploadFiles }: WorkerPorts): Promise<void> {
+async function endOverdue(ports: WorkerPorts): Promise<void> {
+  const { clock, deploymentQueue, deployments } = ports;
   const at = clock.now();
   for (const id of await deploymentQueue.overdue({ at, heldMs: HELD_MS })) {
     const stored = await deployments.change(id, (deployment) => {
@@ -158,7 +157,7 @@ async function endOverdue({ clock, deploymentQueue, deployments, uploadFiles }: 
         ],
       };
     });
-    if (stored?.status === "cancelled") await dropUpload({ uploadFiles }, stored);
+    if (stored?.status === "cancelled") await keepUpload(ports, stored);
     await deploymentQueue.announce();
   }
 }

@@ -15,6 +15,8 @@ function answer(scene: EngineScene, id: string, promptId: string, action: string
   return scene.useCases.respondToPrompt(scene.by, id, { promptId, action });
 }
 
+const developer = (scene: EngineScene) => ({ ...scene.by, role: "developer" as const });
+
 describe("a build that needs approval", () => {
   test("waits in building with a prompt that names its commit, before anything of it ran", async () => {
     await using scene = await EngineScene.open();
@@ -97,6 +99,68 @@ describe("a build that needs approval", () => {
     await scene.rest();
     await answer(scene, id, promptId, "approve");
     await expect(answer(scene, id, promptId, "reject")).rejects.toMatchObject({ code: "no_open_prompt" });
+  });
+});
+
+describe("the gate of a project", () => {
+  test("is not left out by who only may deploy, and is by an admin of deployments", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project(GATED);
+    const wish = { projectId: project.id, requireApproval: false };
+    const refused = await scene.useCases.deployProject(developer(scene), wish).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ kind: "forbidden", message: expect.stringContaining("deployment:admin") });
+    expect(await scene.memory.deployments.ofProject(project.id)).toEqual([]);
+    const made = await scene.useCases.deployProject(scene.by, wish);
+    expect((await scene.settled(made.id)).status).toBe("ready");
+  });
+
+  test("counts for a deployment that was made before it, unless an admin left it out", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const wish = { projectId: project.id, requireApproval: false, start: false };
+    const theirs = await scene.useCases.deployProject(developer(scene), wish);
+    const ours = await scene.useCases.deployProject(scene.by, wish);
+    await scene.useCases.changeProject(scene.by, project.id, { settings: { requireApproval: true } });
+    await scene.useCases.startBuild(scene.by, ours.id);
+    expect((await scene.settled(ours.id)).status).toBe("ready");
+    await scene.useCases.startBuild(scene.by, theirs.id);
+    expect((await scene.until(theirs.id, ({ prompt }) => prompt !== null)).status).toBe("building");
+  });
+
+  test("counts for a redeploy of what an admin left it out for", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project(GATED);
+    const first = await scene.deployed(project, { requireApproval: false });
+    const { id } = await scene.useCases.redeploy(developer(scene), first.id, {});
+    expect((await scene.until(id, ({ prompt }) => prompt !== null)).status).toBe("building");
+  });
+
+  test("counts for a rollback that has to build anew, and not for one that does not", async () => {
+    await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
+    const project = await scene.project(GATED);
+    const made = [];
+    for (let count = 0; count < 3; count++) {
+      scene.memory.clock.advance(1_000);
+      made.push(await scene.deployed(project, { requireApproval: false }));
+    }
+    scene.memory.clock.advance(1_000);
+    const kept = await scene.useCases.rollback(scene.by, made[1]!.id);
+    expect((await scene.settled(kept.id)).status).toBe("ready");
+    const { id } = await scene.useCases.rollback(scene.by, made[0]!.id);
+    const { prompt } = await scene.until(id, (deployment) => deployment.prompt !== null);
+    await answer(scene, id, prompt!.promptId, "approve");
+    expect((await scene.settled(id)).status).toBe("ready");
+  });
+
+  test("is there for one deployment that asks for it, and for what is redeployed from it", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const { id } = await scene.deploy(project, { requireApproval: true });
+    const { prompt } = await scene.until(id, (deployment) => deployment.prompt !== null);
+    await answer(scene, id, prompt!.promptId, "approve");
+    await scene.settled(id);
+    const again = await scene.useCases.redeploy(scene.by, id, {});
+    expect((await scene.until(again.id, (deployment) => deployment.prompt !== null)).status).toBe("building");
   });
 });
 

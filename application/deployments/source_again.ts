@@ -1,0 +1,75 @@
+import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import { sourceNeed } from "../../domain/composition/source_need.ts";
+import type { Deployment, DeploymentSource } from "../../domain/deployment/deployment.ts";
+import { isRunning } from "../../domain/deployment/transitions.ts";
+import { invalid } from "../../domain/failure.ts";
+import type { Project } from "../../domain/project.ts";
+import type { KeptSources } from "../../ports/kept_sources.ts";
+import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
+import type { DeploymentWish } from "./make_deployment.ts";
+
+export interface SourceAgainPorts extends LinkedSourceSettings {
+  readonly keptSources: KeptSources;
+}
+
+export interface SourceAgainQuery {
+  readonly old: Deployment;
+  readonly project: Project;
+  /** The services, where somebody says which. */
+  readonly given: readonly ServiceSpec[] | undefined;
+  /** Whether exactly the commit, or the files, of the old deployment are wanted. */
+  readonly useExistingCommit: boolean;
+}
+
+type Origin = Pick<DeploymentWish, "source" | "branch" | "commitSha" | "commitMessage">;
+
+/**
+ * What a deployment is fetched from when it is built again: what its project is linked to now, or exactly what it was built from. Of an upload there is never
+ * anything newer; services that are all images need nothing.
+ */
+export async function sourceAgain(
+  ports: SourceAgainPorts,
+  { old, project, given, useExistingCommit }: SourceAgainQuery,
+): Promise<Origin> {
+  const from = originOf(old);
+  const isNeedless = given !== undefined && sourceNeed(given) === "nothing";
+  if (from === "none" || isNeedless || (from !== "upload" && !useExistingCommit))
+    return linkedSource(ports, project, { given, branch: old.branch ?? undefined });
+  if (from !== "git") return { source: await filesOf(ports, old) };
+  const { commitSha, commitMessage, branch } = old;
+  return { source: exactCommit(old), commitSha, commitMessage, branch };
+}
+
+/** The commit that a deployment was built from. */
+export function exactCommit({ commitSha, source }: Deployment): DeploymentSource {
+  const origin = source.kind === "artifact" ? source.fallback : source;
+  if (origin?.kind !== "git" || !commitSha) {
+    throw invalid("no_commit", "Cannot build exactly this again: its commit is not known. Leave useExistingCommit out");
+  }
+  return { ...origin, commit: commitSha };
+}
+
+/** Where the code of a deployment came from at first. */
+export function originOf({ source }: Pick<Deployment, "source">): "git" | "local" | "none" | "upload" {
+  if (source.kind !== "artifact" && source.kind !== "copy") return source.kind;
+  if (source.kind === "artifact" && source.fallback?.kind === "git") return "git";
+  return source.localPath === undefined ? "upload" : "local";
+}
+
+/** The folder of this machine that the files of a deployment came from at first. */
+export function localPathOf({ source }: Pick<Deployment, "source">): { readonly localPath?: string } {
+  if (source.kind === "local") return { localPath: source.path };
+  const isCopied = source.kind === "artifact" || source.kind === "copy";
+  return isCopied && source.localPath !== undefined ? { localPath: source.localPath } : {};
+}
+
+/** The files that a deployment was built from; those that it runs, where it was made before they were kept. */
+async function filesOf({ keptSources }: SourceAgainPorts, old: Deployment): Promise<DeploymentSource> {
+  const keptFor = old.source.kind === "artifact" ? old.source.deploymentId : old.id;
+  const isKept = await keptSources.has(keptFor);
+  if (!isKept && (isRunning(old) || !old.artifactAvailable)) {
+    const next = originOf(old) === "local" ? "Leave useExistingCommit out" : "Upload the folder again";
+    throw invalid("artifact_gone", `Cannot build this again: its files are gone. ${next}`);
+  }
+  return { kind: "copy", deploymentId: isKept ? keptFor : (old.artifactOf ?? old.id), ...localPathOf(old) };
+}
