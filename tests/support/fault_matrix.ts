@@ -74,7 +74,9 @@ export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Serve
       `in "${strike.step}": ${what}, each comes to its end`,
       inTurn(async () => {
         await using server = await scene.server();
-        const struck = await scene.prepared(server, `${name}-${strike.step}`);
+        // What it runs is looked for among all processes of the machine.
+        const own = crypto.randomUUID().slice(0, 8);
+        const struck = await scene.prepared(server, `${name}-${strike.step}-${own}`);
         for (const blow of [serverKilled, databaseAway]) await goesOn(server, struck, strike, blow);
         if (cancellable) await isCancelled(server, struck, strike);
         await struck.expectNext();

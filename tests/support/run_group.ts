@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { say } from "./command.ts";
@@ -32,17 +32,24 @@ export interface RunOptions {
 
 /** Runs one group in a process of its own, its output shown; a file without any result counts as failed. */
 export async function runGroup(group: TestGroup, options: RunOptions): Promise<GroupResult> {
-  const place = await mkdtemp(join(tmpdir(), "slipway-run-"));
+  const place = await mkdtemp(join(tmpdir(), "slr-"));
   const report = join(place, "report.xml");
+  // Short, as sockets have to fit below it, and open to the users that programs run as.
+  const files = join(place, "t");
+  await mkdir(files);
+  await chmod(place, 0o711);
+  await chmod(files, 0o777);
   try {
     const kept = join(place, "output");
     const shown = options.output === "later" ? Bun.file(kept) : (options.output ?? "inherit");
-    const ok = await runTests(group, { ...options, report, shown });
+    const ok = await runTests(group, { ...options, report, shown, files });
     // To its end: a pipe takes no more at once than it holds.
     if (options.output === "later") await Bun.write(Bun.stdout, await readFile(kept));
     return resultOf(group, await readFile(report, "utf8").catch(() => ""), ok);
   } finally {
-    await rm(place, { recursive: true, force: true });
+    // Deployed apps outlive whoever deployed them, and so does what a killed test has left.
+    await endProcessesIn(place);
+    await rm(place, { recursive: true, force: true }).catch(() => {});
   }
 }
 
@@ -50,16 +57,16 @@ type Shown = "inherit" | "ignore" | Bun.BunFile;
 
 async function runTests(
   { name, files }: TestGroup,
-  options: RunOptions & { readonly report: string; readonly shown: Shown },
+  options: RunOptions & { readonly report: string; readonly shown: Shown; readonly files: string },
 ): Promise<boolean> {
-  const { folder, timeout, signal, report, shown, lane } = options;
+  const { folder, timeout, signal, report, shown, files: TMPDIR, lane } = options;
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const command = [process.execPath, "test", "--timeout=30000", ...reporter, ...files.map((file) => `./${file}`)];
   // A group of processes of its own, so that whatever the tests started ends with them.
   const tests = Bun.spawn([...(lane?.inside(command) ?? command)], {
     cwd: folder,
     detached: true,
-    env: { ...process.env, ...lane?.environment },
+    env: { ...process.env, TMPDIR, ...lane?.environment },
     stdio: ["ignore", shown, shown],
   });
   const end = () => endProcesses(tests.pid);
@@ -81,6 +88,19 @@ function endProcesses(group: number): void {
     process.kill(-group, "SIGKILL");
   } catch {
     // Nothing of it is left.
+  }
+}
+
+/** Ends every process that was started with something below a folder. */
+async function endProcessesIn(folder: string): Promise<void> {
+  for (const pid of (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))) {
+    const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+    if (Number(pid) === process.pid || !command.includes(`${folder}/`)) continue;
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
   }
 }
 
