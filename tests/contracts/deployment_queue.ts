@@ -67,6 +67,23 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
+      "isTaken() tells of what was taken of a project until it is given back, by whomever",
+      withWorld(async (world) => {
+        const { deploymentQueue, elsewhere } = world;
+        const [one, other] = [await aDeployment(world, queuedAt(1)), await aDeployment(world, queuedAt(2))];
+        expect(await deploymentQueue.isTaken(one.projectId)).toBe(false);
+        expect((await deploymentQueue.take(lease(3)))?.id).toBe(one.id);
+        expect(await elsewhere.deploymentQueue.isTaken(one.projectId)).toBe(true);
+        expect(await deploymentQueue.isTaken(other.projectId)).toBe(false);
+        await move(world.deployments, one.id, { status: "cancelled" });
+        expect(await deploymentQueue.isTaken(one.projectId)).toBe(true);
+        await deploymentQueue.release(one.id, "one");
+        expect(await deploymentQueue.isTaken(one.projectId)).toBe(false);
+        expect(await deploymentQueue.isTaken(newId("prj"))).toBe(false);
+      }),
+    );
+
+    test(
       "take() passes over what is held, ended, or busy by another of its project",
       withWorld(async (world) => {
         const { id: organizationId } = await anOrganization(world);
