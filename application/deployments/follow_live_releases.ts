@@ -7,11 +7,18 @@ export interface FollowLiveReleasesPorts extends ServePorts {
   readonly liveReleases: LiveReleases;
 }
 
+export interface FollowLiveReleasesOptions {
+  readonly baseDomain: string;
+  /** Resolves to the keys of the routes that the edge begins with; no change is followed before. */
+  readonly loaded?: Promise<Iterable<string>>;
+}
+
 /** Keeps this process's edge at what is live, whichever process changed it; one change after the other, so that the last one counts. Resolves to whether what is named still serves. */
-export function followLiveReleases(ports: FollowLiveReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
+export function followLiveReleases(ports: FollowLiveReleasesPorts, options: FollowLiveReleasesOptions) {
   const { edge, liveReleases } = ports;
+  const { baseDomain, loaded = Promise.resolve([]) } = options;
   const known = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = loaded.then((keys) => Iterator.from(keys).forEach((key) => known.add(key)));
   return function (key: string | null): Promise<boolean> {
     const turn = last.then(() => (key === null ? followAll() : follow(key)));
     last = turn.catch(() => {});

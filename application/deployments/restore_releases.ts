@@ -79,7 +79,7 @@ function mayStart({ deployments }: RestoreReleasesPorts, deployment: Deployment)
   };
 }
 
-/** Tries again until all that waits has come back, and hands over its routes. */
+/** Tries again until all that waits has come back, and tells which routes may lead there again. */
 export async function restoreLater(
   restore: ReturnType<typeof restoreReleases>,
   waiting: ReadonlySet<string>,
@@ -89,10 +89,12 @@ export async function restoreLater(
   while (left.size > 0) {
     await new Promise((resolve) => setTimeout(resolve, everyMs));
     if (signal.aborted) return;
-    const restored = await restore(left).catch(() => undefined);
-    if (restored) {
-      for (const [key, routes] of Map.groupBy(restored.routes, ({ projectId }) => projectId)) await back(key, routes);
+    try {
+      const restored = await restore(left);
+      for (const key of new Set(restored.routes.map(({ projectId }) => projectId))) await back(key);
       left = restored.waiting;
+    } catch {
+      // What it needs is away again: all of it is tried once more.
     }
   }
 }
@@ -124,7 +126,7 @@ async function isBeingChanged({ deployments }: RestoreReleasesPorts, { deploymen
 export interface RestoreLaterOptions {
   readonly everyMs: number;
   readonly signal: AbortSignal;
-  readonly back: (routeKey: string, routes: readonly EdgeRoute[]) => Promise<void>;
+  readonly back: (routeKey: string) => Promise<unknown>;
 }
 
 /** Gives a program that is starting again a moment, so that the edge does not open before it. */
