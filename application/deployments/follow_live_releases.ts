@@ -1,6 +1,6 @@
 import type { Edge } from "../../ports/edge.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
-import { routeKey, routesTo, type ServePorts } from "./engine/serve.ts";
+import { namesReadAhead, routeKey, routesTo, type ServePorts } from "./engine/serve.ts";
 
 export interface FollowLiveReleasesPorts extends ServePorts {
   readonly edge: Edge;
@@ -39,11 +39,13 @@ export function followLiveReleases(ports: FollowLiveReleasesPorts, options: Foll
     const keys = new Set(releases.map(({ deployment }) => routeKey(deployment)));
     for (const key of known.difference(keys)) await edge.switch(key, []);
     known.clear();
+    const projectIds = releases.map(({ project }) => project.id);
+    const ahead = { ...ports, domains: await namesReadAhead(ports.domains, projectIds) };
     const failures: unknown[] = [];
     for (const { project, deployment } of releases) {
       known.add(routeKey(deployment));
       try {
-        await edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, baseDomain));
+        await edge.switch(routeKey(deployment), await routesTo(ahead, project, deployment, baseDomain));
       } catch (error) {
         // Where an engine is away, those that run without it are followed all the same.
         failures.push(error);

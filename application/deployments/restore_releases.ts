@@ -6,7 +6,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
 import { publicServices } from "./engine/public_services.ts";
-import { routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
+import { namesReadAhead, routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
@@ -28,15 +28,17 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
     const routes: EdgeRoute[] = [];
     const waiting = new Set<string>();
     const releases = (await ports.liveReleases.list()).filter(({ deployment }) => only?.has(deployment.id) ?? true);
+    const projectIds = releases.map(({ project }) => project.id);
+    const ahead = { ...ports, domains: await namesReadAhead(ports.domains, projectIds) };
     const restored = releases.map(async (release) => {
       try {
         const failure = await ensured(ports, release.deployment);
         if (failure) complain(release, failure.error);
-        routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
+        routes.push(...(await routesTo(ahead, release.project, release.deployment, baseDomain)));
       } catch (error) {
         if (isEngineAway(error)) {
           waiting.add(release.deployment.id);
-          if (!only) routes.push(...(await routesAt(ports, release, { kind: "starting" }, baseDomain)));
+          if (!only) routes.push(...(await routesAt(ahead, release, { kind: "starting" }, baseDomain)));
         }
         complain(release, error);
       }
