@@ -14,6 +14,7 @@ import {
 } from "../../adapters/docker/http2_frames.ts";
 import { Http2Server } from "../../adapters/docker/http2_server.ts";
 import type { Http2Stream } from "../../adapters/docker/http2_stream.ts";
+import { randomInput } from "../support/random_input.ts";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const REQUEST: readonly Header[] = [
@@ -208,7 +209,7 @@ describe("Http2Server", () => {
   });
 
   test("sends no more than the other side has room for, and goes on when it has", async () => {
-    const content = crypto.getRandomValues(new Uint8Array(60_000)).subarray(0, 60_000);
+    const content = randomInput("the content of a stream").bytes(60_000);
     using server = await serving(async (stream) => {
       await stream.write(content);
       await stream.write(content);

@@ -116,6 +116,8 @@ imageRegistryContract("memory", async () => {
   };
 });
 
+let lastDigest = 0;
+
 function digest(): string {
-  return `sha256:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`;
+  return `sha256:${(++lastDigest).toString(16).padStart(64, "0")}`;
 }
