@@ -188,4 +188,4 @@ test("open feeds end within 5 seconds of revocation, logout, removal, and lost g
   const pending = await Promise.race([stays.read().then(() => "told"), Bun.sleep(50).then(() => "silent")]);
   expect(pending).toBe("silent");
   await app.post(`/${id}/cancel`);
-}, 8_000);
+});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Call, member, memoryApp, type TestApp } from "../support/app.ts";
 import { failing } from "../support/failing.ts";
+import { eventually } from "../support/eventually.ts";
 import { intercepted } from "../support/intercepted.ts";
 import { randomInput } from "../support/random_input.ts";
 import { file, streamOf, tarGz } from "../support/tar_archive.ts";
@@ -134,7 +135,10 @@ describe("at the same time", () => {
       }),
     }));
     const first = create(app);
-    await Bun.sleep(1);
+    await eventually(
+      async () => calls,
+      (count) => count === 1,
+    );
     app.world.clock.advance(15_000);
     const second = await create(app);
     expect(second.status).toBe(201);

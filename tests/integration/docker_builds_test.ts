@@ -278,7 +278,7 @@ describe("a build", () => {
 
   test.each(["buildkit", "classic"] as const)("that is aborted runs no more when it rejects: %s", async (builder) => {
     await using world = await dockerImages({ builder });
-    const marker = `1${uniqueNumber()}`;
+    const marker = `${uniqueNumber()}`;
     const running = async () => (await run(["pgrep", "-f", `sleep ${marker}`])).output.trim();
     const text = `FROM ${BASE}\nRUN trap '' TERM; (sleep ${marker}) & echo begun; sleep ${marker}\n`;
     const stop = new AbortController();

@@ -277,7 +277,7 @@ describe("DockerRuntime: how a program ends", () => {
 
   test.concurrent("remove() leaves no child behind, of one that is paused and ignores signals too, and takes two servers at once", async () => {
     await using world = await dockerWorld();
-    const seconds = `9${uniqueNumber()}`;
+    const seconds = `${uniqueNumber()}`;
     const command = [
       "trap '' TERM",
       `sleep ${seconds} &`,

@@ -1,7 +1,8 @@
+const FIRST = 1_000_000_000;
 let last = 0;
 
-/** A number that no other process of this machine gives at the same time, and this one only once; it has at most twelve digits. */
+/** A number of ten digits that no other process of this machine gives at the same time, and that fits in 31 bits. */
 export function uniqueNumber(): number {
   // Process ids have at most seven digits.
-  return process.pid * 100_000 + (++last % 100_000);
+  return FIRST + process.pid * 100 + (++last % 100);
 }
