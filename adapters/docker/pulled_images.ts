@@ -17,8 +17,9 @@ export function pulledRepository(installation: string): string {
 }
 
 /**
- * The images that this installation brought to the engine, each marked by a tag of its own: a pulled image cannot be labelled, and once its tag has moved to a newer
- * image nothing else tells it from one that somebody pulled by its digest.
+ * The images that this installation brought to the engine, each marked by a tag of its own: a pulled image cannot be
+ * labelled, and once its tag has moved to a newer image nothing else tells it from one that somebody pulled by its
+ * digest.
  */
 export class PulledImages {
   readonly #engine: EngineApi;
@@ -40,7 +41,10 @@ export class PulledImages {
     await this.#engine.request("POST", `/images/${image}/tag`, { query });
   }
 
-  /** Removes marked images that have no other tag, neither one of a deployment nor anybody else's, and that no container uses. */
+  /**
+   * Removes marked images that have no other tag, neither one of a deployment nor anybody else's, and that no container
+   * uses.
+   */
   async removeUnused(): Promise<void> {
     for (const image of await this.#images()) {
       const [mark, ...others] = image.RepoTags ?? [];

@@ -2,8 +2,8 @@ import { Failure } from "../../domain/failure.ts";
 import type { SealedRows } from "../../ports/sealed_rows.ts";
 
 /**
- * Sees the secrets of several places as one. They are sealed anew one place after the other, the last one only once nothing is left in those before: the
- * place that notes which keys are needed comes last.
+ * Sees the secrets of several places as one. They are sealed anew one place after the other, the last one only once
+ * nothing is left in those before: the place that notes which keys are needed comes last.
  */
 export class AllSealedRows implements SealedRows {
   readonly #places: readonly SealedRows[];

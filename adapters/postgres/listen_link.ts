@@ -10,7 +10,10 @@ export interface ListenLink {
    * silent for `limitMs`. Rejects when this one did not hear it, or lost its connection.
    */
   echo(limitMs: number): Promise<void>;
-  /** Resolves to `true` once every process that listens is done with every earlier notification, to `false` after `limitMs`. */
+  /**
+   * Resolves to `true` once every process that listens is done with every earlier notification, to `false` after
+   * `limitMs`.
+   */
   allHandled(limitMs: number): Promise<boolean>;
   /** Resolves once the connection answered; unlike an echo it writes nothing. */
   answers(): Promise<void>;

@@ -96,8 +96,9 @@ export class PostgresSignals {
   }
 
   /**
-   * Resolves to `true` once every process is done with all messages that were published before the call, also with what its handlers
-   * promised; to `false` after `limitMs`. Processes that do not answer at all are left out, as by `settled`.
+   * Resolves to `true` once every process is done with all messages that were published before the call, also with what
+   * its handlers promised; to `false` after `limitMs`. Processes that do not answer at all are left out, as by
+   * `settled`.
    */
   async handled(limitMs: number): Promise<boolean> {
     const giveUpAt = performance.now() + limitMs;

@@ -14,7 +14,9 @@ export interface SealedInstancesOptions {
   readonly vault: Vault;
 }
 
-/** Sees the sealed environments of the instances in a folder, whichever process watches over them; the programs run on. */
+/**
+ * Sees the sealed environments of the instances in a folder, whichever process watches over them; the programs run on.
+ */
 export class SealedInstances implements SealedRows {
   readonly #folder: string;
   readonly #vault: Vault;

@@ -8,7 +8,10 @@ const LOOK_MS = 100;
 /** Within this time a worker takes up what is to be taken; what nobody took by then nobody carries out. */
 const TAKE_UP_MS = 2_000;
 
-/** Cancels all that has not finished of a project, and resolves once nobody carries out anything of it, decisions included. */
+/**
+ * Cancels all that has not finished of a project, and resolves once nobody carries out anything of it, decisions
+ * included.
+ */
 export function cancelAll(ports: CancelDeploymentPorts) {
   const { clock, deploymentQueue, deployments } = ports;
   return async function (projectId: string): Promise<void> {

@@ -40,7 +40,8 @@ export function cancelDeployment(ports: CancelDeploymentPorts) {
 /** Asks a deployment that has not finished to end: one that was never begun ends at once, a worker ends any other. */
 export function askToCancel(deployment: Deployment, at: Date) {
   if (!isRunning(deployment)) throw notCancellable(deployment);
-  // A worker knows what there is of one that was begun, and removes it; one that waits for an answer becomes its work by this.
+  // A worker knows what there is of one that was begun, and removes it; one that waits for an answer becomes its work
+  // by this.
   if (deployment.status !== "queued")
     return { deployment: { ...deployment, held: false, cancelRequested: true }, events: [] };
   const ended = { ...happen(deployment, "cancelled", { at }), held: false, cancelRequested: true };

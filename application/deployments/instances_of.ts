@@ -47,9 +47,10 @@ export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts 
 }
 
 /**
- * Restarts what runs of a deployment that serves, side by side and at the same addresses, and resolves to how many these are; what a later one has taken over is that
- * one's to restart. Rejects with an `unavailable` failure, code `restart_takes_long`, when that takes longer than an answer may; whoever asks again meanwhile waits for
- * the same restart.
+ * Restarts what runs of a deployment that serves, side by side and at the same addresses, and resolves to how many
+ * these are; what a later one has taken over is that one's to restart. Rejects with an `unavailable` failure, code
+ * `restart_takes_long`, when that takes longer than an answer may; whoever asks again meanwhile waits for the same
+ * restart.
  */
 export function restartInstances(ports: RestartInstancesPorts) {
   const find = findDeployment(ports);

@@ -23,8 +23,9 @@ export interface RemoveDeploymentPorts extends DropArtifactPorts, StopServingPor
 }
 
 /**
- * Deletes a deployment that does not run; the live one is stopped, and its project then serves nothing. Resolves once nothing of it
- * runs any more; rejects with an `unavailable` failure, code `removal_takes_long`, when that takes longer than an answer may.
+ * Deletes a deployment that does not run; the live one is stopped, and its project then serves nothing. Resolves once
+ * nothing of it runs any more; rejects with an `unavailable` failure, code `removal_takes_long`, when that takes longer
+ * than an answer may.
  */
 export function removeDeployment(ports: RemoveDeploymentPorts) {
   const { deployments, liveReleases } = ports;

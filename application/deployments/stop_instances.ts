@@ -3,7 +3,10 @@ import type { Instance, Runtime } from "../../ports/runtime.ts";
 
 const GRACE_MS = 10_000;
 
-/** Stops and forgets instances, side by side, each with its own time to end. What an engine that went away runs is left to the sweep. */
+/**
+ * Stops and forgets instances, side by side, each with its own time to end. What an engine that went away runs is left
+ * to the sweep.
+ */
 export async function stopInstances(
   { runtime }: { readonly runtime: Runtime },
   instances: readonly Pick<Instance, "instanceId">[],

@@ -9,7 +9,9 @@ export interface StopServingPorts {
   readonly liveReleases: LiveReleases;
 }
 
-/** Takes away all routes to what is live under these keys no more, and resolves once the edges of all processes have. */
+/**
+ * Takes away all routes to what is live under these keys no more, and resolves once the edges of all processes have.
+ */
 export async function stopServing({ edge, liveReleases }: StopServingPorts, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   for (const key of keys) await edge.switch(key, []);

@@ -14,7 +14,10 @@ export interface ServiceSurroundings {
   readonly variables?: ReadonlyMap<string, Secret>;
 }
 
-/** Writes out services that a caller describes, and refuses those that could not be deployed; the failure names the field that is wrong. */
+/**
+ * Writes out services that a caller describes, and refuses those that could not be deployed; the failure names the
+ * field that is wrong.
+ */
 export function checkServices(ports: CheckLocalPathPorts) {
   const checkMounts = checkHostMounts(ports);
   return async function (

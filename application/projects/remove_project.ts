@@ -16,9 +16,10 @@ export interface RemoveProjectPorts extends CancelDeploymentPorts, StopServingPo
 }
 
 /**
- * Removes a project with its variables, names and deployments. Resolves once nothing of it serves any more: what is being carried out has ended, no edge of any
- * process leads to it, and its instances are stopped. Rejects with an `unavailable` failure, code `removal_takes_long`, when that takes longer than an answer may;
- * whoever asks again meanwhile waits for the same removal.
+ * Removes a project with its variables, names and deployments. Resolves once nothing of it serves any more: what is
+ * being carried out has ended, no edge of any process leads to it, and its instances are stopped. Rejects with an
+ * `unavailable` failure, code `removal_takes_long`, when that takes longer than an answer may; whoever asks again
+ * meanwhile waits for the same removal.
  */
 export function removeProject(ports: RemoveProjectPorts) {
   const { deployments, projects, runtime } = ports;

@@ -10,7 +10,10 @@ export interface AnswerInTimePorts {
   readonly answerMs?: number;
 }
 
-/** Waits for work as long as an answer may take, and then rejects with what `late` says; the work goes on, and if it fails then, the log tells. */
+/**
+ * Waits for work as long as an answer may take, and then rejects with what `late` says; the work goes on, and if it
+ * fails then, the log tells.
+ */
 export function answerInTime({ log, answerMs = ANSWER_MS }: AnswerInTimePorts) {
   return async function <T>(work: Promise<T>, late: () => Failure): Promise<T> {
     const limit = Promise.withResolvers<never>();

@@ -19,8 +19,9 @@ const BAD_NAME = 'name the variable before the "=", without spaces';
 type KnownVariables = ReadonlyMap<string, Secret> | undefined;
 
 /**
- * The services that a caller describes, written out, but for variables that are only named: every service is given those of the project, as they are when it is
- * deployed. `variables` are the project's; without them any may be named. Fails with the path of the field that is wrong.
+ * The services that a caller describes, written out, but for variables that are only named: every service is given
+ * those of the project, as they are when it is deployed. `variables` are the project's; without them any may be named.
+ * Fails with the path of the field that is wrong.
  */
 export function givenServices(
   definitions: readonly ServiceDefinition[],

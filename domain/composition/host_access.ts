@@ -29,8 +29,8 @@ type HostMount = Extract<ServiceMount, { readonly kind: "host" | "volume" }>;
 export type MountField = (service: number, mount: number) => string;
 
 /**
- * Refuses services that would use what nobody allowed them of the machine: its paths, and volumes that were there before. The failure names the field where that
- * is known.
+ * Refuses services that would use what nobody allowed them of the machine: its paths, and volumes that were there
+ * before. The failure names the field where that is known.
  */
 export function checkHostAccess(
   services: readonly Pick<ServiceSpec, "name" | "container">[],

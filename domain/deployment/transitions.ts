@@ -87,7 +87,10 @@ export function happen(
   };
 }
 
-/** How long a deployment that has come to an end was worked on, in milliseconds; neither a wait for a decision nor the decision counts. */
+/**
+ * How long a deployment that has come to an end was worked on, in milliseconds; neither a wait for a decision nor the
+ * decision counts.
+ */
 export function workDurationMs({
   startedAt,
   finishedAt,

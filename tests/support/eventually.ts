@@ -1,6 +1,9 @@
 const LONGEST_PAUSE_MS = 50;
 
-/** Asks again until the answer satisfies, and resolves to it. Rejects with what was seen last, an answer or an error, when that takes longer than told. */
+/**
+ * Asks again until the answer satisfies, and resolves to it. Rejects with what was seen last, an answer or an error,
+ * when that takes longer than told.
+ */
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfies: (answer: T) => boolean,

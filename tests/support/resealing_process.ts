@@ -4,7 +4,8 @@ import { AllSealedRows } from "../../adapters/joined/all_sealed_rows.ts";
 import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
 import { SealedInstances } from "../../adapters/process/sealed_instances.ts";
 
-// A process of its own that seals everything anew, one secret at a time, and tells of each. The keys are those of the folder unless given.
+// A process of its own that seals everything anew, one secret at a time, and tells of each. The keys are those of the
+// folder unless given.
 const [url = "", folder = "", current, ...previous] = process.argv.slice(2);
 const vault = await CryptoVault.load({ folder, current, previous });
 const world = await postgresWorld({ url, vault });
