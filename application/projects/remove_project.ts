@@ -1,3 +1,4 @@
+import { usesContainers } from "../../domain/deployment/instance_id.ts";
 import { Failure, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Project } from "../../domain/project.ts";
@@ -40,10 +41,12 @@ export function removeProject(ports: RemoveProjectPorts) {
   async function remove({ id, organizationId }: Project): Promise<void> {
     // Whoever carries a deployment out leads visitors to it at the end, and has to be done with it before.
     await endAll(id);
-    const previews = (await deployments.ofProject(id)).filter(({ environment }) => environment === "preview");
+    const all = await deployments.ofProject(id);
+    const previews = all.filter(({ environment }) => environment === "preview");
     if (!(await projects.remove(organizationId, id))) throw notFound("project");
     // A killed server leaves the rest to the sweep.
-    const own = (await runtime.list()).filter(({ projectId }) => projectId === id);
+    const instances = await runtime.list({ containers: all.some(usesContainers) });
+    const own = instances.filter(({ projectId }) => projectId === id);
     await Promise.all([stopServing(ports, [id, ...previews.map((preview) => preview.id)]), stopInstances(ports, own)]);
   }
 }
