@@ -21,6 +21,9 @@ const HELP = `slipway ${VERSION}
 Settings come from the environment, as for bin/up.
 `;
 
+/** How long running servers may take to read a new key. */
+const HEAR_MS = 30_000;
+
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 
 async function opened(config: Config) {
@@ -71,9 +74,11 @@ async function rotate(config: Config): Promise<void> {
     const keyId = await addKey(config.dataFolder);
     await vault.reload();
     await assertKeys(world.database, vault);
-    await world.signals.publish(KEYS_CHANNEL, "");
     say(`Made the key ${keyId}; the former one stays in secret.key to read with.`);
   }
+  // Also where a former run was stopped: a server that has not heard of the key goes on sealing with the former one.
+  await world.signals.publish(KEYS_CHANNEL, "");
+  await world.signals.handled(HEAR_MS);
   const count = await rotateKey({ sealedRows, vault })(({ done, total }) => say(`  ${done} of ${total} secrets`));
   say(
     count === 0 ? "Done: nothing was stored yet." : `Done: ${count} secrets are sealed with the key ${vault.keyId()}.`,

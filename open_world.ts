@@ -15,6 +15,7 @@ import { EdgeServer } from "./adapters/edge/edge_server.ts";
 import { GitSources } from "./adapters/git/git_sources.ts";
 import { AllObjectStorages } from "./adapters/joined/all_object_storages.ts";
 import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
+import { AllSealedRows } from "./adapters/joined/all_sealed_rows.ts";
 import { AllSources } from "./adapters/joined/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
@@ -32,6 +33,7 @@ import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
 import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
 import { ProcessBuilder } from "./adapters/process/builder.ts";
 import { ProcessRuntime } from "./adapters/process/runtime.ts";
+import { SealedInstances } from "./adapters/process/sealed_instances.ts";
 import { authoritiesOf } from "./adapters/s3/authorities.ts";
 import { S3ObjectStorages } from "./adapters/s3/object_storages.ts";
 import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
@@ -80,6 +82,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     nameRecords,
     objectStorages,
     passwords: new ArgonPasswords(),
+    sealedRows: new AllSealedRows([running.sealedInstances, stores.sealedRows]),
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
     vault,
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
@@ -113,7 +116,8 @@ function openRuntime(
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
   const resolveAddress = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
   const user = systemUser("slipway-app");
-  const processes = new ProcessRuntime({ folder: inData("instances"), user, vault, log });
+  const instances = inData("instances");
+  const processes = new ProcessRuntime({ folder: instances, user, vault, log });
   return {
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge: new EdgeServer({ trustedProxies, log }),
@@ -121,6 +125,7 @@ function openRuntime(
     keptSources: new LocalKeptSources(inData("sources")),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
+    sealedInstances: new SealedInstances({ folder: instances, vault }),
     runtime: new AllRuntimes({ folder: processes, image: containers, usesContainers }),
     sources: new AllSources({
       git: new GitSources({

@@ -32,15 +32,6 @@ export async function startEngine(
   // A machine without Docker is as good as any: no engine is asked before something was put into containers.
   if (await installation.usesContainers()) await containers.supervise();
   const restore = restoreReleases(world, { baseDomain });
-  const { routes, waiting } = await restore();
-  edge.load(routes);
-  const stopping = new AbortController();
-  void restoreLater(restore, waiting, {
-    everyMs: RESTORE_MS,
-    signal: stopping.signal,
-    back: (key, found) => edge.switch(key, found),
-  });
-  const follow = followLiveReleases(world, { baseDomain });
   const revive = reviveReleases(world, restore);
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const removeLeftovers = sweepReleases(world, rollbackWindow);
@@ -52,11 +43,19 @@ export async function startEngine(
     await world.builder.trimCaches(CACHE_BYTES);
     if (await installation.usesContainers()) await removeImages();
   };
-  const forget = liveReleases.onChange((projectId) => {
-    follow(projectId)
+  const loaded = Promise.withResolvers<Iterable<string>>();
+  const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
+  // Before anything is looked up: what is removed meanwhile is not routed to afterwards.
+  const forget = liveReleases.onChange((key) =>
+    follow(key)
       .then((live) => live || tidy())
-      .catch(complain("The edge could not follow a change"));
-  });
+      .catch(complain("The edge could not follow a change")),
+  );
+  const { routes, waiting } = await restore();
+  edge.load(routes);
+  loaded.resolve(routes.map(({ projectId }) => projectId));
+  const stopping = new AbortController();
+  void restoreLater(restore, waiting, { everyMs: RESTORE_MS, signal: stopping.signal, back: follow });
   const run = runDeployment(world, engineSettings(config, edge.port, await world.installation.id()));
   const worker = startWorker(world, { run, maxBuilds: buildConcurrency });
   const sweeping = setInterval(tidy, SWEEP_MS);

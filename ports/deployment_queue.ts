@@ -22,6 +22,11 @@ export interface DeploymentQueue {
   overdue(options: { readonly at: Date; readonly heldMs: number }): Promise<readonly string[]>;
   /** Gives a lease back. */
   release(id: string, owner: string): Promise<void>;
+  /**
+   * Whether somebody took a deployment of a project and has not given it back; whoever was killed has not either, until
+   * the next one took it up and gave it back.
+   */
+  isTaken(projectId: string): Promise<boolean>;
   /** Calls the handler whenever there may be something to take or to cancel, in any process; returns how to stop. */
   onWork(handler: () => void): () => void;
   /** Says so, to all processes. */

@@ -12,6 +12,8 @@ export interface DomainFilter {
 export interface Domains {
   /** Newest first; the filter limits the list. */
   list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>>;
+  /** Every name of these projects, however many, newest first; for the engine. */
+  ofProjects(projectIds: readonly string[]): Promise<readonly DomainName[]>;
   find(organizationId: string, id: string): Promise<DomainName | undefined>;
   /** Stores a name, displacing only another organization's unproven claim made before `staleBefore`; `false` when the name is taken. */
   claim(domain: DomainName, options: { readonly staleBefore: Date }): Promise<boolean>;

@@ -27,6 +27,14 @@ export interface LiveReleases {
   standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>>;
   /** Tells every process that a project's release changed, or a preview, by its own id. */
   announce(key: string): Promise<void>;
-  /** Calls the handler with what `find` takes whenever that may have changed, with `null` when anything may have; returns how to stop. */
-  onChange(handler: (key: string | null) => void): () => void;
+  /**
+   * Calls the handler with what `find` takes whenever that may have changed, with `null` when anything may have;
+   * returns how to stop. A handler that returns a promise follows the change until that settles.
+   */
+  onChange(handler: (key: string | null) => unknown): () => void;
+  /**
+   * Resolves to `true` once every process has followed what was announced before the call, and to `false` after
+   * `limitMs`. Nobody waits for a process that ended, nor for one that does not answer at all.
+   */
+  followed(limitMs: number): Promise<boolean>;
 }

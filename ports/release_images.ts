@@ -23,7 +23,11 @@ export interface ReleaseImages {
   keep(image: string, owner: ImageOwner): Promise<boolean>;
   /** Removes a deployment's images with the layers that nothing else needs; an absent one is no error, one in use stays until it is not. */
   remove(deploymentId: string): Promise<void>;
-  /** Removes layers that belong to no image any more, and build cache beyond so many bytes, least recently used first; `Infinity` leaves that alone. */
+  /**
+   * Removes layers that belong to no image any more, images that this installation pulled and that have no name of
+   * anybody any more, and build cache beyond so many bytes, least recently used first; `Infinity` leaves that alone.
+   * What runs stays, and so does what somebody else brought to the engine.
+   */
   trim(maxCacheBytes: number): Promise<void>;
   /** The files below an absolute path of an image, as a tar whose entries begin with the last part of that path; rejects with `invalid`, code `output_missing`, when there are none. */
   archive(image: string, path: string): Promise<ReadableStream<Uint8Array>>;

@@ -19,6 +19,14 @@ export interface EngineRequest {
   readonly timeoutMs?: number | null;
 }
 
+/** How long an engine may take. */
+export interface AnswerLimits {
+  /** To begin to answer, or to go on. Defaults to a minute. */
+  readonly answerMs?: number;
+  /** The same for what keeps it busy. Defaults to ten times as long. */
+  readonly longAnswerMs?: number;
+}
+
 /** The engine said no. */
 export class EngineRefusal extends Error {
   override readonly name = "EngineRefusal";
@@ -40,9 +48,9 @@ export class EngineApi {
   /** The same for what keeps it busy, such as removing large images. */
   readonly longAnswerMs: number;
 
-  constructor(dockerHost: string, { answerMs = ANSWER_MS }: { readonly answerMs?: number } = {}) {
+  constructor(dockerHost: string, { answerMs = ANSWER_MS, longAnswerMs = LONG * answerMs }: AnswerLimits = {}) {
     this.answerMs = answerMs;
-    this.longAnswerMs = LONG * answerMs;
+    this.longAnswerMs = longAnswerMs;
     this.#unix = dockerHost.startsWith("unix://") ? dockerHost.slice("unix://".length) : undefined;
     this.#origin = new URL(this.#unix ? "http://docker" : dockerHost.replace(/^tcp:\/\//, "http://"));
   }

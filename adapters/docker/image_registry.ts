@@ -9,6 +9,7 @@ import { exposedPort, type FoundImage, namesOf } from "./found_image.ts";
 import { ImageNames, PREFIX } from "./image_names.ts";
 import { pullImage } from "./image_pull.ts";
 import { orRefused } from "./or_refused.ts";
+import { PulledImages } from "./pulled_images.ts";
 import { plainReason, pullFailure, pullProblem } from "./pull_failure.ts";
 
 /** As long a registry may say nothing; large layers come in pieces, each of which counts. */
@@ -24,15 +25,22 @@ export interface DockerImageRegistryOptions {
   readonly checkHost?: (host: string) => Promise<unknown>;
 }
 
+interface Brought {
+  readonly found: FoundImage;
+  readonly isNew: boolean;
+}
+
 /** Brings images to a Docker Engine, which asks the registries itself. */
 export class DockerImageRegistry implements ImageRegistry {
   readonly #engine: EngineApi;
   readonly #names: ImageNames;
+  readonly #pulled: PulledImages;
   readonly #options: DockerImageRegistryOptions;
 
   constructor(options: DockerImageRegistryOptions) {
     this.#engine = options.engine;
     this.#names = new ImageNames(options.installation);
+    this.#pulled = new PulledImages(options.engine, options.installation);
     this.#options = options;
   }
 
@@ -51,23 +59,27 @@ export class DockerImageRegistry implements ImageRegistry {
     const own = this.#names.repository(owner.projectId);
     const isForeign = (name: string) => name.startsWith(PREFIX) && name.split(/[:@]/)[0] !== own;
     if (isForeign(reference.name)) throw foreign(reference);
-    const found = await this.#brought(request, reference, reference.registry !== null && reference.name !== own);
+    const isPulled = reference.registry !== null && reference.name !== own;
+    const { found, isNew } = await this.#brought(request, reference, isPulled);
     // One without any name is what is left of somebody's build.
     if (namesOf(found).every(isForeign)) throw foreign(reference);
     signal.throwIfAborted();
     if (!(await this.#options.images.keep(found.Id, owner))) throw gone(reference);
+    // Only now: nobody cleans up what its owner has.
+    if (isNew) await this.#pulled.mark(found.Id);
     return { image: found.Id, port: exposedPort(found) };
   }
 
-  /** The image, pulled where that is wanted and possible. */
-  async #brought(request: PullRequest, reference: ImageReference, isPulled: boolean): Promise<FoundImage> {
-    const { pull, log } = request;
+  /** The image, pulled where that is wanted and possible, and whether the engine did not have it before. */
+  async #brought(request: PullRequest, reference: ImageReference, isPulled: boolean): Promise<Brought> {
+    const { pull, log, signal } = request;
     const here = await this.#image(reference, request);
     if (!isPulled || pull === "never" || (pull === "missing" && here)) {
-      if (here) return here;
+      if (here) return { found: here, isNew: false };
       const why = isPulled ? "and it is not to be pulled; use another pullPolicy, or pull it there" : "any more";
       throw invalid("image_missing", `Cannot get the image ${reference.full}: it is not on this machine ${why}`);
     }
+    const present = await this.#pulled.present(signal);
     const words = await this.#pull(request, reference);
     if (words !== undefined) {
       if (!here || pullProblem(words) !== "unanswered") throw pullFailure(reference.full, words);
@@ -75,11 +87,11 @@ export class DockerImageRegistry implements ImageRegistry {
         `Cannot ask the registry for ${reference.full} (${plainReason(words)}); using the one that is here`,
         "stderr",
       );
-      return here;
+      return { found: here, isNew: false };
     }
-    const pulled = await this.#image(reference, request);
-    if (!pulled) throw gone(reference);
-    return pulled;
+    const found = await this.#image(reference, request);
+    if (!found) throw gone(reference);
+    return { found, isNew: !present.has(found.Id) };
   }
 
   async #pull(request: PullRequest, reference: ImageReference): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import type { FoundImage } from "./found_image.ts";
 import { ImageArchive } from "./image_archive.ts";
 import { ImageNames, LABELS, namePatterns, PREFIX } from "./image_names.ts";
 import { orRefused } from "./or_refused.ts";
+import { PulledImages } from "./pulled_images.ts";
 
 export interface DockerReleaseImagesOptions {
   readonly engine: EngineApi;
@@ -31,12 +32,14 @@ export class DockerReleaseImages implements ReleaseImages {
   readonly #installation: string;
   readonly #names: ImageNames;
   readonly #archive: ImageArchive;
+  readonly #pulled: PulledImages;
 
   constructor({ engine, installation }: DockerReleaseImagesOptions) {
     this.#engine = engine;
     this.#installation = installation;
     this.#names = new ImageNames(installation);
     this.#archive = new ImageArchive({ engine, installation });
+    this.#pulled = new PulledImages(engine, installation);
   }
 
   async find(deploymentId: string, service: string): Promise<ReleaseImage | undefined> {
@@ -80,6 +83,7 @@ export class DockerReleaseImages implements ReleaseImages {
     await orRefused("remove unused layers", async () => {
       await this.#archive.removeLeftovers();
       await this.#prune("/images/prune", { filters });
+      await this.#pulled.removeUnused();
       if (maxCacheBytes === Number.POSITIVE_INFINITY) return;
       await this.#prune("/build/prune", { "keep-storage": Math.max(1, Math.floor(maxCacheBytes)) });
     });

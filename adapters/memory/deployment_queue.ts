@@ -45,6 +45,12 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
     await this.announce();
   }
 
+  async isTaken(projectId: string): Promise<boolean> {
+    return this.#tables.deployments
+      .values()
+      .some((row) => row.deployment.projectId === projectId && row.lease !== null);
+  }
+
   onWork(handler: () => void): () => void {
     const own = () => handler();
     this.#tables.workHandlers.add(own);

@@ -22,6 +22,11 @@ export class MemoryDomains implements Domains {
     return newestFirst(rows, page, BY_CREATION);
   }
 
+  async ofProjects(projectIds: readonly string[]): Promise<readonly DomainName[]> {
+    const rows = this.#tables.domains.values().filter(({ projectId }) => projectIds.includes(projectId));
+    return newestFirst(rows, { page: 1, perPage: Number.MAX_SAFE_INTEGER }, BY_CREATION).items;
+  }
+
   async find(organizationId: string, id: string): Promise<DomainName | undefined> {
     return structuredClone(this.#stored(organizationId, id));
   }

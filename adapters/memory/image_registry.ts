@@ -61,6 +61,8 @@ export class MemoryImageRegistry implements ImageRegistry {
     }
     const found = isReachable ? (this.known.get(name) ?? this.known.get(reference)) : undefined;
     if (!found) throw missing(name, isReachable ? "there is none" : "nobody answers");
+    if (!this.#images.has(found.image)) this.#images.pulled.add(found.image);
+    if (here !== undefined && here !== found.image) this.#images.nameless.add(here);
     this.#images.named.set(name, found.image);
     this.#ports.set(found.image, found.port);
     await log(`Pulled ${name}: nothing new`, "stdout");

@@ -44,10 +44,22 @@ export class MemoryLiveReleases implements LiveReleases {
   }
 
   async announce(key: string): Promise<void> {
-    for (const handler of this.#tables.liveHandlers) handler(key);
+    const { liveHandlers, liveWork } = this.#tables;
+    for (const handler of liveHandlers) {
+      const work = Promise.resolve(handler(key)).catch(() => {});
+      liveWork.add(work);
+      void work.finally(() => liveWork.delete(work));
+    }
   }
 
-  onChange(handler: (key: string | null) => void): () => void {
+  async followed(limitMs: number): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<false>();
+    const timer = setTimeout(() => resolve(false), limitMs);
+    const done = Promise.all(this.#tables.liveWork).then(() => true);
+    return Promise.race([done, late]).finally(() => clearTimeout(timer));
+  }
+
+  onChange(handler: (key: string | null) => unknown): () => void {
     this.#tables.liveHandlers.add(handler);
     return () => this.#tables.liveHandlers.delete(handler);
   }

@@ -104,7 +104,9 @@ export class MemoryTables {
   /** Called when there may be work on deployments. */
   readonly workHandlers = new Set<() => void>();
   /** Called when what is live may have changed. */
-  readonly liveHandlers = new Set<(key: string | null) => void>();
+  readonly liveHandlers = new Set<(key: string | null) => unknown>();
+  /** What they are still at. */
+  readonly liveWork = new Set<Promise<unknown>>();
   /** The token that the first owner got from the installation. */
   founderTokenId: string | undefined;
   installationId: string | undefined;

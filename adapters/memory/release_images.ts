@@ -12,6 +12,10 @@ export class MemoryReleaseImages implements ReleaseImages {
   readonly inUse = new Set<string>();
   /** Names that others gave to images on the engine, such as `postgres:16`, with their digests; what has one is there whatever is kept. */
   readonly named = new Map<string, string>();
+  /** Digests of images that were pulled for this installation. */
+  readonly pulled = new Set<string>();
+  /** Digests of images that are on the engine without any name. */
+  readonly nameless = new Set<string>();
   /** How often unused layers were removed, and what the cache was allowed. */
   readonly trims: number[] = [];
   /** Whether there is an engine. */
@@ -25,7 +29,7 @@ export class MemoryReleaseImages implements ReleaseImages {
 
   /** Tells whether an image is on the engine. */
   has(image: string): boolean {
-    return [...this.named.values(), ...[...this.#images.values()].map((each) => each.image)].includes(image);
+    return this.#isNamed(image) || this.nameless.has(image);
   }
 
   async find(deploymentId: string, service: string): Promise<ReleaseImage | undefined> {
@@ -58,6 +62,9 @@ export class MemoryReleaseImages implements ReleaseImages {
   async trim(maxCacheBytes: number): Promise<void> {
     this.#mustAnswer();
     this.trims.push(maxCacheBytes);
+    for (const image of this.nameless) {
+      if (this.pulled.has(image) && !this.#isNamed(image) && !this.inUse.has(image)) this.nameless.delete(image);
+    }
   }
 
   async archive(image: string, path: string): Promise<ReadableStream<Uint8Array>> {
@@ -73,6 +80,10 @@ export class MemoryReleaseImages implements ReleaseImages {
         controller.close();
       },
     });
+  }
+
+  #isNamed(image: string): boolean {
+    return [...this.named.values(), ...[...this.#images.values()].map((each) => each.image)].includes(image);
   }
 
   #mustAnswer(): void {

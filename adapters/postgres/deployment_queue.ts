@@ -60,6 +60,13 @@ export class PostgresDeploymentQueue implements DeploymentQueue {
     );
   }
 
+  async isTaken(projectId: string): Promise<boolean> {
+    const rows = await this.#database.run(
+      (sql) => sql`select 1 from deployments where project_id = ${projectId} and lease_owner is not null limit 1`,
+    );
+    return rows.length > 0;
+  }
+
   onWork(handler: () => void): () => void {
     const stops = [this.#signals.subscribe(WORK_CHANNEL, () => handler()), this.#signals.onReset(() => handler())];
     return () => stops.forEach((stop) => stop());

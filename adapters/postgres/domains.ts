@@ -39,6 +39,15 @@ export class PostgresDomains implements Domains {
     );
   }
 
+  async ofProjects(projectIds: readonly string[]): Promise<readonly DomainName[]> {
+    const rows = await this.#database.run(
+      (sql) => sql<DomainRow[]>`
+        select ${columns(sql)} from domains where project_id = any (${[...projectIds]}::text[])
+        order by created_at desc, id desc`,
+    );
+    return rows.map(toDomain);
+  }
+
   async find(organizationId: string, id: string): Promise<DomainName | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<DomainRow[]>`

@@ -10,6 +10,11 @@ export interface ListenLink {
    * silent for `limitMs`. Rejects when this one did not hear it, or lost its connection.
    */
   echo(limitMs: number): Promise<void>;
+  /**
+   * Resolves to `true` once every process that listens is done with every earlier notification, to `false` after
+   * `limitMs`.
+   */
+  allHandled(limitMs: number): Promise<boolean>;
   /** Resolves once the connection answered; unlike an echo it writes nothing. */
   answers(): Promise<void>;
   listen(channels: Iterable<string>): Promise<void>;
@@ -20,9 +25,11 @@ export interface ListenLinkEvents {
   readonly onNotify: (channel: string, payload: string) => void;
   /** Called once, when the connection broke or was closed. */
   readonly onLost: () => void;
+  /** Resolves once this process is done with every notification so far. */
+  readonly workDone: () => Promise<unknown>;
 }
 
-/** Who has not heard an echo yet. */
+/** Who has not answered an echo yet. */
 interface Echo {
   readonly awaited: Set<string>;
   readonly heard: PromiseWithResolvers<void>;
@@ -31,6 +38,8 @@ interface Echo {
 const NAME = "slipway-listen";
 const ECHO = "slipway_echo";
 const HEARD = "slipway_heard";
+/** Follows the id of an echo that is to be answered only when the work is done. */
+const WHEN_DONE = "/done";
 const LOOK_AGAIN_MS = 200;
 
 /** Makes a connection of its own; the first statement opens it. */
@@ -62,6 +71,17 @@ class PostgresListenLink implements ListenLink {
   }
 
   async echo(limitMs: number): Promise<void> {
+    const silent = await this.#unanswered("", limitMs);
+    if (silent.has(this.#name)) throw lostConnection();
+    for (const name of silent) this.#silent.add(name);
+  }
+
+  async allHandled(limitMs: number): Promise<boolean> {
+    return (await this.#unanswered(WHEN_DONE, limitMs)).size === 0;
+  }
+
+  /** Who has not answered an echo of this kind in time; nobody waits for those that are known to be silent. */
+  async #unanswered(kind: "" | typeof WHEN_DONE, limitMs: number): Promise<ReadonlySet<string>> {
     if (this.#lost) throw lostConnection();
     const id = crypto.randomUUID();
     // Asked first: whoever listens by now hears the echo, and whoever begins later starts with an empty memory.
@@ -70,7 +90,7 @@ class PostgresListenLink implements ListenLink {
     this.#echoes.set(id, echo);
     try {
       const giveUpAt = performance.now() + limitMs;
-      await this.#sql`select pg_notify(${ECHO}, ${id})`;
+      await this.#sql`select pg_notify(${ECHO}, ${id + kind})`;
       while (awaited.size > 0 && performance.now() < giveUpAt) {
         await within(LOOK_AGAIN_MS, echo.heard.promise).catch(() => {});
         if (awaited.size > 0) await this.#forgetEnded(awaited);
@@ -78,8 +98,8 @@ class PostgresListenLink implements ListenLink {
     } finally {
       this.#echoes.delete(id);
     }
-    if (this.#lost || awaited.has(this.#name)) throw lostConnection();
-    for (const name of awaited) this.#silent.add(name);
+    if (this.#lost) throw lostConnection();
+    return awaited;
   }
 
   async answers(): Promise<void> {
@@ -104,14 +124,21 @@ class PostgresListenLink implements ListenLink {
   #notified(channel: string, payload: string): void {
     if (this.#lost) return;
     if (channel === ECHO) {
-      if (!this.#hear(payload, this.#name)) this.#tellHeard(payload);
+      const [id = ""] = payload.split("/");
+      if (!payload.endsWith(WHEN_DONE)) this.#answer(id);
+      else void this.#events.workDone().then(() => this.#answer(id));
     } else if (channel === HEARD) {
-      const [id = "", name = ""] = payload.split("/");
+      const [id = ""] = payload.split("/");
+      const name = payload.slice(payload.lastIndexOf("/") + 1);
       this.#silent.delete(name);
       this.#hear(id, name);
     } else {
       this.#events.onNotify(channel, payload);
     }
+  }
+
+  #answer(id: string): void {
+    if (!this.#lost && !this.#hear(id, this.#name)) this.#tellHeard(id);
   }
 
   /** Notes that a process heard an echo; `false` when the echo is another's. */

@@ -71,9 +71,13 @@ export class PostgresLiveReleases implements LiveReleases {
     await this.#signals.publish(LIVE_CHANNEL, key);
   }
 
-  onChange(handler: (key: string | null) => void): () => void {
+  onChange(handler: (key: string | null) => unknown): () => void {
     const stops = [this.#signals.subscribe(LIVE_CHANNEL, handler), this.#signals.onReset(() => handler(null))];
     return () => stops.forEach((stop) => stop());
+  }
+
+  followed(limitMs: number): Promise<boolean> {
+    return this.#signals.handled(limitMs);
   }
 
   async #read({ id, organization_id, active_deployment_id }: LiveRow): Promise<LiveRelease | undefined> {

@@ -50,7 +50,7 @@ export async function postgresWorld(options: PostgresWorldOptions): Promise<Post
   const { url, vault } = options;
   const database = openDatabase(url, options);
   const signals = new PostgresSignals(url, database, options.beatMs);
-  const reload = () => void vault.reload?.().catch(() => {});
+  const reload = () => vault.reload?.().catch(() => {});
   signals.subscribe(KEYS_CHANNEL, reload);
   signals.onReset(reload);
   const world = storesOf(database, signals, options);

@@ -3,7 +3,8 @@ import type { Database } from "./database.ts";
 import { listenLink, type ListenLink } from "./listen_link.ts";
 import { within } from "./within.ts";
 
-type Handler = (payload: string) => void;
+/** What it returns, where that is a promise, tells when it is done with the message. */
+type Handler = (payload: string) => unknown;
 
 const BEAT_MS = 2_000;
 const CONNECT_LIMIT_MS = 5_000;
@@ -20,7 +21,9 @@ export class PostgresSignals {
   readonly #beatMs: number;
   readonly #database: Database;
   readonly #handlers = new Map<string, Set<Handler>>();
-  readonly #resets = new Set<() => void>();
+  readonly #resets = new Set<() => unknown>();
+  /** What handlers are still at. */
+  readonly #work = new Set<Promise<unknown>>();
   #link: ListenLink | undefined;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
   #isUp = false;
@@ -59,13 +62,13 @@ export class PostgresSignals {
     if (known) known.add(handler);
     else {
       this.#handlers.set(channel, new Set([handler]));
-      if (this.#link && this.#isUp) void this.#listenAnew(this.#link);
+      if (this.#link && this.#isUp) this.#note(this.#listenAnew(this.#link));
     }
     return () => this.#handlers.get(channel)?.delete(handler);
   }
 
   /** Calls the handler whenever messages may have been missed. */
-  onReset(handler: () => void): () => void {
+  onReset(handler: () => unknown): () => void {
     this.#resets.add(handler);
     return () => this.#resets.delete(handler);
   }
@@ -88,7 +91,23 @@ export class PostgresSignals {
     try {
       await within(2 * this.#trustMs, link.echo(this.#trustMs));
     } catch {
-      this.#reset();
+      void this.#reset();
+    }
+  }
+
+  /**
+   * Resolves to `true` once every process is done with all messages that were published before the call, also with what
+   * its handlers promised; to `false` after `limitMs`. Processes that do not answer at all are left out, as by
+   * `settled`.
+   */
+  async handled(limitMs: number): Promise<boolean> {
+    const giveUpAt = performance.now() + limitMs;
+    try {
+      await within(limitMs, this.whenLive());
+      await this.settled();
+      return (await this.#link?.allHandled(Math.max(0, giveUpAt - performance.now()))) ?? false;
+    } catch {
+      return false;
     }
   }
 
@@ -101,12 +120,14 @@ export class PostgresSignals {
   #connect(): void {
     const link = listenLink(this.#url, {
       onNotify: (channel, payload) => {
-        for (const handler of this.#handlers.get(channel) ?? []) handler(payload);
+        for (const handler of this.#handlers.get(channel) ?? []) this.#note(handler(payload));
       },
       onLost: () => this.#lost(link),
+      // Those that begin later belong to later messages.
+      workDone: () => Promise.all(this.#work),
     });
     this.#link = link;
-    void this.#bringUp(link);
+    this.#note(this.#bringUp(link));
   }
 
   async #bringUp(link: ListenLink): Promise<void> {
@@ -120,9 +141,10 @@ export class PostgresSignals {
     this.#isUp = true;
     this.#heardAt = performance.now();
     this.#retryMs = FIRST_RETRY_MS;
-    this.#reset();
+    const reset = this.#reset();
     this.#up.resolve();
     this.#beatLater(link);
+    await reset;
   }
 
   #beatLater(link: ListenLink): void {
@@ -151,10 +173,11 @@ export class PostgresSignals {
   async #listenAnew(link: ListenLink): Promise<void> {
     try {
       await within(CONNECT_LIMIT_MS, this.#listen(link));
-      this.#reset();
     } catch {
       link.close();
+      return;
     }
+    await this.#reset();
   }
 
   #lost(link: ListenLink): void {
@@ -164,7 +187,7 @@ export class PostgresSignals {
     if (this.#isUp) {
       this.#isUp = false;
       this.#up = Promise.withResolvers();
-      this.#reset();
+      void this.#reset();
     }
     if (this.#closed) return;
     this.#timer = setTimeout(() => this.#connect(), this.#retryMs * (0.5 + Math.random() / 2));
@@ -172,7 +195,19 @@ export class PostgresSignals {
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
-  #reset(): void {
-    for (const handler of this.#resets) handler();
+  /** Resolves once the reset handlers are done; all of them were called before. */
+  async #reset(): Promise<void> {
+    await Promise.all([...this.#resets].map((handler) => this.#note(handler())));
+  }
+
+  /** Remembers work until it is done, however it ends. */
+  #note(work: unknown): Promise<void> {
+    if (!(work instanceof Promise)) return Promise.resolve();
+    const done = work.then(
+      () => {},
+      () => {},
+    );
+    this.#work.add(done);
+    return done.finally(() => this.#work.delete(done));
   }
 }

@@ -69,11 +69,20 @@ export class InstanceFolder {
     return readJson<InstanceState>(join(this.path, "state.json"));
   }
 
+  /** Replaces the record in one step; only who holds the folder may. */
+  async writeRecord(record: InstanceRecord): Promise<void> {
+    await this.#replace("record.json", JSON.stringify(record));
+  }
+
   /** Replaces the state in one step; only who holds the folder may. */
   async writeState(state: InstanceState): Promise<void> {
-    const part = join(this.path, "state.json.part");
-    await writeFile(part, JSON.stringify(state), { mode: 0o600 });
-    await rename(part, join(this.path, "state.json"));
+    await this.#replace("state.json", JSON.stringify(state));
+  }
+
+  async #replace(name: string, text: string): Promise<void> {
+    const part = join(this.path, `${name}.part`);
+    await writeFile(part, text, { mode: 0o600 });
+    await rename(part, join(this.path, name));
   }
 
   /** Holds the instance alone, after whoever does; `undefined` when it is gone. */

@@ -24,7 +24,7 @@ import { once } from "./once.ts";
 import { OutputStore } from "./output_store.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { describe, environmentPlace, type Keeper, startInstance, stopInstance } from "./supervised_instance.ts";
-import { instanceFolders, isInstanceId, Supervisor } from "./supervisor.ts";
+import { instanceFolders, isInstanceId, STARTING, Supervisor } from "./supervisor.ts";
 import { UsageMeter } from "./usage_meter.ts";
 
 /** Where and how programs run. */
@@ -178,13 +178,13 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
   async #create(folder: InstanceFolder, request: RunRequest<RunnableFolder>): Promise<void> {
     const { instanceId, deploymentId, projectId, service, runs } = request;
     const values = Array.from(request.environment, ([name, value]) => [name, value.reveal()]);
-    const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
-    // One at a time, over all processes, so that no two get the same port.
-    using alone = await waitForFile(join(this.#folder, ".starting"));
+    // One at a time, over all processes, so that no two get the same port, and that a change of key misses none.
+    using alone = await waitForFile(join(this.#folder, STARTING));
     if (!alone || existsSync(folder.path)) {
       throw conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
     }
+    const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
     const others = instanceFolders(this.#folder).map((other) => other.record()?.port);
     const record: InstanceRecord = {
       instanceId,

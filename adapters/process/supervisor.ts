@@ -13,6 +13,9 @@ const TICK_MS = 200;
 const HALF_MADE_MS = 60_000;
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 
+/** The file in the folder of all instances that is held by whoever makes one. */
+export const STARTING = ".starting";
+
 /** Tells whether a text can name an instance. */
 export function isInstanceId(text: string): boolean {
   return INSTANCE.test(text);

@@ -24,7 +24,7 @@ export function cancelDeployment(ports: CancelDeploymentPorts) {
   return async function (by: Principal, id: string): Promise<Deployment> {
     const found = await find(by, id, "deployment:write");
     demand(by, "deployment:admin", { id, projectId: found.projectId });
-    let asked = await deployments.change(id, ask);
+    let asked = await deployments.change(id, (deployment) => askToCancel(deployment, clock.now()));
     if (!asked) throw notFound("deployment");
     if (asked.status === "cancelled") await keepUpload(ports, asked);
     await deploymentQueue.announce();
@@ -35,23 +35,24 @@ export function cancelDeployment(ports: CancelDeploymentPorts) {
     if (!isRunning(asked) && asked.status !== "cancelled") throw notCancellable(asked);
     return asked;
   };
+}
 
-  /** One that was never begun ends here; a worker ends any other. */
-  function ask(deployment: Deployment) {
-    if (!isRunning(deployment)) throw notCancellable(deployment);
-    // A worker knows what there is of one that was begun, and removes it; one that waits for an answer becomes its work by this.
-    if (deployment.status !== "queued")
-      return { deployment: { ...deployment, held: false, cancelRequested: true }, events: [] };
-    const ended = { ...happen(deployment, "cancelled", { at: clock.now() }), held: false, cancelRequested: true };
-    const { status, decision } = ended;
-    return {
-      deployment: ended,
-      events: [
-        { type: "status", status, decision },
-        { type: "end", status, decision, error: null },
-      ] as const,
-    };
-  }
+/** Asks a deployment that has not finished to end: one that was never begun ends at once, a worker ends any other. */
+export function askToCancel(deployment: Deployment, at: Date) {
+  if (!isRunning(deployment)) throw notCancellable(deployment);
+  // A worker knows what there is of one that was begun, and removes it; one that waits for an answer becomes its work
+  // by this.
+  if (deployment.status !== "queued")
+    return { deployment: { ...deployment, held: false, cancelRequested: true }, events: [] };
+  const ended = { ...happen(deployment, "cancelled", { at }), held: false, cancelRequested: true };
+  const { status, decision } = ended;
+  return {
+    deployment: ended,
+    events: [
+      { type: "status", status, decision },
+      { type: "end", status, decision, error: null },
+    ] as const,
+  };
 }
 
 function notCancellable({ status }: Deployment) {

@@ -1,17 +1,24 @@
 import type { Edge } from "../../ports/edge.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
-import { routeKey, routesTo, type ServePorts } from "./engine/serve.ts";
+import { namesReadAhead, routeKey, routesTo, type ServePorts } from "./engine/serve.ts";
 
 export interface FollowLiveReleasesPorts extends ServePorts {
   readonly edge: Edge;
   readonly liveReleases: LiveReleases;
 }
 
+export interface FollowLiveReleasesOptions {
+  readonly baseDomain: string;
+  /** Resolves to the keys of the routes that the edge begins with; no change is followed before. */
+  readonly loaded?: Promise<Iterable<string>>;
+}
+
 /** Keeps this process's edge at what is live, whichever process changed it; one change after the other, so that the last one counts. Resolves to whether what is named still serves. */
-export function followLiveReleases(ports: FollowLiveReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
+export function followLiveReleases(ports: FollowLiveReleasesPorts, options: FollowLiveReleasesOptions) {
   const { edge, liveReleases } = ports;
+  const { baseDomain, loaded = Promise.resolve([]) } = options;
   const known = new Set<string>();
-  let last: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = loaded.then((keys) => Iterator.from(keys).forEach((key) => known.add(key)));
   return function (key: string | null): Promise<boolean> {
     const turn = last.then(() => (key === null ? followAll() : follow(key)));
     last = turn.catch(() => {});
@@ -32,11 +39,13 @@ export function followLiveReleases(ports: FollowLiveReleasesPorts, { baseDomain 
     const keys = new Set(releases.map(({ deployment }) => routeKey(deployment)));
     for (const key of known.difference(keys)) await edge.switch(key, []);
     known.clear();
+    const projectIds = releases.map(({ project }) => project.id);
+    const ahead = { ...ports, domains: await namesReadAhead(ports.domains, projectIds) };
     const failures: unknown[] = [];
     for (const { project, deployment } of releases) {
       known.add(routeKey(deployment));
       try {
-        await edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, baseDomain));
+        await edge.switch(routeKey(deployment), await routesTo(ahead, project, deployment, baseDomain));
       } catch (error) {
         // Where an engine is away, those that run without it are followed all the same.
         failures.push(error);

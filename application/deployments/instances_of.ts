@@ -1,9 +1,10 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { type Failure, invalid } from "../../domain/failure.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Instance, InstanceUsage, Runtime } from "../../ports/runtime.ts";
+import { answerInTime, type AnswerInTimePorts } from "../requests/answer_in_time.ts";
 import { routeKey } from "./engine/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
 
@@ -41,20 +42,50 @@ export function measureInstances(ports: InstancePorts) {
   };
 }
 
-/** Restarts what runs of a deployment that serves, at the same address. What a later one has taken over is that one's to restart. */
-export function restartInstances(ports: InstancePorts & { readonly liveReleases: LiveReleases }) {
+export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts {
+  readonly liveReleases: LiveReleases;
+}
+
+/**
+ * Restarts what runs of a deployment that serves, side by side and at the same addresses, and resolves to how many
+ * these are; what a later one has taken over is that one's to restart. Rejects with an `unavailable` failure, code
+ * `restart_takes_long`, when that takes longer than an answer may; whoever asks again meanwhile waits for the same
+ * restart.
+ */
+export function restartInstances(ports: RestartInstancesPorts) {
   const find = findDeployment(ports);
+  const inTime = answerInTime(ports);
+  const underWay = new Map<string, Promise<number>>();
   return async function (by: Principal, id: string): Promise<number> {
     const deployment = await find(by, id, "deployment:write");
     if (isStatic(deployment)) throw nothingRuns("a static site has nothing to restart. Redeploy it to build it anew");
+    let restart = underWay.get(id);
+    if (!restart) {
+      restart = restartAll(deployment).finally(() => underWay.delete(id));
+      underWay.set(id, restart);
+    }
+    return inTime(restart, takesLong);
+  };
+
+  async function restartAll(deployment: Deployment): Promise<number> {
     const live = await ports.liveReleases.find(routeKey(deployment));
-    const instances = live?.deployment.id === id ? await running(ports, deployment) : [];
+    const instances = live?.deployment.id === deployment.id ? await running(ports, deployment) : [];
     // What ended by itself has done what it had to.
     const lasting = instances.filter(({ exit }) => exit?.reason !== "exited");
     if (lasting.length === 0) throw nothingRuns("nothing of this deployment runs. Roll back to it to start it again");
-    for (const { instanceId } of lasting) await ports.runtime.restart(instanceId, { graceMs: GRACE_MS });
+    const outcomes = await Promise.allSettled(
+      lasting.map(({ instanceId }) => ports.runtime.restart(instanceId, { graceMs: GRACE_MS })),
+    );
+    const failed = outcomes.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
     return lasting.length;
-  };
+  }
+}
+
+function takesLong(): Failure {
+  const message =
+    "Cannot say yet that everything was restarted: some services take long to stop. The restart goes on by itself; read /info in a moment";
+  return new Failure("unavailable", "restart_takes_long", message, { retryAfter: 10 });
 }
 
 function isStatic({ services }: Deployment): boolean {

@@ -1,29 +1,35 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning } from "../../domain/deployment/transitions.ts";
-import { invalid, notFound } from "../../domain/failure.ts";
+import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Edge } from "../../ports/edge.ts";
 import type { KeptSources } from "../../ports/kept_sources.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import type { Volumes } from "../../ports/volumes.ts";
+import { answerInTime, type AnswerInTimePorts } from "../requests/answer_in_time.ts";
 import { dropSource } from "./clean_sources.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
 import { dropVolumes } from "./drop_volumes.ts";
 import { routeKey } from "./engine/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { removeInstances } from "./remove_instances.ts";
+import { stopServing, type StopServingPorts } from "./stop_serving.ts";
 
-export interface RemoveDeploymentPorts extends DropArtifactPorts {
-  readonly edge: Edge;
+export interface RemoveDeploymentPorts extends DropArtifactPorts, StopServingPorts, AnswerInTimePorts {
   readonly keptSources: KeptSources;
   readonly liveReleases: LiveReleases;
   readonly runtime: Runtime;
   readonly volumes: Volumes;
 }
 
-/** Deletes a deployment that does not run; the live one is stopped, and its project then serves nothing. */
+/**
+ * Deletes a deployment that does not run; the live one is stopped, and its project then serves nothing. Resolves once
+ * nothing of it runs any more; rejects with an `unavailable` failure, code `removal_takes_long`, when that takes longer
+ * than an answer may.
+ */
 export function removeDeployment(ports: RemoveDeploymentPorts) {
-  const { deployments, edge, liveReleases } = ports;
+  const { deployments, liveReleases } = ports;
+  const inTime = answerInTime(ports);
   const find = findDeployment(ports);
   return async function (by: Principal, id: string): Promise<void> {
     const deployment = await find(by, id, "deployment:admin");
@@ -41,14 +47,20 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
     }
     const serves = live?.deployment.id === id || deployment.environment === "preview";
     if (!(await deployments.remove(by.organizationId, id))) throw notFound("deployment");
-    if (serves) {
-      await edge.switch(routeKey(deployment), []);
-      await liveReleases.announce(routeKey(deployment));
-    }
-    // A killed server leaves the rest to the sweep.
-    await removeInstances(ports, deployment);
+    await inTime(dropAll(deployment, serves), takesLong);
+  };
+
+  /** A killed server leaves this to the sweep. */
+  async function dropAll(deployment: Deployment, serves: boolean): Promise<void> {
+    await Promise.all([stopServing(ports, serves ? [routeKey(deployment)] : []), removeInstances(ports, deployment)]);
     await dropVolumes(ports, deployment);
     await dropArtifact(ports, deployment);
     await dropSource(ports, deployment);
-  };
+  }
+}
+
+function takesLong(): Failure {
+  const message =
+    "Cannot say yet that nothing of the deployment runs any more: some of it takes long to stop. It is deleted, and the rest goes on by itself";
+  return new Failure("unavailable", "removal_takes_long", message, { retryAfter: 10 });
 }

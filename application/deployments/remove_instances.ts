@@ -2,8 +2,7 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { usesContainers } from "../../domain/deployment/instance_id.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-
-const GRACE_MS = 10_000;
+import { stopInstances } from "./stop_instances.ts";
 
 /** Stops and forgets everything that runs of a deployment, but for what the live release of its project has taken over. */
 export async function removeInstances(
@@ -19,5 +18,5 @@ export async function removeInstances(
   const own = (await runtime.list({ containers: usesContainers(deployment) })).filter(
     ({ deploymentId, instanceId }) => (deploymentId === id || referred.has(instanceId)) && !needed.has(instanceId),
   );
-  for (const { instanceId } of own) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+  await stopInstances({ runtime }, own);
 }

@@ -6,7 +6,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
 import { publicServices } from "./engine/public_services.ts";
-import { routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
+import { namesReadAhead, routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
@@ -28,15 +28,17 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
     const routes: EdgeRoute[] = [];
     const waiting = new Set<string>();
     const releases = (await ports.liveReleases.list()).filter(({ deployment }) => only?.has(deployment.id) ?? true);
+    const projectIds = releases.map(({ project }) => project.id);
+    const ahead = { ...ports, domains: await namesReadAhead(ports.domains, projectIds) };
     const restored = releases.map(async (release) => {
       try {
         const failure = await ensured(ports, release.deployment);
         if (failure) complain(release, failure.error);
-        routes.push(...(await routesTo(ports, release.project, release.deployment, baseDomain)));
+        routes.push(...(await routesTo(ahead, release.project, release.deployment, baseDomain)));
       } catch (error) {
         if (isEngineAway(error)) {
           waiting.add(release.deployment.id);
-          if (!only) routes.push(...(await routesAt(ports, release, { kind: "starting" }, baseDomain)));
+          if (!only) routes.push(...(await routesAt(ahead, release, { kind: "starting" }, baseDomain)));
         }
         complain(release, error);
       }
@@ -79,7 +81,7 @@ function mayStart({ deployments }: RestoreReleasesPorts, deployment: Deployment)
   };
 }
 
-/** Tries again until all that waits has come back, and hands over its routes. */
+/** Tries again until all that waits has come back, and tells which routes may lead there again. */
 export async function restoreLater(
   restore: ReturnType<typeof restoreReleases>,
   waiting: ReadonlySet<string>,
@@ -89,10 +91,12 @@ export async function restoreLater(
   while (left.size > 0) {
     await new Promise((resolve) => setTimeout(resolve, everyMs));
     if (signal.aborted) return;
-    const restored = await restore(left).catch(() => undefined);
-    if (restored) {
-      for (const [key, routes] of Map.groupBy(restored.routes, ({ projectId }) => projectId)) await back(key, routes);
+    try {
+      const restored = await restore(left);
+      for (const key of new Set(restored.routes.map(({ projectId }) => projectId))) await back(key);
       left = restored.waiting;
+    } catch {
+      // What it needs is away again: all of it is tried once more.
     }
   }
 }
@@ -124,7 +128,7 @@ async function isBeingChanged({ deployments }: RestoreReleasesPorts, { deploymen
 export interface RestoreLaterOptions {
   readonly everyMs: number;
   readonly signal: AbortSignal;
-  readonly back: (routeKey: string, routes: readonly EdgeRoute[]) => Promise<void>;
+  readonly back: (routeKey: string) => Promise<unknown>;
 }
 
 /** Gives a program that is starting again a moment, so that the edge does not open before it. */

@@ -5,8 +5,8 @@ import type { Projects } from "../../ports/projects.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
 import { dropScope, dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
+import { stopInstances } from "./stop_instances.ts";
 
-const GRACE_MS = 10_000;
 const DRAIN_MS = 40_000;
 
 export interface SweepReleasesPorts extends EndPreviewsPorts {
@@ -74,11 +74,13 @@ function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
   return async function (): Promise<ReadonlySet<string>> {
     const instances = await runtime.list();
     const occupied = new Set<string>();
+    const idle: Found[] = [];
     for (const { instanceId, deploymentId, projectId } of instances) {
       const deployment = await deployments.get(deploymentId);
-      if (await mayGo({ instanceId, projectId }, deployment)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+      if (await mayGo({ instanceId, projectId }, deployment)) idle.push({ instanceId, projectId });
       else for (const id of deployment ? artifactsOf(deployment) : [deploymentId]) occupied.add(id);
     }
+    await stopInstances({ runtime }, idle);
     const there = new Set(instances.map(({ instanceId }) => instanceId));
     for (const instanceId of idleSince.keys()) if (!there.has(instanceId)) idleSince.delete(instanceId);
     return occupied;

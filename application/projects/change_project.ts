@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
+import { checkServices } from "./check_services.ts";
 import { checkName, checkSlug } from "./create_project.ts";
 import { findProject } from "./find_project.ts";
 import { nameLocalPath } from "./name_local_path.ts";
@@ -25,11 +26,17 @@ export function changeProject(ports: ChangeProjectPorts) {
   const find = findProject(ports);
   const namePath = nameLocalPath(ports);
   const checkHost = checkHostPaths(ports);
+  const checkGiven = checkServices(ports);
   return async function (by: Principal, id: string, amendment: ProjectAmendment): Promise<Project> {
-    await find(by, id, "project:write");
+    const found = await find(by, id, "project:write");
     const name = amendment.name === undefined ? undefined : checkName(amendment.name);
     if (amendment.slug !== undefined) checkSlug(amendment.slug);
     const wanted = await namePath(by, amendment.settings);
+    if (wanted.services) {
+      // Nobody gets to know by what it would be allowed before it is clear who may allow it.
+      checkHost(by, { before: found.settings, change: wanted, target: { id, projectId: id } });
+      await checkGiven(wanted.services, { settings: mergeSettings(found.settings, wanted) });
+    }
     const changed = await ports.projects.change(by.organizationId, id, {
       at: ports.clock.now(),
       change({ settings }) {

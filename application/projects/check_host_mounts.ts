@@ -1,5 +1,5 @@
 import type { Project } from "../../domain/project.ts";
-import { checkHostAccess, type HostRules } from "../../domain/composition/host_access.ts";
+import { checkHostAccess, type HostRules, type MountField } from "../../domain/composition/host_access.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
@@ -8,17 +8,19 @@ export function checkHostMounts({ hostFolders, localSources }: CheckLocalPathPor
   return async function (
     { settings: { hostPaths = [] } }: Pick<Project, "settings">,
     services: readonly ServiceSpec[],
+    fieldOf?: MountField,
   ): Promise<void> {
     const { mode, roots, dataFolder } = localSources;
     const rules: HostRules = { mode, hostPaths, roots, dataFolder };
-    checkHostAccess(services, rules);
+    checkHostAccess(services, rules, fieldOf);
     if (!services.some(({ container }) => container.mounts.some(({ kind }) => kind === "host"))) return;
-    checkHostAccess(await Promise.all(services.map(withRealPaths)), {
+    const real = {
       mode,
       hostPaths: await realPaths(hostPaths),
       roots: await realPaths(roots),
       dataFolder: await realPath(dataFolder),
-    });
+    };
+    checkHostAccess(await Promise.all(services.map(withRealPaths)), real, fieldOf);
   };
 
   async function withRealPaths({ name, container }: ServiceSpec): Promise<Pick<ServiceSpec, "name" | "container">> {

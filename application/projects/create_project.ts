@@ -17,6 +17,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
+import { checkServices } from "./check_services.ts";
 import { nameLocalPath } from "./name_local_path.ts";
 
 export interface ProjectWish {
@@ -37,6 +38,7 @@ export interface CreateProjectPorts extends CheckLocalPathPorts {
 export function createProject(ports: CreateProjectPorts) {
   const namePath = nameLocalPath(ports);
   const checkHost = checkHostPaths(ports);
+  const checkGiven = checkServices(ports);
   return async function (by: Principal, wish: ProjectWish): Promise<Project> {
     demand(by, "project:write");
     const name = checkName(wish.name);
@@ -45,6 +47,7 @@ export function createProject(ports: CreateProjectPorts) {
     const settings = mergeSettings({}, await namePath(by, wish.settings));
     checkSettings(settings);
     checkHost(by, { before: {}, change: settings });
+    if (settings.services) await checkGiven(settings.services, { settings });
     return store(ports, by, { name, slug, settings });
   };
 }

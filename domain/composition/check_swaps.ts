@@ -1,4 +1,5 @@
 import { type Failure, invalid } from "../failure.ts";
+import type { MountField } from "./host_access.ts";
 import type { ServiceSpec } from "./service_spec.ts";
 import { siteFolder } from "./sole_service.ts";
 
@@ -8,12 +9,15 @@ interface Place {
   readonly kind: "source" | "host";
   readonly path: string;
   readonly writable: boolean;
+  /** The field that it was given in, where that is known. */
+  readonly field?: string | undefined;
 }
 
 /** What is known of services so far. */
 interface SwapOptions {
   /** Whether it is told which of them are sites. */
   readonly sites: boolean;
+  readonly fieldOf?: MountField;
 }
 
 /**
@@ -21,7 +25,7 @@ interface SwapOptions {
  * machine, as both are opened by their path, again with every start.
  */
 export function checkSwaps(services: readonly ServiceSpec[], options: SwapOptions): void {
-  const places = services.flatMap((spec) => placesOf(spec, options));
+  const places = services.flatMap((spec, index) => placesOf(spec, index, options));
   const writable = places.filter((place) => place.writable);
   const outer = new Map(writable.map((place) => [keyOf(place, place.path), place]));
   const lengths = [...new Set(writable.map(({ path }) => path.length))].toSorted((a, b) => a - b);
@@ -38,11 +42,11 @@ function keyOf({ kind }: Place, path: string): string {
   return `${kind} ${path}`;
 }
 
-function placesOf(spec: ServiceSpec, { sites }: SwapOptions): readonly Place[] {
+function placesOf(spec: ServiceSpec, index: number, { sites, fieldOf }: SwapOptions): readonly Place[] {
   const { container, name: service } = spec;
-  const mounts = container.mounts.flatMap((mount): readonly Place[] =>
+  const mounts = container.mounts.flatMap((mount, at): readonly Place[] =>
     mount.kind === "source" || mount.kind === "host"
-      ? [{ service, kind: mount.kind, path: mount.path, writable: !mount.readOnly }]
+      ? [{ service, kind: mount.kind, path: mount.path, writable: !mount.readOnly, field: fieldOf?.(index, at) }]
       : [],
   );
   const site = sites ? siteFolder(spec) : null;
@@ -54,12 +58,14 @@ function isInside(path: string, folder: string): boolean {
   return folder === "" || folder === "/" ? path !== folder : path.startsWith(`${folder}/`);
 }
 
-function refusal({ kind, path, service }: Place, inner: Place): Failure {
+function refusal({ field, kind, path, service }: Place, inner: Place): Failure {
   const shown = kind === "host" ? path : `./${path}`;
   const what = kind === "host" ? inner.path : `./${inner.path}`;
   const whose = inner.service === service ? "it uses too" : `${inner.service} uses`;
+  const why = `"${what}", which ${whose}, lies inside. Mount the outer one with :ro, or keep the inner one elsewhere`;
   return invalid(
     "mount_inside_writable",
-    `Cannot let ${service} write to "${shown}": "${what}", which ${whose}, lies inside. Mount the outer one with :ro, or keep the inner one elsewhere`,
+    `Cannot let ${service} write to "${shown}": ${why}`,
+    field === undefined ? {} : { details: [{ path: field, message: why }] },
   );
 }

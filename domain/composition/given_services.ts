@@ -14,14 +14,18 @@ import {
 import { circleText, dependencyCircle } from "./start_order.ts";
 
 const MOST_PORTS = 100;
+const BAD_NAME = 'name the variable before the "=", without spaces';
+
+type KnownVariables = ReadonlyMap<string, Secret> | undefined;
 
 /**
- * The services that a caller describes, written out, but for variables that are only named: every service is given those of the project, as they are when it is
- * deployed. `variables` are the project's. Fails with the path of the field that is wrong.
+ * The services that a caller describes, written out, but for variables that are only named: every service is given
+ * those of the project, as they are when it is deployed. `variables` are the project's; without them any may be named.
+ * Fails with the path of the field that is wrong.
  */
 export function givenServices(
   definitions: readonly ServiceDefinition[],
-  variables: ReadonlyMap<string, Secret>,
+  variables?: ReadonlyMap<string, Secret>,
 ): readonly ServiceSpec[] {
   const names = definitions.map(({ name }) => name);
   const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
@@ -40,7 +44,7 @@ function isCompletion({ condition }: ServiceDependency): boolean {
 function specOf(
   definition: ServiceDefinition,
   path: string,
-  { names, variables }: { readonly names: readonly string[]; readonly variables: ReadonlyMap<string, Secret> },
+  { names, variables }: { readonly names: readonly string[]; readonly variables: KnownVariables },
 ): ServiceSpec {
   if (
     definition.restart !== undefined &&
@@ -70,13 +74,13 @@ function portsOf(given: readonly (string | number)[], path: string): readonly nu
 function environmentOf(
   given: NonNullable<ServiceDefinition["environment"]>,
   path: string,
-  variables: ReadonlyMap<string, Secret>,
+  variables: KnownVariables,
 ): Readonly<Record<string, string>> {
   const entries = isList(given)
     ? ownEntries(given, path, variables)
     : Object.entries(given).map(([key, value]) => ({ key, value, at: `${path}.${key}` }));
   for (const { key, value, at } of entries) {
-    if (key === "" || /[\s=\0]/.test(key)) throw invalidField(at, 'name the variable before the "=", without spaces');
+    if (key === "" || /[\s=\0]/.test(key)) throw invalidField(at, BAD_NAME);
     if (value.includes("\0")) throw invalidField(at, "no variable can hold a NUL character");
   }
   return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
@@ -90,13 +94,14 @@ function namedIn(given: NonNullable<ServiceDefinition["environment"]>): readonly
 function ownEntries(
   given: readonly string[],
   path: string,
-  variables: ReadonlyMap<string, Secret>,
+  variables: KnownVariables,
 ): readonly { readonly key: string; readonly value: string; readonly at: string }[] {
   return given.flatMap((entry, index) => {
     const at = `${path}.${index}`;
     const end = entry.indexOf("=");
     if (end >= 0) return [{ key: entry.slice(0, end), value: entry.slice(end + 1), at }];
-    if (!variables.has(entry))
+    if (entry === "" || /[\s\0]/.test(entry)) throw invalidField(at, BAD_NAME);
+    if (variables && !variables.has(entry))
       throw invalidField(at, 'the project has no variable of this name; set it, or write it as "NAME=value"');
     return [];
   });

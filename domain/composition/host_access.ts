@@ -25,16 +25,28 @@ const SOCKETS = [
 
 type HostMount = Extract<ServiceMount, { readonly kind: "host" | "volume" }>;
 
-/** Refuses services that would use what nobody allowed them of the machine: its paths, and volumes that were there before. */
-export function checkHostAccess(services: readonly Pick<ServiceSpec, "name" | "container">[], rules: HostRules): void {
-  for (const { name, container } of services) {
-    for (const mount of container.mounts) {
+/** Names the field that a mount of a service was given in, both counted from 0. */
+export type MountField = (service: number, mount: number) => string;
+
+/**
+ * Refuses services that would use what nobody allowed them of the machine: its paths, and volumes that were there
+ * before. The failure names the field where that is known.
+ */
+export function checkHostAccess(
+  services: readonly Pick<ServiceSpec, "name" | "container">[],
+  rules: HostRules,
+  fieldOf?: MountField,
+): void {
+  for (const [service, { name, container }] of services.entries()) {
+    for (const [index, mount] of container.mounts.entries()) {
       if (mount.kind === "volume" && !mount.external) continue;
       if (mount.kind !== "host" && mount.kind !== "volume") continue;
       const why = refusalOf(mount, rules);
       if (why !== undefined) {
         const what = mount.kind === "host" ? `the path "${mount.path}"` : `the volume "${mount.name}"`;
-        throw new Failure("forbidden", "host_access_forbidden", `Cannot give "${name}" ${what} of the machine: ${why}`);
+        const sentence = `Cannot give "${name}" ${what} of the machine: ${why}`;
+        const details = fieldOf && { details: [{ path: fieldOf(service, index), message: why }] };
+        throw new Failure("forbidden", "host_access_forbidden", sentence, details);
       }
     }
   }

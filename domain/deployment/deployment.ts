@@ -180,4 +180,8 @@ export interface Deployment {
   readonly startedAt: Date | null;
   readonly builtAt: Date | null;
   readonly finishedAt: Date | null;
+  /**
+   * How long it had been worked on when it began to wait for a decision, in milliseconds; absent where it never did.
+   */
+  readonly workMs?: number;
 }

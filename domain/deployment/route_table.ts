@@ -26,9 +26,11 @@ export class RouteTable<R extends Routed> {
     const former = this.#owners.get(owner) ?? [];
     if (routes.length === 0) this.#owners.delete(owner);
     else this.#owners.set(owner, [...routes]);
+    const gone = new Set(former);
+    const byHost = Map.groupBy(routes, (route) => bareHost(route.hostname));
     for (const hostname of new Set([...former, ...routes].map((route) => bareHost(route.hostname)))) {
-      const others = (this.#hosts.get(hostname) ?? []).filter(({ route }) => !former.includes(route));
-      const own = routes.filter((route) => bareHost(route.hostname) === hostname);
+      const others = (this.#hosts.get(hostname) ?? []).filter(({ route }) => !gone.has(route));
+      const own = byHost.get(hostname) ?? [];
       const entries = [...own.map((route) => ({ prefix: barePrefix(route.pathPrefix), route })), ...others];
       if (entries.length === 0) this.#hosts.delete(hostname);
       else

@@ -83,7 +83,20 @@ export function happen(
     startedAt: what === "taken" ? at : deployment.startedAt,
     builtAt: what === "built" ? at : deployment.builtAt,
     finishedAt: status === "building" || status === "deploying" ? null : at,
+    ...(what === "partly_healthy" && next.startedAt && { workMs: at.getTime() - next.startedAt.getTime() }),
   };
+}
+
+/**
+ * How long a deployment that has come to an end was worked on, in milliseconds; neither a wait for a decision nor the
+ * decision counts.
+ */
+export function workDurationMs({
+  startedAt,
+  finishedAt,
+  workMs,
+}: Pick<Deployment, "startedAt" | "finishedAt" | "workMs">): number | null {
+  return workMs ?? (startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : null);
 }
 
 /** Tells whether something can happen to a deployment now. */

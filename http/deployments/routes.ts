@@ -78,6 +78,8 @@ export function deploymentRoutes(access: Access, useCases: DeploymentUseCases) {
         ...operation({
           name: "deployment.remove",
           summary: "Delete a deployment; the live one is stopped",
+          description:
+            "Answers once nothing of it runs any more and no server leads visitors to it. Answers 503 with the code `removal_takes_long` after 50 seconds: it is deleted by then, and the rest is stopped in the background.",
           answer: Said,
           problems: [404],
         }),

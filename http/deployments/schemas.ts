@@ -1,5 +1,6 @@
 import { t } from "elysia";
 import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from "../../domain/deployment/deployment.ts";
+import { workDurationMs } from "../../domain/deployment/transitions.ts";
 import type { LoggedLine } from "../../application/deployments/read_logs.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";
@@ -131,7 +132,12 @@ export const DeploymentView = object(
     startedAt: nullable(Time),
     builtAt: nullable(Time),
     finishedAt: nullable(Time),
-    durationMs: nullable(integer()),
+    durationMs: nullable(
+      integer({
+        description:
+          "From startedAt until it was done; of one that failed in part until then, so that a wait for keep or reject does not count",
+      }),
+    ),
     buildMs: nullable(integer()),
     artifactAvailable: t.Boolean(),
     rollbackOf: nullable(t.String()),
@@ -242,7 +248,7 @@ export function deploymentView({ deployment, active }: ShownDeployment) {
     startedAt: startedAt?.toISOString() ?? null,
     builtAt: builtAt?.toISOString() ?? null,
     finishedAt: finishedAt?.toISOString() ?? null,
-    durationMs: startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : null,
+    durationMs: workDurationMs(deployment),
     buildMs: startedAt && builtAt ? builtAt.getTime() - startedAt.getTime() : null,
     artifactAvailable,
     rollbackOf,

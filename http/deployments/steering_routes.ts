@@ -238,6 +238,8 @@ function running(access: Access, useCases: SteeringUseCases) {
         ...operation({
           name: "deployment.restart",
           summary: "Restart what runs of a deployment",
+          description:
+            "All services are restarted side by side. Answers 503 with the code `restart_takes_long` after 50 seconds, while the restart goes on; asked again meanwhile, it waits for the same restart.",
           answer: Said,
           problems: [404],
         }),

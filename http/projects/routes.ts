@@ -138,7 +138,9 @@ function changingProjects(access: Access, useCases: ProjectUseCases) {
         body: Nothing,
         ...operation({
           name: "project.remove",
-          summary: "Delete a project with its variables and names",
+          summary: "Delete a project with its variables, names and deployments",
+          description:
+            "Cancels what is being deployed and stops what runs, and answers once no server leads visitors to it any more. Answers 503 with the code `removal_takes_long` after 50 seconds, while the removal goes on.",
           answer: Done,
           problems: [404],
         }),

@@ -39,7 +39,11 @@ const fields = {
   }),
   port: integer({ minimum: 1, maximum: 65_535, examples: [3000] }),
   projectType: oneOf(PROJECT_TYPES, { examples: ["app"] }),
-  services: t.Array(ServiceSchema, { maxItems: 100, examples: [[]] }),
+  services: t.Array(ServiceSchema, {
+    maxItems: 100,
+    examples: [[]],
+    description: "Checked as for a deployment; variables that are only named may be set later",
+  }),
   publicEndpoints: t.Array(EndpointSchema, { maxItems: 100, examples: [[]] }),
   rollbackWindow: integer({ minimum: 0, maximum: 100, examples: [5] }),
   healthPath: text(1_000, { examples: ["/health"] }),

@@ -258,7 +258,11 @@ describe("preflight", () => {
     const { app, storages } = await scene();
     storages.break("backups", { stat: "hangs" });
     const probe = runProbe({ ...app.world, probeLimits: PROBE_LIMITS });
-    const { outcome } = await probe({ open: await opener(app, { idleMs: 20 }), leftProbes: [], abandonedBefore: null });
+    const { outcome } = await probe({
+      open: await opener(app, { idleMs: 1_000 }),
+      leftProbes: [],
+      abandonedBefore: null,
+    });
     expect(outcome).toMatchObject({
       ok: false,
       code: "timeout",
@@ -266,12 +270,12 @@ describe("preflight", () => {
     });
   });
 
-  test.each(["open", "put", "get", "remove"] as const)(
+  test.concurrent.each(["open", "put", "get", "remove"] as const)(
     "one whose %s hangs ends with timeout, in time",
     async (operation) => {
       const { app, storages } = await scene();
       storages.break("backups", { [operation]: "hangs" });
-      const probe = runProbe({ ...app.world, probeLimits: { stepsMs: 60, sweepMs: 30, clearMs: 30 } });
+      const probe = runProbe({ ...app.world, probeLimits: { stepsMs: 1_500, sweepMs: 1_000, clearMs: 1_000 } });
       const { outcome, leftProbes } = await probe({
         open: await opener(app),
         leftProbes: ["x"],

@@ -53,9 +53,12 @@ describe("AllRuntimes", () => {
     const { image, all } = open();
     await all.start(runRequest({ runs: () => IMAGE }, "", { instanceId: "dep_2-app-1-c" }));
     const there = await image.list();
-    image.list = () => Bun.sleep(200).then(() => there);
+    const slow = Promise.withResolvers<typeof there>();
+    image.list = () => slow.promise;
     expect(await ids(all)).toEqual([]);
-    expect(await all.list({ all: true })).toEqual(there);
+    const listing = all.list({ all: true });
+    slow.resolve(there);
+    expect(await listing).toEqual(there);
     image.list = () => Promise.reject(new Failure("unavailable", "engine_away", "Cannot use Docker"));
     expect(await all.list({ all: true }).catch((error: Failure) => error.code)).toBe("engine_away");
     await image.remove("dep_2-app-1-c", { graceMs: 0 });

@@ -4,6 +4,7 @@ import { newId } from "../../domain/id.ts";
 import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import { eventually } from "../support/eventually.ts";
+import { randomInput } from "../support/random_input.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
@@ -63,6 +64,23 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
           expect(await world.deployments.get(deployment.id)).toEqual(taken);
         }
         expect(await world.deploymentQueue.take(lease(5))).toBeUndefined();
+      }),
+    );
+
+    test(
+      "isTaken() tells of what was taken of a project until it is given back, by whomever",
+      withWorld(async (world) => {
+        const { deploymentQueue, elsewhere } = world;
+        const [one, other] = [await aDeployment(world, queuedAt(1)), await aDeployment(world, queuedAt(2))];
+        expect(await deploymentQueue.isTaken(one.projectId)).toBe(false);
+        expect((await deploymentQueue.take(lease(3)))?.id).toBe(one.id);
+        expect(await elsewhere.deploymentQueue.isTaken(one.projectId)).toBe(true);
+        expect(await deploymentQueue.isTaken(other.projectId)).toBe(false);
+        await move(world.deployments, one.id, { status: "cancelled" });
+        expect(await deploymentQueue.isTaken(one.projectId)).toBe(true);
+        await deploymentQueue.release(one.id, "one");
+        expect(await deploymentQueue.isTaken(one.projectId)).toBe(false);
+        expect(await deploymentQueue.isTaken(newId("prj"))).toBe(false);
       }),
     );
 
@@ -367,6 +385,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
           owner: string,
           { queue, deployments }: { queue: DeploymentQueue; deployments: Deployments },
         ) {
+          const pauses = randomInput(`how long ${owner} works`);
           while (begun.length < made.length) {
             const taken = await queue.take({ ...lease(5, owner), maxBuilds: 3 });
             if (!taken) {
@@ -378,7 +397,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
             most = Math.max(most, running.size);
             begun.push(taken.id);
             await move(deployments, taken.id, { status: "building" });
-            await Bun.sleep(Math.random() * 3);
+            await Bun.sleep(pauses.fraction() * 3);
             running.delete(taken.projectId);
             await move(deployments, taken.id, { status: "ready" });
             await queue.release(taken.id, owner);

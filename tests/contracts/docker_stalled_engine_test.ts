@@ -3,10 +3,13 @@ import { createServer } from "node:net";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { ImageNames } from "../../adapters/docker/image_names.ts";
 import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
+import { eventually } from "../support/eventually.ts";
 import { endlessAnswer, scriptedEngine } from "../support/scripted_engine.ts";
 import { failureOf } from "./image_builder.ts";
 
-const SOON = { answerMs: 20 };
+const SOON = { answerMs: 1_000 };
+/** What is asked first has its time; what an engine is busy with is given up soon. */
+const BUSY_SOON = { answerMs: 20_000, longAnswerMs: 1_000 };
 const INSTALLATION = "test";
 const OWNER = { deploymentId: "dep_1", projectId: "prj_1", service: "app" };
 
@@ -19,7 +22,7 @@ describe("an engine that takes questions and does not answer", () => {
     await using world = await scriptedEngine((question) => {
       if (question === "GET /images/json") return Response.json([{ Id: "sha256:0", RepoTags: [name], Size: 1 }]);
       return question === "GET /containers/json" ? Response.json([]) : undefined;
-    }, SOON);
+    }, BUSY_SOON);
     const images = new DockerReleaseImages({ engine: world.engine, installation: INSTALLATION });
     expect((await failureOf(ask(images))).code).toBe("engine_away");
     expect(world.asked.at(-1)).toBeOneOf([`DELETE /images/${name}`, "POST /images/prune"]);
@@ -49,7 +52,10 @@ describe("an engine that takes questions and does not answer", () => {
     await using world = await scriptedEngine(() => response, { answerMs: 60_000 });
     const stop = new AbortController();
     const answer = world.engine.json("GET", "/info", { signal: stop.signal }).catch((error: unknown) => error);
-    await Bun.sleep(100);
+    await eventually(
+      async () => world.asked,
+      ({ length }) => length === 1,
+    );
     const reason = new Error("enough");
     stop.abort(reason);
     expect(await answer).toBe(reason);

@@ -49,6 +49,24 @@ export function domainsContract(
       for (const claim of claims) expect(await stored(claim)).toEqual(claim);
     });
 
+    test("ofProjects() gives every name of some projects, however many, newest first, and no other", async () => {
+      const [one, other] = [await aPlace(), await aPlace()];
+      await aClaim();
+      const claims = [];
+      for (let index = 0; index < 120; index++) claims.push(await aClaim({ ...one, createdAt: minutes(index) }));
+      claims.push(await aClaim({ ...other, createdAt: minutes(200) }));
+      const named = await world().domains.ofProjects([one.projectId, other.projectId, newId("prj")]);
+      const added = named.filter(({ type }) => type !== "free");
+      expect(added.map(({ id }) => id)).toEqual(claims.map(({ id }) => id).toReversed());
+      // Each project has its own free name too.
+      expect(named).toHaveLength(claims.length + 2);
+      expect(await world().domains.ofProjects([])).toEqual([]);
+      expect((await world().domains.ofProjects([other.projectId])).map(({ projectId }) => projectId)).toEqual([
+        other.projectId,
+        other.projectId,
+      ]);
+    });
+
     test("find(), verified() and remove() do not reach another organization's name", async () => {
       const claim = await aClaim();
       const { organizationId: other } = await aPlace();

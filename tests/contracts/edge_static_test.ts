@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openStatic } from "../../adapters/edge/static_file.ts";
+import { randomInput } from "../support/random_input.ts";
 import { rawConnection } from "../support/raw_http.ts";
 import { runningEdge, type RunningEdge } from "../support/running_edge.ts";
 
@@ -227,8 +228,7 @@ describe("EdgeServer serves a folder", () => {
   });
 
   test("with files of any size, also while the client reads slowly", async () => {
-    const large = Buffer.alloc(30_000_000);
-    for (let from = 0; from < large.length; from += 65_536) crypto.getRandomValues(large.subarray(from, from + 65_536));
+    const large = randomInput("a large file").bytes(30_000_000);
     await writeFile(join(folder, "site/large.bin"), large);
     using client = await rawConnection(edge.port, "GET /large.bin HTTP/1.1\r\nHost: site.test\r\n\r\n");
     client.socket.pause();

@@ -20,6 +20,12 @@ export interface ImageRegistryForContract extends AsyncDisposable {
   hanging(name: string): void | Promise<void>;
   /** Makes an image of the installation. */
   make(owner: ImageOwner): Promise<string>;
+  /** Pulls an image as somebody else who uses the engine. */
+  pullByHand(name: string): Promise<void>;
+  /** Tells whether an image is on the engine. */
+  isThere(image: string): Promise<boolean>;
+  /** Runs an image until it is disposed. */
+  use(image: string): Promise<AsyncDisposable>;
 }
 
 /** A request that notes what is printed. */
@@ -115,6 +121,44 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       await world.registry.fetch({ ...request, pull: "always" });
       const kept = (await world.images.list()).filter((each) => each.deploymentId === request.owner.deploymentId);
       expect(kept.map((each) => each.image)).toEqual([image]);
+    });
+
+    test("fetch() leaves an image whose name went to a newer one to trim(), once no deployment has it and nothing runs it", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      const [former, latter] = [pullRequest(reference), pullRequest(reference, { pull: "always" })];
+      const first = await world.push(reference);
+      await world.registry.fetch(former);
+      const second = await world.push(reference);
+      await world.registry.fetch(latter);
+      await world.images.trim(10 ** 12);
+      expect(await world.images.find(former.owner.deploymentId, "db")).toMatchObject({ image: first });
+      const running = await world.use(first);
+      await world.images.remove(former.owner.deploymentId);
+      await world.images.trim(10 ** 12);
+      expect(await world.isThere(first)).toBe(true);
+      await running[Symbol.asyncDispose]();
+      await world.images.remove(former.owner.deploymentId);
+      await world.images.trim(10 ** 12);
+      expect(await world.isThere(first)).toBe(false);
+      await world.images.remove(latter.owner.deploymentId);
+      await world.images.trim(10 ** 12);
+      // It still has the name that everybody knows it by.
+      expect(await world.isThere(second)).toBe(true);
+    });
+
+    test("fetch() leaves an image that somebody else brought alone, also when it takes its name away", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      const first = await world.push(reference);
+      await world.pullByHand(reference);
+      const former = pullRequest(reference);
+      expect((await world.registry.fetch(former)).image).toBe(first);
+      await world.push(reference);
+      await world.registry.fetch(pullRequest(reference, { pull: "always" }));
+      await world.images.remove(former.owner.deploymentId);
+      await world.images.trim(10 ** 12);
+      expect(await world.isThere(first)).toBe(true);
     });
 
     test("fetch() never pulls what is not to be pulled", async () => {

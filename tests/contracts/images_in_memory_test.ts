@@ -60,14 +60,7 @@ releaseImagesContract("memory", async () => {
       return image;
     },
     isThere: async (image) => own.images.has(image),
-    async use(image) {
-      own.images.inUse.add(image);
-      return {
-        async [Symbol.asyncDispose]() {
-          own.images.inUse.delete(image);
-        },
-      };
-    },
+    use: own.use,
     async [Symbol.asyncDispose]() {},
   };
 });
@@ -80,6 +73,14 @@ function installation() {
     async make(ids: ImageOwner, files: Readonly<Record<string, string>> = {}) {
       builder.otherwise = { files };
       return (await builder.build(imageRequest({ folder, dockerfile: { text: "" } }, ids))).image;
+    },
+    async use(image: string) {
+      images.inUse.add(image);
+      return {
+        async [Symbol.asyncDispose]() {
+          images.inUse.delete(image);
+        },
+      };
     },
   };
 }
@@ -106,10 +107,17 @@ imageRegistryContract("memory", async () => {
     },
     host: "registry.test",
     make: own.make,
+    async pullByHand(name) {
+      own.images.named.set(name, registry.known.get(name)!.image);
+    },
+    isThere: async (image) => own.images.has(image),
+    use: own.use,
     async [Symbol.asyncDispose]() {},
   };
 });
 
+let lastDigest = 0;
+
 function digest(): string {
-  return `sha256:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex")}`;
+  return `sha256:${(++lastDigest).toString(16).padStart(64, "0")}`;
 }

@@ -128,5 +128,41 @@ export function liveReleasesContract(
       await liveReleases.announce(keys[0]!);
       expect(told).toHaveLength(before);
     });
+
+    test("followed() waits for what every process does about what was announced, and no longer than told", async () => {
+      const { liveReleases, elsewhere } = world();
+      const key = newId("prj");
+      const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let isDone = false;
+      const stop = elsewhere.liveReleases.onChange(async (announced) => {
+        if (announced !== key) return;
+        begun.resolve();
+        await gate.promise;
+        isDone = true;
+      });
+      // A process that begins to listen may miss what is said at that moment.
+      const announcing = eventually(
+        async () => {
+          await liveReleases.announce(key);
+          return Promise.race([begun.promise.then(() => true), Bun.sleep(100).then(() => false)]);
+        },
+        (heard) => heard,
+      );
+      expect(await announcing).toBe(true);
+      expect(await liveReleases.followed(1)).toBe(false);
+      const following = liveReleases.followed(60_000).then((all) => [all, isDone]);
+      gate.resolve();
+      expect(await following).toEqual([true, true]);
+      stop();
+      expect(await liveReleases.followed(60_000)).toBe(true);
+    });
+
+    test("followed() does not wait for what failed", async () => {
+      const { liveReleases, elsewhere } = world();
+      const stop = elsewhere.liveReleases.onChange(() => Promise.reject(new Error("no")));
+      await liveReleases.announce(newId("prj"));
+      expect(await liveReleases.followed(60_000)).toBe(true);
+      stop();
+    });
   });
 }

@@ -146,6 +146,7 @@ describe("PostgreSQL stores", () => {
       ["deploymentQueue.renew", () => world.deploymentQueue.renew(deployment.id, lease)],
       ["servers.list", () => world.servers.list(organizationId, {}, page)],
       ["domains.list", () => world.domains.list(organizationId, {}, page)],
+      ["domains.ofProjects", () => world.domains.ofProjects([project.id, "x"])],
       ["members.list", () => world.members.list(organizationId, page)],
       ["tokens.list", () => world.tokens.list({ organizationId, userId }, page)],
       ["invitations.list", () => world.invitations.list(organizationId, START, page)],

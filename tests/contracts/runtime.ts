@@ -64,12 +64,13 @@ export async function answerOf({ host, port }: Pick<Instance, "host" | "port">):
   );
 }
 
-/** Resolves to the instance once it stands so, or to how it stood after a while: to give up a crash-loop takes some starts. */
-export async function whenStatus(runtime: Pick<Runtime, "find">, instanceId: string, status: Instance["status"]) {
-  for (const until = Date.now() + 40_000; ; await Bun.sleep(20)) {
-    const instance = await runtime.find(instanceId);
-    if (instance?.status === status || Date.now() > until) return instance;
-  }
+/** Resolves to the instance once it stands so: to give up a crash-loop takes some starts. */
+export function whenStatus(runtime: Pick<Runtime, "find">, instanceId: string, status: Instance["status"]) {
+  return eventually(
+    () => runtime.find(instanceId),
+    (instance) => instance?.status === status,
+    40_000,
+  );
 }
 
 /** What every `Runtime` adapter promises; at once where each world is one of its own and starts take long. */

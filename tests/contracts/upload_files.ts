@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { Failure } from "../../domain/failure.ts";
 import type { UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
 import { hostileArchives } from "../support/hostile_archives.ts";
+import { randomInput } from "../support/random_input.ts";
 import { file, folder, link, pax, streamOf, tar, type TarFixture, tarGz } from "../support/tar_archive.ts";
 
 /** An adapter to try, with what has to be put away afterwards. */
@@ -278,7 +279,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
     });
 
     test("receive() says that an upload broke off", async () => {
-      const bytes = tarGz([file("a", crypto.getRandomValues(new Uint8Array(60_000)))]);
+      const bytes = tarGz([file("a", randomInput("an upload").bytes(60_000))]);
       const id = newId();
       let pulls = 0;
       const broken = new ReadableStream<Uint8Array>({
@@ -296,7 +297,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       const id = newId();
       const abort = new AbortController();
       const cancelled = Promise.withResolvers<unknown>();
-      const bytes = tarGz([file("a", crypto.getRandomValues(new Uint8Array(60_000)))]);
+      const bytes = tarGz([file("a", randomInput("an upload").bytes(60_000))]);
       let pulls = 0;
       const stalled = new ReadableStream<Uint8Array>(
         {
@@ -349,7 +350,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
 
     test("receive() cancels the rest of an upload that it refuses", async () => {
       const cancelled = Promise.withResolvers<unknown>();
-      const bytes = tarGz([file("../evil"), file("rest", crypto.getRandomValues(new Uint8Array(200_000)))]);
+      const bytes = tarGz([file("../evil"), file("rest", randomInput("a hostile upload").bytes(200_000))]);
       const endless = new ReadableStream<Uint8Array>({
         start: (controller) => controller.enqueue(bytes),
         cancel: (reason) => cancelled.resolve(reason),

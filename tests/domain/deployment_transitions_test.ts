@@ -8,6 +8,7 @@ import {
   isRunning,
   isSettled,
   occupies,
+  workDurationMs,
 } from "../../domain/deployment/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
 import { deploymentOf, minutes } from "../support/store_builders.ts";
@@ -103,6 +104,18 @@ describe("happen()", () => {
     expect([built.startedAt, built.builtAt, built.finishedAt]).toEqual([minutes(1), minutes(2), null]);
     expect([ready.startedAt, ready.builtAt, ready.finishedAt]).toEqual([minutes(1), minutes(2), minutes(3)]);
     expect(happen(standing("queued"), "cancelled", { at: minutes(4) }).finishedAt).toEqual(minutes(4));
+  });
+
+  test("lets a wait for a decision not count as work", () => {
+    const started = standing("deploying", { startedAt: minutes(1) });
+    const held = happen(started, "partly_healthy", { at: minutes(3) });
+    expect(workDurationMs(held)).toBe(120_000);
+    for (const what of ["kept", "rejected"] as const) {
+      const decided = happen(held, what, { at: minutes(500) });
+      expect([decided.finishedAt, workDurationMs(decided)]).toEqual([minutes(500), 120_000]);
+    }
+    expect(workDurationMs(happen(started, "healthy", { at: minutes(4) }))).toBe(180_000);
+    expect([workDurationMs(started), workDurationMs(standing("queued"))]).toEqual([null, null]);
   });
 
   test("keeps an open prompt while the build goes on, and closes it when the build is over", () => {

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { randomInput } from "../support/random_input.ts";
 import { RunningProgram, SlipwayProcess } from "../support/slipway_process.ts";
 
 setDefaultTimeout(240_000);
@@ -67,13 +68,14 @@ test("a feed cut 200 times at random and resumed, over a restart of the server, 
   const seen: string[] = [];
   let cuts = 0;
   let ended = false;
+  const lengths = randomInput("cuts of a feed");
   while (!ended) {
     const cut = new AbortController();
     const opened = await open(project, id, lastOf(seen), cut.signal).catch(() => undefined);
     if (opened?.status === 204) ended = true;
     else if (opened?.status === 200 && opened.body) {
       // The last cuts go through what is left, however much that is.
-      const limit = cuts < CUTS ? 1 + Math.floor(Math.random() * 30) : Number.POSITIVE_INFINITY;
+      const limit = cuts < CUTS ? 1 + lengths.below(30) : Number.POSITIVE_INFINITY;
       const some = await frames(opened.body, limit);
       seen.push(...some);
       ended = some.some((frame) => frame.includes("event: end"));

@@ -52,7 +52,7 @@ test("100 deployments of 20 projects by two servers, one killed in the middle: e
   );
   const all = made.flatMap((ids, index) => ids.map((id) => ({ id, project: projects[index]!.on(b) })));
   const statuses = () => Promise.all(all.map(async ({ id, project }) => (await project.get(id)).status as string));
-  while ((await statuses()).filter((status) => status === "ready").length < 30) await Bun.sleep(100);
+  await eventually(statuses, (seen) => seen.filter((status) => status === "ready").length >= 30, 120_000);
   await a.kill();
   const running = (await statuses()).map((status) => status === "building" || status === "deploying");
   expect(running).toContain(true);

@@ -7,6 +7,7 @@ import { processesOn } from "../../adapters/embedded_postgres/leftover_processes
 import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
 import { Failure } from "../../domain/failure.ts";
 import { embeddedPostgres } from "../support/embedded_postgres.ts";
+import { eventually } from "../support/eventually.ts";
 import { query } from "../support/query.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -74,9 +75,10 @@ async function spawnOwner(folder: string, { base = root, before = [] as string[]
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await condition()); await Bun.sleep(20)) {
-    if (Date.now() > end) throw new Error("The awaited state did not come");
-  }
+  await eventually(
+    async () => condition(),
+    (holds) => holds,
+  );
 }
 
 async function postmasterOf(folder: string): Promise<number> {

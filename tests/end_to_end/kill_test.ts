@@ -9,6 +9,7 @@ import { newToken } from "../../domain/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
 import { query } from "../support/query.ts";
+import { randomInput } from "../support/random_input.ts";
 import { commandLine, commandOutcome, printedToken, SlipwayProcess } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
@@ -36,9 +37,10 @@ async function seed(slipway: SlipwayProcess) {
 /** Starts a server over and over and kills each at a moment of its own; then one may live, and is the installation's only beginning. */
 async function survives(slipway: SlipwayProcess, longestMs: number): Promise<void> {
   const shown: string[] = [];
+  const moment = randomInput(`kill within ${longestMs} ms`);
   for (let round = 0; round < 6; round++) {
     const program = slipway.launch();
-    await Bun.sleep(Math.random() * longestMs);
+    await Bun.sleep(moment.fraction() * longestMs);
     await slipway.kill();
     const token = printedToken(program.stdout);
     if (token) shown.push(token);
@@ -91,7 +93,7 @@ describe("killed with SIGKILL", () => {
     await using database = await testDatabase();
     await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
     const intact = await seed(slipway);
-    const archive = tarGz([file("index.html", crypto.getRandomValues(new Uint8Array(400_000)))]);
+    const archive = tarGz([file("index.html", randomInput("an upload to a killed server").bytes(400_000))]);
     const [sentAgain, given] = [await halfUpload(slipway, archive), await halfUpload(slipway, archive)];
     await slipway.kill();
     for (const { request } of [sentAgain, given]) request.cut();
@@ -166,9 +168,10 @@ describe("killed with SIGKILL", () => {
     const writer = (async () => {
       for (let turn = 0; !writing.signal.aborted; turn++) await write([`BUSY_${turn % 30}`, `KEPT_${turn % 300}`]);
     })();
+    const moment = randomInput("kill a rotation");
     for (let round = 0; round < 6; round++) {
       await using rotation = commandLine(["rotate-key"], slipway.settings);
-      await Promise.race([rotation.ended, Bun.sleep(200 + Math.random() * 600)]);
+      await Promise.race([rotation.ended, Bun.sleep(200 + moment.fraction() * 600)]);
     }
     let finished = await commandOutcome(["rotate-key"], slipway.settings);
     // One that was killed while it wrote the key file keeps others out for ten seconds.

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createGzip } from "node:zlib";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest, type RawAnswer } from "../support/http_client.ts";
+import { randomInput } from "../support/random_input.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
 import { file, tarEntry, tarGz } from "../support/tar_archive.ts";
 import { type TestDatabase, testDatabase } from "../support/test_database.ts";
@@ -19,11 +20,11 @@ async function* largeArchive(megabytes: number): AsyncGenerator<Uint8Array> {
   const header = tarEntry({ name: "large.bin", size: megabytes * MB });
   async function* content() {
     yield header;
-    const block = new Uint8Array(MB);
-    for (let at = 0; at < block.length; at += 65_536) crypto.getRandomValues(block.subarray(at, at + 65_536));
+    const noise = randomInput("a large archive");
+    const block = noise.bytes(MB);
     for (let count = 0; count < megabytes; count++) {
       // Each block differs from the one before, at little cost.
-      crypto.getRandomValues(block.subarray((count % 16) * 65_536, ((count % 16) + 1) * 65_536));
+      noise.fill(block.subarray((count % 16) * 65_536, ((count % 16) + 1) * 65_536));
       yield block.slice();
     }
     yield new Uint8Array(1_024);
@@ -46,7 +47,7 @@ interface Sending {
 }
 
 function randomFolder(size: number): Uint8Array {
-  return tarGz([file("index.html", crypto.getRandomValues(new Uint8Array(size)))]);
+  return tarGz([file("index.html", randomInput("a folder").bytes(size))]);
 }
 
 /** The memory that a process holds, in MB. */

@@ -10,6 +10,7 @@ import { newToken } from "../../domain/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
 import { query } from "../support/query.ts";
+import { randomInput } from "../support/random_input.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { postgresOn, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
@@ -59,7 +60,7 @@ async function halfUpload(slipway: SlipwayProcess) {
   const { address, owner } = slipway;
   const session = await slipway.call("POST", "/api/projects/folder/session", { token: owner, body: {} });
   const id = session.body.sessionId as string;
-  const archive = tarGz([file("index.html", crypto.getRandomValues(new Uint8Array(300_000)))]);
+  const archive = tarGz([file("index.html", randomInput("half an upload").bytes(300_000))]);
   const request = await OpenRequest.open(address, { path: `/api/projects/folder/upload/${id}`, token: owner });
   await request.write(archive.subarray(0, 150_000));
   const home = join(slipway.folder, "uploads", id);

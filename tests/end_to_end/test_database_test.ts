@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
+import { eventually } from "../support/eventually.ts";
 import { query } from "../support/query.ts";
 import { testDatabase } from "../support/test_database.ts";
 
@@ -58,7 +59,8 @@ test("testDatabase() leaves neither a process nor a file when its process is kil
   expect(existsSync(folder)).toBe(true);
   child.kill("SIGKILL");
   await child.exited;
-  const end = Date.now() + 20_000;
-  while ((existsSync(folder) || existsSync(`/proc/${backend}/cwd`)) && Date.now() < end) await Bun.sleep(20);
-  expect([existsSync(folder), existsSync(`/proc/${backend}/cwd`)]).toEqual([false, false]);
+  await eventually(
+    async () => [folder, `/proc/${backend}/cwd`].filter((path) => existsSync(path)),
+    ({ length }) => length === 0,
+  );
 });

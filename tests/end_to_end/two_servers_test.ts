@@ -7,6 +7,7 @@ import { browser, login, member, ownerSession } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
 import { query } from "../support/query.ts";
+import { randomInput } from "../support/random_input.ts";
 import { commandOutcome, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
@@ -161,11 +162,9 @@ describe("two servers on one database", () => {
     const id = opened.body.sessionId as string;
     const path = `/api/projects/folder/upload/${id}`;
     const home = join(servers.data, "uploads", id);
-    const [slow, quick] = [50_000, 60_000].map((size) => crypto.getRandomValues(new Uint8Array(size)));
-    const archive = tarGz([
-      file("large.bin", crypto.getRandomValues(new Uint8Array(900_000))),
-      file("index.html", slow),
-    ]);
+    const noise = randomInput("uploads to two servers");
+    const [slow, quick] = [50_000, 60_000].map((size) => noise.bytes(size));
+    const archive = tarGz([file("large.bin", noise.bytes(900_000)), file("index.html", slow)]);
     using request = await OpenRequest.open(servers.a.address, { path, token });
     await request.write(archive.subarray(0, 500_000));
     await eventually(

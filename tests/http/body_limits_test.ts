@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Listener, listen } from "../../listen.ts";
 import { memoryApp, type TestApp } from "../support/app.ts";
 import { OpenRequest, type RequestHead } from "../support/http_client.ts";
+import { randomInput } from "../support/random_input.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 
 const LIMIT = 20_000;
-const NOISE = tarGz([file("noise", crypto.getRandomValues(new Uint8Array(3 * LIMIT)))]);
+const NOISE = tarGz([file("noise", randomInput("body limits").bytes(3 * LIMIT))]);
 
 let app: TestApp;
 let listener: Listener;

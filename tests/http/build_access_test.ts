@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { member } from "../support/app.ts";
 import { deployingApp } from "../support/deploying_app.ts";
 import { REPOSITORY } from "../support/engine_scene.ts";
+import { eventually } from "../support/eventually.ts";
 
 describe("POST /api/deployments/build/access", () => {
   test("deploys an uploaded folder, once", async () => {
@@ -59,10 +60,12 @@ describe("POST /api/deployments/build/access", () => {
       const wish = { projectId, environment: "preview", requireApproval: true, start: true };
       const { body } = await app.post(path, wish);
       const id = body.deployment_id ?? body.data.deployment_id;
-      let prompt: { promptId: string; actions: { id: string }[] } | null = null;
-      while (!prompt) prompt = (await app.get(`/${id}/build`)).body.data.prompt;
-      expect(prompt.actions.map((action) => action.id)).toEqual(["approve", "reject"]);
-      const { promptId } = prompt;
+      const { promptId, actions } = await eventually(
+        async (): Promise<{ promptId: string; actions: { id: string }[] }> =>
+          (await app.get(`/${id}/build`)).body.data.prompt,
+        Boolean,
+      );
+      expect(actions.map((action) => action.id)).toEqual(["approve", "reject"]);
       const wrong = await app.post(`/${id}/build/respond`, { promptId, action: "maybe" });
       expect([wrong.status, wrong.body.details[0].path]).toEqual([400, "action"]);
       const right = await app.post(`/${id}/build/respond`, { promptId, action: "approve" });

@@ -19,6 +19,16 @@ async function scene() {
   return { app, projectId, first, held, removeProject };
 }
 
+test.each(["keep", "reject"])("what %s waits for does not count as the time that a deployment took", async (word) => {
+  const { app, held } = await scene();
+  await using _ = app;
+  const { durationMs, finishedAt } = (await app.get(`/${held}`)).body.data;
+  app.world.clock.advance(3_600_000);
+  const decided = (await app.post(`/${held}/${word}`)).body.deployment;
+  expect(decided.durationMs).toBe(durationMs);
+  expect(Date.parse(decided.finishedAt) - Date.parse(finishedAt)).toBeGreaterThanOrEqual(3_600_000);
+});
+
 describe("decisions that meet", () => {
   test.each([
     ["keep", "keep"],

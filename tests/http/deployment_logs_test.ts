@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
 import { BUILD, START } from "../support/engine_scene.ts";
+import { eventually } from "../support/eventually.ts";
 
 const LINES = Array.from({ length: 50 }, (_, index) => `line ${index + 1}`);
 
@@ -55,7 +56,7 @@ describe("GET /api/deployments/:id/logs", () => {
     const id = await app.deploy(await app.project());
     const messages = async () =>
       (await app.get(`/${id}/logs`)).body.data.map(({ message }: Line) => message) as string[];
-    while (!(await messages()).includes("compiling")) await Bun.sleep(5);
+    await eventually(messages, (lines) => lines.includes("compiling"));
     expect((await app.get(`/${id}`)).body.data.status).toBe("building");
     await app.post(`/${id}/cancel`);
   });

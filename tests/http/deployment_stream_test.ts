@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { browser, member } from "../support/app.ts";
 import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
 import { BUILD } from "../support/engine_scene.ts";
+import { eventually } from "../support/eventually.ts";
 
 type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
@@ -43,7 +44,10 @@ async function readToEnd(reader: Reader): Promise<void> {
 async function building(app: DeployingApp): Promise<string> {
   app.world.builder.scripts.set(BUILD, { prints: ["compiling"], hangs: true });
   const id = await app.deploy(await app.project());
-  while (!(await app.world.deployments.get(id))!.steps.some(({ name }) => name === "build")) await Bun.sleep(1);
+  await eventually(
+    () => app.world.deployments.get(id),
+    (deployment) => deployment!.steps.some(({ name }) => name === "build"),
+  );
   return id;
 }
 
@@ -130,11 +134,11 @@ describe("GET /api/deployments/:id/stream", () => {
       void reader.read().catch(() => {});
       readers.push(reader);
     }
-    while (following.size < 2) await Bun.sleep(1);
+    const followers = async () => following.size;
+    await eventually(followers, (count) => count === 2);
     await readers[0]!.cancel();
     left.abort();
-    while (following.size > 0) await Bun.sleep(1);
-    expect(following.size).toBe(0);
+    await eventually(followers, (count) => count === 0);
     await app.post(`/${id}/cancel`);
   });
 
@@ -184,4 +188,4 @@ test("open feeds end within 5 seconds of revocation, logout, removal, and lost g
   const pending = await Promise.race([stays.read().then(() => "told"), Bun.sleep(50).then(() => "silent")]);
   expect(pending).toBe("silent");
   await app.post(`/${id}/cancel`);
-}, 8_000);
+});

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { member } from "../support/app.ts";
 import { deployingApp } from "../support/deploying_app.ts";
 import { BUILD, REPOSITORY } from "../support/engine_scene.ts";
+import { eventually } from "../support/eventually.ts";
 
 const FIELDS =
   "active artifactAvailable branch buildMs builtAt commitMessage commitSha createdAt decision durationMs environment error finishedAt framework id organizationId pinned projectId queuedAt redeployOf rollbackOf services startedAt status trigger url urls version waitingFor".split(
@@ -106,8 +107,7 @@ describe("GET /api/deployments", () => {
     const projectId = await app.project();
     const [first, second] = [await app.deploy(projectId), await app.deploy(projectId)];
     const waiting = async () => (await app.get(`/${second}`)).body.data.waitingFor;
-    while (!(await waiting())) await Bun.sleep(1);
-    expect(await waiting()).toBe(first);
+    expect(await eventually(waiting, Boolean)).toBe(first);
     app.world.builder.scripts.clear();
     await app.post(`/${first}/cancel`);
     await app.settled(second);

@@ -79,10 +79,15 @@ describe("a sender that goes away", () => {
   let app: TestApp;
   let listener: Listener;
   let organizationId: string;
+  let identified = 0;
 
   beforeAll(async () => {
-    app = await memoryApp({}, ({ projects }) => ({
+    app = await memoryApp({}, ({ identities, projects }) => ({
       projects: intercepted(projects, "list", (goOn) => Bun.sleep(50).then(goOn)),
+      identities: intercepted(identities, "find", (goOn) => {
+        identified++;
+        return goOn();
+      }),
     }));
     listener = listen({ host: "127.0.0.1", port: 0 });
     listener.serve(app.handle);
@@ -121,9 +126,14 @@ describe("a sender that goes away", () => {
 
   test("in the middle of a JSON body too, and nothing of it counts as a failure of the service", async () => {
     const headers = { "content-type": "application/json", "x-request-id": "half-a-body" };
+    const before = identified;
     using request = await open({ path: "/api/projects", length: 5_000, headers });
     await request.write(Buffer.from('{"name":'));
-    await Bun.sleep(20);
+    // Next the body is read.
+    await eventually(
+      async () => identified,
+      (count) => count > before,
+    );
     request.cut();
     expect(await lineOf("half-a-body")).toMatchObject({ level: "info", status: 499 });
     expect(lines(app).filter(({ level }) => level !== "info")).toEqual([]);

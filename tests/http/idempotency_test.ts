@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { type Call, member, memoryApp, type TestApp } from "../support/app.ts";
 import { failing } from "../support/failing.ts";
+import { eventually } from "../support/eventually.ts";
 import { intercepted } from "../support/intercepted.ts";
+import { randomInput } from "../support/random_input.ts";
 import { file, streamOf, tarGz } from "../support/tar_archive.ts";
 
 const DAY = 24 * 3_600_000;
@@ -133,7 +135,10 @@ describe("at the same time", () => {
       }),
     }));
     const first = create(app);
-    await Bun.sleep(1);
+    await eventually(
+      async () => calls,
+      (count) => count === 1,
+    );
     app.world.clock.advance(15_000);
     const second = await create(app);
     expect(second.status).toBe(201);
@@ -233,15 +238,9 @@ async function session() {
 }
 
 describe("an upload with a key", () => {
-  const good = tarGz([
-    file("index.html", "<h1>Hi</h1>"),
-    file("big.bin", crypto.getRandomValues(new Uint8Array(60_000))),
-  ]);
-  const hostile = tarGz([
-    file("a", "a"),
-    file("../evil"),
-    file("big.bin", crypto.getRandomValues(new Uint8Array(60_000))),
-  ]);
+  const noise = randomInput("uploads with a key");
+  const good = tarGz([file("index.html", "<h1>Hi</h1>"), file("big.bin", noise.bytes(60_000))]);
+  const hostile = tarGz([file("a", "a"), file("../evil"), file("big.bin", noise.bytes(60_000))]);
 
   test("replays for the same bytes, however they are cut, and answers 409 to others", async () => {
     const { upload } = await session();

@@ -31,7 +31,10 @@ const FULL = {
   rootDirectory: "apps/web",
   port: 3000,
   projectType: "services",
-  services: [{ name: "web", image: "nginx:1", ports: ["80", 443], environment: { A: "b" }, dependsOn: ["db"] }],
+  services: [
+    { name: "web", image: "nginx:1", ports: ["80", 443], environment: { A: "b" }, dependsOn: ["db"] },
+    { name: "db", image: "postgres:18" },
+  ],
   publicEndpoints: [{ port: "80", targetPath: "/", domain: "web", domainType: "free", service: "web" }],
   rollbackWindow: 3,
   healthPath: "/up",

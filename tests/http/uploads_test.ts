@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Call, member, memoryApp } from "../support/app.ts";
 import { hostileArchives } from "../support/hostile_archives.ts";
+import { randomInput } from "../support/random_input.ts";
 import { file, streamOf, tarGz } from "../support/tar_archive.ts";
 
 const HOUR = 3_600_000;
@@ -128,7 +129,7 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
 
   test("answers 413 beyond the limits: announced, sent, or unpacked", async () => {
     const { id, send, app } = await scene({ uploadMaxBytes: 20_000 });
-    const noise = tarGz([file("noise", crypto.getRandomValues(new Uint8Array(30_000)))]);
+    const noise = tarGz([file("noise", randomInput("uploads beyond the limits").bytes(30_000))]);
     const answers = [
       await send(id, GOOD, { headers: { "content-length": "20001" } }),
       await send(id, noise),

@@ -136,6 +136,7 @@ function deaf({ memory: { deploymentQueue } }: EngineScene) {
     overdue: async () => [],
     renew: () => new Promise<never>(() => {}),
     release: () => new Promise<never>(() => {}),
+    isTaken: deploymentQueue.isTaken.bind(deploymentQueue),
     onWork: () => () => {},
     announce: async () => {},
   };

@@ -13,6 +13,8 @@ import { BASE, dockerImages, type Tree, writtenTree } from "../support/docker_im
 import { DOCKER_HOST } from "../support/docker_world.ts";
 import { engineGate } from "../support/engine_gate.ts";
 import { IGNORE_CASES, IGNORE_TREE } from "../support/ignore_cases.ts";
+import { randomInput } from "../support/random_input.ts";
+import { uniqueNumber } from "../support/unique_number.ts";
 
 const signal = new AbortController().signal;
 
@@ -121,7 +123,7 @@ describe("what a build is given", () => {
 
   test("is only what changed since the build before, in a folder of its own too, and only what is copied", async () => {
     await using world = await dockerImages();
-    const big = crypto.getRandomValues(new Uint8Array(60_000));
+    const big = randomInput("a large file of a build").bytes(60_000);
     const build = async (tree: Tree, copied: string) => {
       const text = `FROM ${BASE}\nCOPY ${copied} /given/\nRUN cd /given; find . -type f | sort | xargs sha256sum\n`;
       const request = imageRequest(
@@ -276,7 +278,7 @@ describe("a build", () => {
 
   test.each(["buildkit", "classic"] as const)("that is aborted runs no more when it rejects: %s", async (builder) => {
     await using world = await dockerImages({ builder });
-    const marker = `${10_000_000 + Math.floor(Math.random() * 1e7)}`;
+    const marker = `${uniqueNumber()}`;
     const running = async () => (await run(["pgrep", "-f", `sleep ${marker}`])).output.trim();
     const text = `FROM ${BASE}\nRUN trap '' TERM; (sleep ${marker}) & echo begun; sleep ${marker}\n`;
     const stop = new AbortController();

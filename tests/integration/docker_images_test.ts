@@ -10,7 +10,6 @@ import { run } from "../support/command.ts";
 import { BASE, dockerImages } from "../support/docker_images.ts";
 import { tinyImage } from "../support/docker_world.ts";
 import { OwnEngine } from "../support/own_engine.ts";
-import { TEST_LABEL } from "../support/test_leftovers.ts";
 
 const away = new DockerImageBuilder({ engine: new EngineApi("unix:///no/such/docker.sock"), installation: "none" });
 
@@ -46,14 +45,7 @@ releaseImagesContract("Docker", async () => {
     elsewhere,
     isThere: own.isThere,
     bring: () => tinyImage(),
-    async use(image) {
-      const { output } = await run(["docker", "create", "--label", `${TEST_LABEL}=1`, image, "sleep"]);
-      return {
-        async [Symbol.asyncDispose]() {
-          await run(["docker", "rm", "--force", output.trim()]);
-        },
-      };
-    },
+    use: own.use,
     async [Symbol.asyncDispose]() {
       await own[Symbol.asyncDispose]();
       await elsewhere[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@ import { type DockerServices, dockerServices } from "../support/docker_services.
 import { eventually } from "../support/eventually.ts";
 import { type EngineQuestion, faultyEngine } from "../support/faulty_engine.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
+import { uniqueNumber } from "../support/unique_number.ts";
 import { answerOf, whenStatus } from "../contracts/runtime.ts";
 import { serviceRequest } from "../contracts/service_runtime.ts";
 
@@ -204,7 +205,7 @@ test.concurrent("a container that an earlier version made is understood, keeps i
     "slipway.one-shot": "false",
   };
   const network = `${prefix}prj_1`;
-  const subnet = ["--subnet", `10.240.${Math.floor(Math.random() * 256)}.0/24`];
+  const subnet = ["--subnet", `10.240.${uniqueNumber() % 256}.0/24`];
   await world.docker("network", "create", ...subnet, ...labelWords(labels), network);
   const program = ["sh", "-c", "mkdir /tmp/w; echo earlier >/tmp/w/index.html; exec httpd -f -p 3000 -h /tmp/w"];
   const published = ["--publish", "127.0.0.1:29871:3000", "--restart", "unless-stopped"];

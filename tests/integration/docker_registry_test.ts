@@ -4,6 +4,7 @@ import { DockerImageRegistry } from "../../adapters/docker/image_registry.ts";
 import { newId } from "../../domain/id.ts";
 import { failureOf, imageRequest } from "../contracts/image_builder.ts";
 import { imageRegistryContract, pullRequest } from "../contracts/image_registry.ts";
+import { run } from "../support/command.ts";
 import { type DockerImages, dockerImages } from "../support/docker_images.ts";
 import { DOCKER_HOST, tinyImage } from "../support/docker_world.ts";
 import { engineGate } from "../support/engine_gate.ts";
@@ -30,6 +31,12 @@ imageRegistryContract("Docker", async () => {
     gone: () => own.gate.shut(),
     hanging: () => own.gate.freeze(),
     make: (owner) => world.make(owner, { "/file": crypto.randomUUID() }),
+    async pullByHand(name) {
+      const { ok, lastLine } = await run(["docker", "pull", "--quiet", name]);
+      if (!ok) throw new Error(`docker pull: ${lastLine}`);
+    },
+    isThere: world.isThere,
+    use: world.use,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 });

@@ -9,6 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/processes_with.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
 import { answerOf, runRequest, runtimeContract, whenStatus } from "../contracts/runtime.ts";
+import { uniqueNumber } from "../support/unique_number.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);
@@ -276,7 +277,7 @@ describe("DockerRuntime: how a program ends", () => {
 
   test.concurrent("remove() leaves no child behind, of one that is paused and ignores signals too, and takes two servers at once", async () => {
     await using world = await dockerWorld();
-    const seconds = `9${Math.floor(Math.random() * 100_000_000)}`;
+    const seconds = `${uniqueNumber()}`;
     const command = [
       "trap '' TERM",
       `sleep ${seconds} &`,

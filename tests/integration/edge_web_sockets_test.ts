@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ServerWebSocket } from "bun";
 import { eventually } from "../support/eventually.ts";
+import { randomInput } from "../support/random_input.ts";
 import { rawApp, rawConnection } from "../support/raw_http.ts";
 import { at, runningEdge, type RunningEdge } from "../support/running_edge.ts";
 
@@ -75,8 +76,7 @@ async function open(path = "/live", protocols: string[] = []) {
 describe("EdgeServer passes WebSockets on", () => {
   test("with text and binary messages of any size, in order, both ways", async () => {
     const { socket, received } = await open();
-    const large = new Uint8Array(5_000_000);
-    for (let from = 0; from < large.length; from += 65_536) crypto.getRandomValues(large.subarray(from, from + 65_536));
+    const large = randomInput("a large message").bytes(5_000_000);
     const sent = ["", "hello", "ünï©ode", new Uint8Array(0), large, "x".repeat(70_000), "end"];
     for (const message of sent) socket.send(message);
     const back = await received(sent.length);

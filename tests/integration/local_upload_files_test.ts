@@ -21,6 +21,7 @@ import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { eventually } from "../support/eventually.ts";
 import { hostileArchives } from "../support/hostile_archives.ts";
+import { randomInput } from "../support/random_input.ts";
 import { file, folder, link, pax, streamOf, tarGz } from "../support/tar_archive.ts";
 
 // The disk and the processors may be busy with other suites.
@@ -36,11 +37,11 @@ async function snapshot(root: string) {
   return names.map((name, index) => [name, found[index]!.mode, found[index]!.size, found[index]!.mtimeMs]);
 }
 
+const input = randomInput("uploads on the disk");
+
 /** Bytes that do not get smaller by compression. */
 function noise(bytes: number): Uint8Array {
-  const content = new Uint8Array(bytes);
-  for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(content.subarray(at, at + 65_536));
-  return content;
+  return input.bytes(bytes);
 }
 
 describe("LocalUploadFiles on the disk", () => {

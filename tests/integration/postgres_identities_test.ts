@@ -198,11 +198,11 @@ describe("identities in PostgreSQL", () => {
   });
 
   test("a connection that goes silent is noticed, and what was missed meanwhile is not answered from memory", async () => {
-    await using caller = await aCachedCaller({ beatMs: 400 });
+    await using caller = await aCachedCaller({ beatMs: 1_500 });
     await using gates = new AsyncDisposableStack();
     const gate = gates.use(await tcpGate(Number(new URL(caller.url).port)));
     const url = Object.assign(new URL(caller.url), { port: `${gate.port}` }).href;
-    const other = gates.use(await openStores({ url, vault: caller.vault, beatMs: 400, limitMs: 800 }));
+    const other = gates.use(await openStores({ url, vault: caller.vault, beatMs: 1_500, limitMs: 2_000 }));
     await other.identities.find("token", caller.fingerprint);
     let resets = 0;
     other.signals.onReset(() => resets++);

@@ -69,7 +69,7 @@ describe("without PostgreSQL", () => {
   });
 
   test("a database that goes silent is given up, and used again once it speaks", async () => {
-    await using world = await behindAGate(300);
+    await using world = await behindAGate(3_000);
     await world.ask();
     world.gate.freeze();
     await expect(world.ask()).rejects.toMatchObject(AWAY);
@@ -133,7 +133,7 @@ describe("without PostgreSQL", () => {
 
   test("stores can be closed while it is gone or silent", async () => {
     for (const fault of ["shut", "freeze"] as const) {
-      await using world = await behindAGate(300);
+      await using world = await behindAGate(3_000);
       world.identities.used({ kind: "token", id: "tok_1" }, new Date());
       await world.gate[fault]();
       await world[Symbol.asyncDispose]();

@@ -9,6 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { builderOn, dataFolder, workingSandboxes } from "../support/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
 import { buildRequest } from "../contracts/builder.ts";
+import { uniqueNumber } from "../support/unique_number.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);
@@ -28,7 +29,7 @@ async function buildWorld(kind: SandboxKind): Promise<BuildWorld> {
 
 /** A number of seconds to sleep that no other process has. */
 function marker(): string {
-  return `${80_000 + Math.floor(Math.random() * 9_000)}.${Math.floor(Math.random() * 1_000_000)}1`;
+  return `80000.${uniqueNumber()}1`;
 }
 
 /** What a command does that tries to outlive its build. */

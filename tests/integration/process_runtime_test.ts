@@ -11,13 +11,14 @@ import { eventually } from "../support/eventually.ts";
 import { processWorld, type ProcessWorld, workingSandboxes } from "../support/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
 import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
+import { uniqueNumber } from "../support/unique_number.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);
 
 /** A number of seconds to sleep that no other process has. */
 function marker(): string {
-  return `${90_000 + Math.floor(Math.random() * 9_000)}.${Math.floor(Math.random() * 1_000_000)}1`;
+  return `90000.${uniqueNumber()}1`;
 }
 
 async function printed(runtime: ProcessRuntime, instanceId: string, count: number): Promise<string[]> {

@@ -1,4 +1,9 @@
+import { randomInput } from "./random_input.ts";
+
 const CHUNK = 1024 * 1024;
+
+/** No two bodies begin with the same bytes. */
+const input = randomInput("bodies");
 
 /** A stream of so many bytes, which are not held, and the digest they have. */
 export interface Body {
@@ -8,11 +13,9 @@ export interface Body {
 }
 
 /** Bytes that no compression and no repetition helps with, made as they are read, in chunks of odd sizes. */
-export function body(bytes: number, seed = crypto.getRandomValues(new Uint8Array(8))): Body {
+export function body(bytes: number): Body {
   const hasher = new Bun.CryptoHasher("sha256");
-  const noise = new Uint8Array(CHUNK);
-  for (let at = 0; at < CHUNK; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
-  noise.set(seed);
+  const noise = input.bytes(CHUNK);
   let left = bytes;
   let digest: string | undefined;
   const stream = new ReadableStream<Uint8Array>(

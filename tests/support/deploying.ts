@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Answer, Call } from "./app.ts";
+import { eventually } from "./eventually.ts";
 import type { SlipwayProcess } from "./slipway_process.ts";
 import { type TarFixture, tarGz } from "./tar_archive.ts";
 
@@ -78,12 +79,11 @@ export class TestProject {
 
   /** A deployment once nothing more happens to it. */
   async settled(id: string, limitMs = 240_000) {
-    for (const until = Date.now() + limitMs; ; await Bun.sleep(50)) {
-      const answer = await this.call("GET", `/api/deployments/${id}`).catch(() => undefined);
-      const deployment = answer?.body?.data;
-      if (deployment && SETTLED.has(deployment.status)) return deployment;
-      if (Date.now() > until) throw new Error(`It does not end: ${answer?.text}`);
-    }
+    return eventually(
+      () => this.get(id),
+      (deployment) => SETTLED.has(deployment?.status),
+      limitMs,
+    );
   }
 
   /** Deploys, and fails with the log when that does not go well. */

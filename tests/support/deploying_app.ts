@@ -5,6 +5,7 @@ import type { AppSettings } from "../../compose.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import { type Call, memoryApp } from "./app.ts";
 import { APP, commit, REPOSITORY } from "./engine_scene.ts";
+import { eventually } from "./eventually.ts";
 import { file, tarGz } from "./tar_archive.ts";
 
 /** The application in memory with a worker that carries deployments out in milliseconds. */
@@ -53,11 +54,11 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
   }
 
   async function settled(id: string) {
-    for (const giveUpAt = Date.now() + 8_000; Date.now() < giveUpAt; await Bun.sleep(1)) {
-      const deployment = await world.deployments.get(id);
-      if (deployment && isSettled(deployment)) return deployment;
-    }
-    throw new Error("It never ended");
+    const found = await eventually(
+      () => world.deployments.get(id),
+      (deployment) => deployment !== undefined && isSettled(deployment),
+    );
+    return found!;
   }
 
   return {

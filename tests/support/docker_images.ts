@@ -1,12 +1,16 @@
 import { chmod, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { dropName } from "../../adapters/docker/drop_image.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { DockerImageBuilder, type DockerImageBuilderOptions } from "../../adapters/docker/image_builder.ts";
+import { pulledRepository } from "../../adapters/docker/pulled_images.ts";
 import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
 import type { ImageOwner } from "../../ports/release_images.ts";
 import { type ContextFiles, imageRequest } from "../contracts/image_builder.ts";
+import { run } from "./command.ts";
 import { DOCKER_HOST, tinyImage } from "./docker_world.ts";
+import { TEST_LABEL } from "./test_leftovers.ts";
 
 /** What the images of the tests stand on; `tinyImage()` makes it. */
 export const BASE = "slipway-test-tiny";
@@ -28,6 +32,8 @@ export interface DockerImages extends AsyncDisposable {
   ): Promise<string>;
   /** Tells whether an image is on the engine. */
   isThere(image: string): Promise<boolean>;
+  /** Makes a container of an image, which uses it until it is disposed. */
+  use(image: string): Promise<AsyncDisposable>;
 }
 
 /** Opens a builder; disposing removes every image of its installation, and every folder. */
@@ -43,6 +49,10 @@ export async function dockerImages(
   const images = new DockerReleaseImages({ engine, installation });
   opened.defer(async () => {
     for (const { deploymentId } of await images.list()) await images.remove(deploymentId);
+    const marks = JSON.stringify({ reference: [`${pulledRepository(installation)}:*`] });
+    const marked = await engine.json<readonly { Id: string }[]>("GET", "/images/json", { query: { filters: marks } });
+    for (const { Id } of marked)
+      await dropName(engine, `${pulledRepository(installation)}:${Id.slice("sha256:".length)}`);
     const filters = JSON.stringify({ dangling: ["true"], label: [`slipway.installation=${installation}`] });
     // Another test may be doing the same, for an installation of its own.
     await engine.json("POST", "/images/prune", { query: { filters } }).catch(() => {});
@@ -63,6 +73,14 @@ export async function dockerImages(
       return (await builder.build(imageRequest(source, ids))).image;
     },
     isThere: async (image) => (await engine.known("GET", `/images/${image}/json`)) !== undefined,
+    async use(image) {
+      const { output } = await run(["docker", "create", "--label", `${TEST_LABEL}=1`, image, "sleep"]);
+      return {
+        async [Symbol.asyncDispose]() {
+          await run(["docker", "rm", "--force", output.trim()]);
+        },
+      };
+    },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

@@ -15,6 +15,7 @@ import type { Principal } from "../../domain/permission.ts";
 import type { Project, ProjectSettings } from "../../domain/project.ts";
 import type { World } from "../../ports/world.ts";
 import { SETTINGS } from "./app.ts";
+import { eventually } from "./eventually.ts";
 import { file, streamOf, tarGz } from "./tar_archive.ts";
 
 /** The repository that projects of a scene are linked to. */
@@ -145,13 +146,12 @@ export class EngineScene implements AsyncDisposable {
 
   /** The deployment once it is as asked. */
   async until(id: string, holds: (deployment: Deployment) => boolean): Promise<Deployment> {
-    const giveUpAt = Date.now() + 60_000;
-    for (;;) {
-      const deployment = await this.memory.deployments.get(id);
-      if (deployment && holds(deployment)) return deployment;
-      if (Date.now() > giveUpAt) throw new Error(`It stays ${JSON.stringify(deployment)}`);
-      await Bun.sleep(1);
-    }
+    const found = await eventually(
+      () => this.memory.deployments.get(id),
+      (deployment) => deployment !== undefined && holds(deployment),
+      60_000,
+    );
+    return found!;
   }
 
   /** The deployment once one of its steps runs. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { type AnswerLimits, EngineApi } from "../../adapters/docker/engine_api.ts";
 
 /** Something that answers as an engine would, as far as a test has it do so. */
 export interface ScriptedEngine extends AsyncDisposable {
@@ -13,7 +13,7 @@ export interface ScriptedEngine extends AsyncDisposable {
 /** Opens one; `undefined` is no answer at all, for as long as it is open. */
 export async function scriptedEngine(
   answer: (question: string) => Response | undefined,
-  { answerMs }: { readonly answerMs: number },
+  limits: AnswerLimits,
 ): Promise<ScriptedEngine> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const socket = join(folder, "engine.sock");
@@ -27,7 +27,7 @@ export async function scriptedEngine(
     },
   });
   return {
-    engine: new EngineApi(`unix://${socket}`, { answerMs }),
+    engine: new EngineApi(`unix://${socket}`, limits),
     asked,
     async [Symbol.asyncDispose]() {
       await server.stop(true);

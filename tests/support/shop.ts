@@ -91,8 +91,6 @@ export class Shop {
       (all) => new Set(all.map(([service]) => service)).size === all.length,
       60_000,
     );
-    if (new Set(found.map(([service]) => service)).size < found.length)
-      throw new Error(`There are several of a service: ${JSON.stringify(found)}`);
     return Object.fromEntries(found);
   }
 

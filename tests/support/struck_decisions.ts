@@ -63,8 +63,9 @@ export function struckDecisions<Server extends FaultyServer>({ what, expectLeft 
           },
           isDone: async () => (await status()) === DONE[what],
           async done() {
-            const reached = await eventually(status, (found) => found === DONE[what], DECIDED_MS);
-            if (reached !== DONE[what]) throw new Error(`It stays ${reached}\n${await project.log(id)}`);
+            await eventually(status, (found) => found === DONE[what], DECIDED_MS).catch(async (cause: Error) => {
+              throw new Error(`${cause.message}\n${await project.log(id)}`, { cause });
+            });
           },
           async expectClean() {
             expect(await project.page()).toBe(what === "keep" ? "v1" : "v2");

@@ -11,13 +11,21 @@ import { hasServices } from "./records_of.ts";
 import { filesOf } from "./start_service.ts";
 
 export interface ServePorts {
-  readonly domains: Domains;
+  readonly domains: ProjectNames;
   readonly edge: Edge;
   readonly releaseFolders: ReleaseFolders;
   readonly runtime: Runtime;
 }
 
-const ALL = { page: 1, perPage: 100 };
+/** Where the names of projects are found. */
+export type ProjectNames = Pick<Domains, "ofProjects">;
+
+/** The names of these projects, read at once; for all others nothing is known. */
+export async function namesReadAhead(domains: ProjectNames, projectIds: readonly string[]): Promise<ProjectNames> {
+  const names = await domains.ofProjects([...new Set(projectIds)]);
+  const byProject = Map.groupBy(names, ({ projectId }) => projectId);
+  return { ofProjects: async (asked) => asked.flatMap((id) => byProject.get(id) ?? []) };
+}
 
 /** The host names that lead to a deployment, in this installation. */
 export async function publicAddresses(
@@ -26,8 +34,8 @@ export async function publicAddresses(
   deployment: Deployment,
   baseDomain: string,
 ) {
-  const { items } = await ports.domains.list(project.organizationId, { projectIds: [project.id] }, ALL);
-  return addressesOf(deployment, { project, domains: items, baseDomain });
+  const domains = await ports.domains.ofProjects([project.id]);
+  return addressesOf(deployment, { project, domains, baseDomain });
 }
 
 /** The routes that lead to a deployment as it runs now; none to what does not. */
@@ -38,11 +46,15 @@ export async function routesTo(
   baseDomain: string,
 ): Promise<EdgeRoute[]> {
   const addresses = await publicAddresses(ports, project, deployment, baseDomain);
-  const targets = await Promise.all(addresses.map((address) => targetOf(ports, deployment, address)));
-  return addresses.flatMap((address, index) => {
-    const found = targets[index];
+  // Many names may lead to the same place, which is looked up once.
+  const targets = new Map<string, Promise<Found | undefined>>();
+  const routes = addresses.map(async (address) => {
+    const place = `${address.service} ${address.port}`;
+    if (!targets.has(place)) targets.set(place, targetOf(ports, deployment, address));
+    const found = await targets.get(place);
     return found ? [routeOf(deployment, address, found)] : [];
   });
+  return (await Promise.all(routes)).flat();
 }
 
 /** The routes of a deployment's addresses to one target. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { StepName } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { APP, EngineScene, START } from "../../support/engine_scene.ts";
+import { eventually } from "../../support/eventually.ts";
 import { intercepted } from "../../support/intercepted.ts";
 
 function aborted(signal: AbortSignal): Promise<never> {
@@ -86,7 +87,10 @@ test("one that serves already is not cancelled: the caller is told that it is re
   const project = await scene.project();
   const { id } = await scene.deploy(project);
   await scene.until(id, ({ services }) => services[0]?.status === "healthy");
-  while (!(await scene.memory.liveReleases.find(project.id))) await Bun.sleep(1);
+  await eventually(
+    () => scene.memory.liveReleases.find(project.id),
+    (live) => live !== undefined,
+  );
   const cancelling = scene.useCases.cancelDeployment(scene.by, id).catch((error: unknown) => error);
   await scene.until(id, ({ cancelRequested }) => cancelRequested);
   letGo();

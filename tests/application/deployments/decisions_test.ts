@@ -11,6 +11,7 @@ import {
   statuses,
   versions,
 } from "../../support/service_scene.ts";
+import { eventually } from "../../support/eventually.ts";
 
 describe("a deployment of which a part does not come up", () => {
   test("is held: what came up serves, what failed is on its former version", async () => {
@@ -159,9 +160,10 @@ describe("rejectDeployment()", () => {
     expect([deployment.status, restoredDeploymentId]).toEqual(["rejected", null]);
     expect(await scene.memory.liveReleases.find(project.id)).toBeUndefined();
     expect(scene.memory.edge.routeOf(`${project.slug}.localhost`, "/")).toBeUndefined();
-    for (const until = Date.now() + 5_000; (await scene.memory.runtime.list()).length > 0 && Date.now() < until;)
-      await Bun.sleep(20);
-    expect(await scene.memory.runtime.list()).toEqual([]);
+    await eventually(
+      () => scene.memory.runtime.list(),
+      (left) => left.length === 0,
+    );
     expect(await scene.folders()).toEqual([]);
   });
 

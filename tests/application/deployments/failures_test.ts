@@ -53,7 +53,7 @@ const CASES: readonly Case[] = [
     code: "build_timeout",
     sentence: /BUILD_TIMEOUT_SECONDS/,
     logs: "still at it",
-    options: { engine: { buildTimeoutMs: 40 } },
+    options: { engine: { buildTimeoutMs: 1_500 } },
     arrange: (scene) => scene.scriptBuild({ prints: ["still at it"], hangs: true }),
   },
   {

@@ -55,4 +55,24 @@ describe("followLiveReleases()", () => {
     expect(await follow(null)).toBe(true);
     expect(switched).toEqual(new Map(keys.map((key) => [key, 0])));
   });
+
+  test("follows nothing before the edge is loaded, and takes away what was removed while it was", async () => {
+    await using scene = await EngineScene.open();
+    const { ports, switched, live, keys } = await followed(scene, 2);
+    switched.clear();
+    const loaded = Promise.withResolvers<Iterable<string>>();
+    const follow = followLiveReleases(ports, { baseDomain: "localhost", loaded: loaded.promise });
+    await scene.memory.deployments.remove(live[0]!.organizationId, live[0]!.id);
+    const following = follow(null);
+    await Bun.sleep(0);
+    expect(switched).toEqual(new Map());
+    loaded.resolve(keys);
+    expect(await following).toBe(true);
+    expect(switched).toEqual(
+      new Map([
+        [keys[0]!, 0],
+        [keys[1]!, 1],
+      ]),
+    );
+  });
 });

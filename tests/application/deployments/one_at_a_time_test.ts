@@ -18,7 +18,10 @@ async function replacingDatabase(scene: EngineScene, project: Project) {
     health: () => (isWell ? "healthy" : "starting"),
   });
   const { id } = await scene.deploy(project, { services: shop({ ...SHOP, db: "2" }) });
-  while ((await scene.memory.runtime.list()).every(({ deploymentId }) => deploymentId !== id)) await Bun.sleep(1);
+  await eventually(
+    () => scene.running(),
+    (ids) => ids.includes(id),
+  );
   return { id, beside, getWell: () => void (isWell = true) };
 }
 

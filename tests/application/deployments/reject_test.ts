@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../domain/failure.ts";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { eventually } from "../../support/eventually.ts";
 import { intercepted } from "../../support/intercepted.ts";
 import {
   deployShop,
@@ -40,7 +41,7 @@ describe("rejectDeployment()", () => {
     const { api } = await standing(scene, project);
     const others = async () =>
       (await scene.memory.runtime.list()).filter((one) => one.service === "api" && one.instanceId !== api!.instanceId);
-    for (const until = Date.now() + 10_000; (await others()).length > 0 && Date.now() < until;) await Bun.sleep(20);
+    await eventually(others, (left) => left.length === 0);
     expect(await versions(scene, project)).toEqual(SHOP);
   });
 

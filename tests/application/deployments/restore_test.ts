@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
 import { restoreLater, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
@@ -36,14 +37,18 @@ describe("restoreReleases()", () => {
     const { routes, waiting } = await restore();
     expect(routes).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
     expect([...waiting]).toEqual([live.id]);
-    const back: EdgeRoute[] = [];
-    await restoreLater(restore, waiting, {
-      everyMs: 1,
-      signal: new AbortController().signal,
-      back: async (_key, found) => void back.push(...found),
+    await scene.memory.edge.switch(live.projectId, routes);
+    const follow = followLiveReleases(scene.memory, { baseDomain: "localhost" });
+    let followed = 0;
+    // It may go away once more before the edge has followed.
+    const back = (key: string) => (followed++ === 0 ? Promise.reject(AWAY) : follow(key));
+    await restoreLater(restore, waiting, { everyMs: 1, signal: new AbortController().signal, back });
+    const [{ hostname }] = routes as [EdgeRoute];
+    expect(scene.memory.edge.routeOf(hostname, "/")).toMatchObject({
+      servedBy: expect.stringContaining(live.id),
+      target: { kind: "address" },
     });
-    expect(back).toMatchObject([{ servedBy: expect.stringContaining(live.id), target: { kind: "address" } }]);
-    expect(asked).toBe(4);
+    expect([asked, followed]).toEqual([4, 2]);
   });
 
   test("restoreLater() ends with its server, and without anything that waits", async () => {

@@ -13,6 +13,7 @@ import {
   statuses,
   versions,
 } from "../../support/service_scene.ts";
+import { eventually } from "../../support/eventually.ts";
 
 describe("a deployment of several services", () => {
   test("starts each after what it depends on, and leads visitors to those that are for them", async () => {
@@ -120,9 +121,8 @@ describe("a deployment of several services", () => {
     const ready = await deployShop(scene, project, rest);
     expect(ready.status).toBe("ready");
     const left = async () => (await scene.memory.runtime.list()).map(({ service }) => service).sort();
-    for (const until = Date.now() + 5_000; (await left()).includes("worker") && Date.now() < until;)
-      await Bun.sleep(20);
-    expect(await left()).toEqual(["api", "db", "migrate", "web"]);
+    const lasting = await eventually(left, (services) => !services.includes("worker"));
+    expect(lasting).toEqual(["api", "db", "migrate", "web"]);
   });
 
   test("keeps volumes whatever happens, and gives them to the project alone", async () => {

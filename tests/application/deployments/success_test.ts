@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { EngineScene, APP, BUILD, commit, INSTALL, REPOSITORY, SITE, START, told } from "../../support/engine_scene.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const STEPS = ["fetch", "detect", "build", "start", "health", "switch", "retire", "clean"];
 
@@ -87,9 +88,11 @@ test("a redeploy replaces what served before, which then stops", async () => {
   const second = await scene.deployed(project);
   expect(second.version).toBe(first.version + 1);
   expect(scene.served(project)).toBe(second.id);
-  const giveUpAt = Date.now() + 5_000;
-  while ((await scene.running()).length > 1 && Date.now() < giveUpAt) await Bun.sleep(20);
-  expect(await scene.running()).toEqual([second.id]);
+  const running = await eventually(
+    () => scene.running(),
+    ({ length }) => length === 1,
+  );
+  expect(running).toEqual([second.id]);
   expect(await scene.memory.deployments.get(first.id)).toMatchObject({ status: "ready", artifactAvailable: true });
 });
 

@@ -1,0 +1,39 @@
+import { Failure } from "../../domain/failure.ts";
+import type { SealedRows } from "../../ports/sealed_rows.ts";
+
+/**
+ * Sees the secrets of several places as one. They are sealed anew one place after the other, the last one only once
+ * nothing is left in those before: the place that notes which keys are needed comes last.
+ */
+export class AllSealedRows implements SealedRows {
+  readonly #places: readonly SealedRows[];
+
+  constructor(places: readonly SealedRows[]) {
+    this.#places = places;
+  }
+
+  async countByKey(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const place of this.#places) {
+      for (const [key, count] of await place.countByKey()) counts.set(key, (counts.get(key) ?? 0) + count);
+    }
+    return counts;
+  }
+
+  async reseal(limit: number): Promise<number> {
+    let done = 0;
+    let unreadable: Failure | undefined;
+    for (const place of this.#places) {
+      if (done === limit) break;
+      try {
+        done += await place.reseal(limit - done);
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        unreadable ??= error;
+      }
+    }
+    // What cannot be read does not hold up the rest; only when nothing else is left does it show.
+    if (done === 0 && unreadable) throw unreadable;
+    return done;
+  }
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { Failure } from "../../domain/failure.ts";
+import type { SealedRows } from "../../ports/sealed_rows.ts";
+import type { Vault } from "../../ports/vault.ts";
+import { waitForFile } from "./file_lock.ts";
+import type { InstanceFolder, InstanceRecord } from "./instance_folder.ts";
+import { environmentPlace } from "./supervised_instance.ts";
+import { instanceFolders, STARTING } from "./supervisor.ts";
+
+/** Where instances are, and what seals their environments. */
+export interface SealedInstancesOptions {
+  /** The folder `instances` of the data folder. */
+  readonly folder: string;
+  readonly vault: Vault;
+}
+
+/**
+ * Sees the sealed environments of the instances in a folder, whichever process watches over them; the programs run on.
+ */
+export class SealedInstances implements SealedRows {
+  readonly #folder: string;
+  readonly #vault: Vault;
+
+  constructor({ folder, vault }: SealedInstancesOptions) {
+    this.#folder = folder;
+    this.#vault = vault;
+  }
+
+  async countByKey(): Promise<ReadonlyMap<string, number>> {
+    const records = (await this.#instances()).flatMap((folder) => neededRecord(folder) ?? []);
+    const byKey = Map.groupBy(records, keyOf);
+    return new Map(byKey.entries().map(([key, sealed]) => [key, sealed.length]));
+  }
+
+  async reseal(limit: number): Promise<number> {
+    let done = 0;
+    let unreadable: Failure | undefined;
+    for (const folder of await this.#instances()) {
+      if (done === limit) break;
+      try {
+        if (await this.#sealAnew(folder)) done++;
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error;
+        unreadable = error;
+      }
+    }
+    // What cannot be read does not hold up the rest; only when nothing else is left does it show.
+    if (done === 0 && unreadable) throw unreadable;
+    return done;
+  }
+
+  async #sealAnew(folder: InstanceFolder): Promise<boolean> {
+    if (!this.#isOutdated(neededRecord(folder))) return false;
+    // Held, so that nobody removes it and makes another one of its id in between.
+    using held = await folder.hold();
+    const record = held && neededRecord(folder);
+    if (!this.#isOutdated(record)) return false;
+    const place = environmentPlace(record.instanceId);
+    const environment = await this.#vault.seal(await this.#vault.open(record.environment, place), place);
+    await folder.writeRecord({ ...record, environment });
+    return true;
+  }
+
+  #isOutdated(record: InstanceRecord | undefined): record is InstanceRecord {
+    return record !== undefined && keyOf(record) !== this.#vault.keyId();
+  }
+
+  /** All instances, also those whose environment was sealed before the call and that are still being made. */
+  async #instances(): Promise<readonly InstanceFolder[]> {
+    using _ = await waitForFile(join(this.#folder, STARTING));
+    return instanceFolders(this.#folder);
+  }
+}
+
+/** What an instance is started again from; `undefined` for one that never will be. */
+function neededRecord(folder: InstanceFolder): InstanceRecord | undefined {
+  return folder.state()?.phase === "removed" ? undefined : folder.record();
+}
+
+function keyOf({ environment }: InstanceRecord): string {
+  return environment.split(".")[1] ?? "";
+}

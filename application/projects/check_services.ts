@@ -1,0 +1,37 @@
+import type { ProjectSettings } from "../../domain/project.ts";
+import type { Secret } from "../../domain/secret.ts";
+import type { ServiceDefinition } from "../../domain/service_definition.ts";
+import { checkSwaps } from "../../domain/composition/check_swaps.ts";
+import { givenServices } from "../../domain/composition/given_services.ts";
+import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import { checkHostMounts } from "./check_host_mounts.ts";
+import type { CheckLocalPathPorts } from "./check_local_path.ts";
+
+/** What services are to be deployed with. */
+export interface ServiceSurroundings {
+  readonly settings: ProjectSettings;
+  /** The project's variables; while they are not known, any may be named. */
+  readonly variables?: ReadonlyMap<string, Secret>;
+}
+
+/**
+ * Writes out services that a caller describes, and refuses those that could not be deployed; the failure names the
+ * field that is wrong.
+ */
+export function checkServices(ports: CheckLocalPathPorts) {
+  const checkMounts = checkHostMounts(ports);
+  return async function (
+    definitions: readonly ServiceDefinition[],
+    { settings, variables }: ServiceSurroundings,
+  ): Promise<readonly ServiceSpec[]> {
+    const services = givenServices(definitions, variables);
+    checkSwaps(services, { sites: false, fieldOf: volumeField });
+    await checkMounts({ settings }, services, volumeField);
+    return services;
+  };
+}
+
+/** Every volume of a described service is one mount. */
+function volumeField(service: number, mount: number): string {
+  return `services.${service}.volumes.${mount}`;
+}

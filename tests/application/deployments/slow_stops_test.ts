@@ -1,0 +1,211 @@
+import { describe, expect, test } from "bun:test";
+import { restartInstances } from "../../../application/deployments/instances_of.ts";
+import { removeDeployment } from "../../../application/deployments/remove_deployment.ts";
+import { removeProject } from "../../../application/projects/remove_project.ts";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { Failure } from "../../../domain/failure.ts";
+import type { Project } from "../../../domain/project.ts";
+import type { EngineScene } from "../../support/engine_scene.ts";
+import { eventually } from "../../support/eventually.ts";
+import { gatedRuntime } from "../../support/gated_runtime.ts";
+import { intercepted } from "../../support/intercepted.ts";
+import { shop, shopProject, shopScene } from "../../support/service_scene.ts";
+
+/** What runs for good of a shop: all but the service that ends by itself. */
+const LASTING = 4;
+const ALL = 5;
+
+/** The limit of an answer is over at once; what a test keeps from stopping is never done by then. */
+const LATE = { answerMs: 1 };
+
+async function liveShop(scene: EngineScene): Promise<{ readonly project: Project; readonly live: Deployment }> {
+  const project = await shopProject(scene);
+  const services = shop({ web: "1", api: "1", worker: "1", migrate: "1", db: "1" });
+  const live = await scene.deployed(project, { services });
+  expect(live.status).toBe("ready");
+  return { project, live };
+}
+
+function failureOf(work: Promise<unknown>): Promise<Failure> {
+  return work.then(
+    () => expect.unreachable("It did not fail"),
+    (error: Failure) => error,
+  );
+}
+
+async function restarts(scene: EngineScene): Promise<number[]> {
+  const lasting = (await scene.memory.runtime.list()).filter(({ service }) => service !== "migrate");
+  return lasting.map((instance) => instance.restarts);
+}
+
+describe("restartInstances()", () => {
+  test("restarts all services side by side", async () => {
+    await using scene = await shopScene();
+    const { live } = await liveShop(scene);
+    const gated = gatedRuntime(scene.world.runtime, "restart");
+    const restarting = restartInstances({ ...scene.world, ...gated })(scene.by, live.id);
+    await gated.stoppingAtOnce(LASTING);
+    expect(await restarts(scene)).toEqual([0, 0, 0, 0]);
+    gated.open();
+    expect(await restarting).toBe(LASTING);
+    expect(await restarts(scene)).toEqual([1, 1, 1, 1]);
+  });
+
+  test("says when it takes longer than an answer may, and goes on; whoever asks again waits for the same restart", async () => {
+    await using scene = await shopScene();
+    const { live } = await liveShop(scene);
+    const gated = gatedRuntime(scene.world.runtime, "restart");
+    const restart = restartInstances({ ...scene.world, ...gated, ...LATE });
+    for (let asked = 0; asked < 2; asked++) {
+      const { kind, code, retryAfter } = await failureOf(restart(scene.by, live.id));
+      expect({ kind, code, retryAfter }).toEqual({
+        kind: "unavailable",
+        code: "restart_takes_long",
+        retryAfter: expect.any(Number),
+      });
+    }
+    await gated.stoppingAtOnce(LASTING);
+    gated.open();
+    const times = await eventually(
+      () => restarts(scene),
+      (all) => all.every((count) => count > 0),
+    );
+    expect(times).toEqual([1, 1, 1, 1]);
+  });
+
+  test("restarts the others where one cannot be, and says why", async () => {
+    await using scene = await shopScene();
+    const { live } = await liveShop(scene);
+    const gated = gatedRuntime(scene.world.runtime, "restart");
+    gated.stuck.add(live.services.find(({ name }) => name === "web")!.instanceId!);
+    gated.open();
+    const failure = await failureOf(restartInstances({ ...scene.world, ...gated })(scene.by, live.id));
+    expect(failure.code).toBe("process_stuck");
+    expect((await restarts(scene)).toSorted()).toEqual([0, 1, 1, 1]);
+  });
+});
+
+describe("removeDeployment()", () => {
+  test("stops all services side by side, after visitors have left", async () => {
+    await using scene = await shopScene();
+    const { project, live } = await liveShop(scene);
+    const gated = gatedRuntime(scene.world.runtime, "remove");
+    const removing = removeDeployment({ ...scene.world, ...gated })(scene.by, live.id);
+    await gated.stoppingAtOnce(ALL);
+    expect(scene.served(project)).toBeUndefined();
+    gated.open();
+    await removing;
+    expect([await scene.running(), await scene.folders()]).toEqual([[], []]);
+  });
+
+  test("says when that takes longer than an answer may, and goes on", async () => {
+    await using scene = await shopScene();
+    const { live } = await liveShop(scene);
+    const gated = gatedRuntime(scene.world.runtime, "remove");
+    const failure = await failureOf(removeDeployment({ ...scene.world, ...gated, ...LATE })(scene.by, live.id));
+    expect([failure.kind, failure.code]).toEqual(["unavailable", "removal_takes_long"]);
+    expect(await scene.memory.deployments.get(live.id)).toBeUndefined();
+    gated.open();
+    await eventually(
+      () => scene.folders(),
+      (left) => left.length === 0,
+    );
+    expect(await scene.running()).toEqual([]);
+  });
+
+  test("logs what fails after the answer", async () => {
+    await using scene = await shopScene();
+    const { live } = await liveShop(scene);
+    const gated = gatedRuntime(scene.world.runtime, "remove");
+    gated.stuck.add(live.services.find(({ name }) => name === "web")!.instanceId!);
+    await failureOf(removeDeployment({ ...scene.world, ...gated, ...LATE })(scene.by, live.id));
+    gated.open();
+    const lines = await eventually(
+      async () => scene.memory.log.lines.filter(({ text }) => text.includes("What a request began")),
+      ({ length }) => length > 0,
+    );
+    expect(lines).toEqual([{ level: "warn", text: expect.stringContaining("Cannot stop a program") }]);
+  });
+});
+
+describe("removeProject()", () => {
+  test("stops everything side by side and waits until no edge leads to it", async () => {
+    await using scene = await shopScene();
+    const { project, live } = await liveShop(scene);
+    const wanted = { services: shop({ db: "1" }), publicEndpoints: [], environment: "preview" } as const;
+    const preview = await scene.deployed(project, wanted);
+    const gated = gatedRuntime(scene.world.runtime, "remove");
+    const [told, edgeGate] = [new Set<string | null>(), Promise.withResolvers<void>()];
+    const forget = scene.memory.liveReleases.onChange((key) => {
+      told.add(key);
+      return edgeGate.promise;
+    });
+    let isOver = false;
+    const removing = removeProject({ ...scene.world, ...gated })(scene.by, project.id).finally(() => (isOver = true));
+    await gated.stoppingAtOnce(ALL + 1);
+    gated.open();
+    await eventually(
+      () => scene.running(),
+      (left) => left.length === 0,
+    );
+    expect(scene.served(project)).toBeUndefined();
+    expect(told).toEqual(new Set([project.id, preview.id]));
+    expect(isOver).toBe(false);
+    edgeGate.resolve();
+    await removing;
+    forget();
+    expect(await scene.memory.deployments.get(live.id)).toBeUndefined();
+  });
+
+  test("ends what is being deployed before, so that nothing comes up afterwards", async () => {
+    await using scene = await shopScene();
+    const { project } = await liveShop(scene);
+    const started = Promise.withResolvers<void>();
+    scene.memory.runtime.scripts.set("service:web", {
+      does: "answers",
+      health: () => {
+        started.resolve();
+        return "starting";
+      },
+    });
+    const services = shop({ web: "2", api: "2" }).map((service) => ({ ...service, dependsOn: [] }));
+    const [next, waiting] = [await scene.deploy(project, { services }), await scene.deploy(project, { services })];
+    await started.promise;
+    await scene.useCases.removeProject(scene.by, project.id);
+    expect(await scene.running()).toEqual([]);
+    expect(scene.served(project)).toBeUndefined();
+    for (const { id } of [next, waiting]) expect(await scene.memory.deployments.get(id)).toBeUndefined();
+    await scene.rest();
+    expect([await scene.running(), scene.served(project)]).toEqual([[], undefined]);
+  });
+
+  test("says when that takes longer than an answer may, and goes on; whoever asks again meanwhile waits for the same", async () => {
+    await using scene = await shopScene();
+    const { project } = await liveShop(scene);
+    const gate = Promise.withResolvers<void>();
+    const deploymentQueue = intercepted(scene.memory.deploymentQueue, "isTaken", async (goOn) => {
+      await gate.promise;
+      return goOn();
+    });
+    const remove = removeProject({ ...scene.world, deploymentQueue, ...LATE });
+    for (let asked = 0; asked < 2; asked++) {
+      const failure = await failureOf(remove(scene.by, project.id));
+      expect([failure.kind, failure.code]).toEqual(["unavailable", "removal_takes_long"]);
+    }
+    expect(await scene.memory.projects.find(project.organizationId, project.id)).toBeDefined();
+    gate.resolve();
+    await eventually(
+      () => scene.running(),
+      (left) => left.length === 0,
+    );
+    expect((await failureOf(remove(scene.by, project.id))).code).toBe("project_not_found");
+    expect(scene.memory.log.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
+  test("fails for whoever comes second as for a project that is not there", async () => {
+    await using scene = await shopScene();
+    const { project } = await liveShop(scene);
+    await scene.useCases.removeProject(scene.by, project.id);
+    expect((await failureOf(scene.useCases.removeProject(scene.by, project.id))).code).toBe("project_not_found");
+  });
+});
