@@ -53,6 +53,11 @@ export class OutputStore {
     return lastProgress(this.#file, true) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
   }
 
+  /** How far the last complete addition came, while another process may be adding. */
+  progress(): Progress {
+    return lastProgress(this.#file, false) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
+  }
+
   /** The lines that are wanted, oldest first. */
   read({ since, limit, from = new Date(0) }: OutputQuery): OutputLine[] {
     const earliest = from.getTime();

@@ -9,6 +9,7 @@ import type {
   InstanceUsage,
   OutputLine,
   OutputQuery,
+  RemovalOptions,
   RunnableFolder,
   RunRequest,
   Runtime,
@@ -92,7 +93,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     await this.#create(folder, request);
     using held = await folder.hold();
     const state = folder.state();
-    if (!held || !state || state.phase === "removed") throw notFound("instance");
+    if (!held || !state || isBeingRemoved(state)) throw notFound("instance");
     try {
       if (state.phase === "waiting") await startInstance(folder, state, this.#keeper);
     } catch (error) {
@@ -114,14 +115,20 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
       .filter((instance) => instance !== undefined);
   }
 
-  async remove(instanceId: string, { graceMs }: { readonly graceMs: number }): Promise<void> {
+  async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
     const folder = this.#instance(instanceId);
     using held = await folder?.hold();
     const state = folder?.state();
     if (!folder || !held || !state) return;
     // From here on it is not started again, whatever happens to this process.
-    await folder.writeState({ ...state, phase: "removed" });
+    const exit = { code: null, reason: "stopped" } as const;
+    if (state.phase !== "removed") await folder.writeState({ ...state, phase: "stopping", exit });
     await stopInstance(folder, this.#keeper, graceMs);
+    if (beforeForgetting && state.phase !== "removed") {
+      await this.#supervisor.takeUpAll(folder);
+      await beforeForgetting();
+    }
+    await folder.writeState({ ...state, phase: "removed", exit });
     await folder.remove();
     this.#meter.forget(instanceId);
   }
@@ -130,7 +137,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     const folder = this.#instance(instanceId);
     using held = await folder?.hold();
     const state = folder?.state();
-    if (!folder || !held || !state || state.phase === "removed") throw notFound("instance");
+    if (!folder || !held || !state || isBeingRemoved(state)) throw notFound("instance");
     const anew = {
       ...state,
       phase: "waiting",
@@ -202,6 +209,10 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     // Due a little later for the supervisor, which steps in only if this process is killed before it starts it.
     await folder.create(record, { ...NEW, startedAt: Date.now(), startAt: Date.now() + 5_000 });
   }
+}
+
+function isBeingRemoved({ phase }: InstanceState): boolean {
+  return phase === "stopping" || phase === "removed";
 }
 
 function described(folder: InstanceFolder, ports = listeningPorts): Instance | undefined {
