@@ -35,6 +35,7 @@ import { authoritiesOf } from "./adapters/s3/authorities.ts";
 import { S3ObjectStorages } from "./adapters/s3/object_storages.ts";
 import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
 import { SftpObjectStorages } from "./adapters/ssh/sftp/object_storages.ts";
+import { recordedRuntime, type RecordedRuntimePorts } from "./application/deployments/recorded_runtime.ts";
 import type { Config } from "./config.ts";
 import { Failure } from "./domain/failure.ts";
 import { isPublicAddress } from "./domain/network_address.ts";
@@ -59,7 +60,14 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const containers = openContainers(config, await installation.id(), { log, nameRecords });
   opened.use(containers.runtime);
   const usesContainers = () => installation.usesContainers();
-  const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime, usesContainers });
+  const running = openRuntime(config, {
+    containers: containers.runtime,
+    log,
+    nameRecords,
+    stores,
+    usesContainers,
+    vault,
+  });
   opened.use(running.processes);
   const lifetime = opened.move();
   return {
@@ -106,7 +114,7 @@ function openContainers(
 /** What fetches, builds, runs and serves deployments. */
 function openRuntime(
   { dataFolder, githostUrl, mode, trustedProxies }: Config,
-  { containers, usesContainers, log, vault, nameRecords }: RuntimeParts,
+  { containers, log, nameRecords, stores, usesContainers, vault }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
@@ -119,7 +127,10 @@ function openRuntime(
     healthProbe: new NetworkHealthProbe(),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
-    runtime: new AllRuntimes({ folder: processes, image: containers, usesContainers }),
+    runtime: recordedRuntime(new AllRuntimes({ folder: processes, image: containers, usesContainers }), {
+      ...stores,
+      log,
+    }),
     sources: new AllSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),
@@ -151,8 +162,9 @@ interface RuntimeParts {
   readonly containers: DockerRuntime;
   readonly usesContainers: () => Promise<boolean>;
   readonly log: Log;
-  readonly vault: CryptoVault;
   readonly nameRecords: NameRecords;
+  readonly stores: Omit<RecordedRuntimePorts, "log">;
+  readonly vault: CryptoVault;
 }
 
 async function databaseUrl(

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { cleanImages } from "./application/deployments/clean_images.ts";
+import { cleanRuntimeLogs } from "./application/deployments/clean_runtime_logs.ts";
 import type { EngineSettings } from "./application/deployments/engine/run.ts";
 import { Slots } from "./application/deployments/engine/slots.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
@@ -40,9 +41,11 @@ export async function startEngine(world: Awaited<ReturnType<typeof openWorld>>, 
   const revive = reviveReleases(world, restore);
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const removeLeftovers = sweepReleases(world, rollbackWindow);
+  const removeLogs = cleanRuntimeLogs(world);
   const sweep = async () => {
     await revive();
     await removeLeftovers();
+    await removeLogs();
     await world.builder.trimCaches(CACHE_BYTES);
     if (await installation.usesContainers()) await removeImages();
   };

@@ -1,0 +1,99 @@
+import { lineBytes, type OutputPart, OutputTail, RECORDED_BYTES } from "../../domain/deployment/output_tail.ts";
+import { secretMask } from "../../domain/deployment/secret_mask.ts";
+import { secretValues } from "../../domain/deployment/secret_values.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { Deployments } from "../../ports/deployments.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Instance, OutputLine, Runtime } from "../../ports/runtime.ts";
+import type { RuntimeLogs } from "../../ports/runtime_logs.ts";
+import { Slots } from "./engine/slots.ts";
+
+export interface RecordedRuntimePorts {
+  readonly deployments: Pick<Deployments, "environment" | "get">;
+  readonly log: Log;
+  readonly runtimeLogs: RuntimeLogs;
+}
+
+const PAGE = 10_000;
+/** Each may hold as much as is recorded. */
+const AT_ONCE = 2;
+const NEVER = new AbortController().signal;
+
+/**
+ * A runtime like the given one that records what an instance printed, up to its last words, before it forgets it; without the secrets of the deployment
+ * that it was started for. No instance stays because it could not be recorded: that is only logged.
+ */
+export function recordedRuntime(
+  runtime: Runtime,
+  ports: RecordedRuntimePorts,
+  { maxBytes = RECORDED_BYTES }: { readonly maxBytes?: number } = {},
+): Runtime {
+  const { log, runtimeLogs } = ports;
+  const record = recorder(runtime, ports, maxBytes);
+  const slots = new Slots(AT_ONCE);
+  return {
+    async start(request) {
+      await runtimeLogs.seal(request, request.instanceId).catch(notRecorded(request.instanceId));
+      return runtime.start(request);
+    },
+    async remove(instanceId, options) {
+      // What cannot be found now can hardly be removed either; if it is, that it was not recorded is worth a line.
+      const finding = runtime.find(instanceId);
+      await finding.catch(() => {});
+      const beforeForgetting = async () => {
+        const recording = finding.then((found) => found && slots.run(() => record(found), { signal: NEVER }));
+        await recording.catch(notRecorded(instanceId));
+        await options.beforeForgetting?.();
+      };
+      await runtime.remove(instanceId, { ...options, beforeForgetting });
+    },
+    find: (instanceId) => runtime.find(instanceId),
+    list: (options) => runtime.list(options),
+    restart: (instanceId, options) => runtime.restart(instanceId, options),
+    introduce: (instanceId) => runtime.introduce(instanceId),
+    usage: (instanceId) => runtime.usage(instanceId),
+    output: (instanceId, wanted) => runtime.output(instanceId, wanted),
+  };
+
+  function notRecorded(instanceId: string) {
+    return (error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      log.write("warn", "What an instance printed could not be recorded", { instanceId, error: why });
+    };
+  }
+}
+
+/** Records the output of instances that have ended and are still there. */
+function recorder(runtime: Runtime, { deployments, runtimeLogs }: RecordedRuntimePorts, maxBytes: number) {
+  return async function ({ deploymentId, instanceId, service }: Instance): Promise<void> {
+    let page = await runtime.output(instanceId, { since: 0, limit: PAGE });
+    if (page.length === 0) return;
+    const deployment = await deployments.get(deploymentId);
+    // Its log would go with it.
+    if (!deployment) return;
+    const mask = secretMask(secretValues(deployment, await deployments.environment(deploymentId)));
+    const tail = new OutputTail<LinePart>(maxBytes);
+    while (page.length > 0) {
+      for (const line of page) tail.add(partOf({ ...line, message: mask(line.message) }));
+      page = await runtime.output(instanceId, { since: page.at(-1)!.seq, limit: PAGE });
+    }
+    // Another process may have removed it meanwhile: then that one recorded all of it, and this one perhaps only the beginning.
+    if ((await runtime.output(instanceId, { since: 0, limit: 1 })).length === 0) return;
+    const lines = tail.parts.map(({ line }) => line);
+    await runtimeLogs
+      .append({ deploymentId, service }, { instanceId, lines, leftOut: tail.leftOut }, { maxBytes })
+      .catch(unlessDeleted);
+  };
+}
+
+interface LinePart extends OutputPart {
+  readonly line: OutputLine;
+}
+
+function partOf(line: OutputLine): LinePart {
+  return { lines: 1, bytes: lineBytes(line.message), seq: line.seq, at: line.at, line };
+}
+
+function unlessDeleted(error: unknown): void {
+  if (!(error instanceof Failure && error.kind === "not_found")) throw error;
+}
