@@ -1,4 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { InstanceFolder } from "../../adapters/process/instance_folder.ts";
 import { eventually } from "../support/eventually.ts";
 import { processWorld, workingSandboxes } from "../support/process_world.ts";
@@ -6,6 +8,17 @@ import { runRequest } from "../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);
+
+const SLOW = `
+  process.on("SIGTERM", async () => {
+    console.log("asked to stop");
+    await Bun.sleep(300);
+    console.log("done");
+    process.exit(0);
+  });
+  console.log("up");
+  setInterval(() => {}, 60_000);
+`;
 
 const ALL = { since: 0, limit: 1_000_000 };
 
@@ -27,6 +40,22 @@ for (const kind of await workingSandboxes()) {
       expect([seen[0], seen[1], seen.at(-2), seen.at(-1)]).toEqual(["up", "1", "20000", "end"]);
       expect(await world.runtime.list()).toEqual([]);
     });
+
+    test.each(["bun slow.ts", "bun slow.ts; echo after", "(bun slow.ts) & wait", "sh -c 'bun slow.ts; true'"])(
+      "remove() lets a program finish what it is doing that a shell waits for: %s",
+      async (command) => {
+        await using world = await processWorld(kind);
+        await writeFile(join(world.folder, "slow.ts"), SLOW);
+        const { instanceId } = await world.runtime.start(runRequest(world, command));
+        const read = async () => (await world.runtime.output(instanceId, ALL)).map(({ message }) => message);
+        await eventually(read, ({ length }) => length > 0);
+        const seen: string[] = [];
+        const beforeForgetting = async () => void seen.push(...(await read()));
+        await world.runtime.remove(instanceId, { graceMs: 10_000, beforeForgetting });
+        expect(seen).toEqual(["up", "asked to stop", "done"]);
+        expect(await world.runtime.list()).toEqual([]);
+      },
+    );
 
     test("a program whose server was killed while it stopped it is ended by the next one, and stays to be removed", async () => {
       await using world = await processWorld(kind);
