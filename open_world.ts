@@ -69,6 +69,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     vault,
   });
   opened.use(running.processes);
+  opened.use(running.runtime);
   const lifetime = opened.move();
   return {
     ...stores,

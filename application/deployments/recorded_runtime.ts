@@ -19,6 +19,9 @@ const PAGE = 10_000;
 const AT_ONCE = 2;
 const NEVER = new AbortController().signal;
 
+/** Disposing waits for what is being recorded; what is stopped later stays until another server removes it. */
+export type RecordedRuntime = Runtime & AsyncDisposable;
+
 /**
  * A runtime like the given one that records what an instance printed, up to its last words, before it forgets it; without the secrets of the deployment
  * that it was started for. No instance stays because it could not be recorded: that is only logged.
@@ -27,10 +30,12 @@ export function recordedRuntime(
   runtime: Runtime,
   ports: RecordedRuntimePorts,
   { maxBytes = RECORDED_BYTES }: { readonly maxBytes?: number } = {},
-): Runtime {
+): RecordedRuntime {
   const { log, runtimeLogs } = ports;
   const record = recorder(runtime, ports, maxBytes);
   const slots = new Slots(AT_ONCE);
+  const recordings = new Set<Promise<unknown>>();
+  let isClosed = false;
   return {
     async start(request) {
       await runtimeLogs.seal(request, request.instanceId).catch(notRecorded(request.instanceId));
@@ -41,8 +46,12 @@ export function recordedRuntime(
       const finding = runtime.find(instanceId);
       await finding.catch(() => {});
       const beforeForgetting = async () => {
-        const recording = finding.then((found) => found && slots.run(() => record(found), { signal: NEVER }));
-        await recording.catch(notRecorded(instanceId));
+        if (isClosed) throw new Failure("unavailable", "stopping", "Cannot remove this: the server is being stopped");
+        const recording = finding
+          .then((found) => found && slots.run(() => record(found), { signal: NEVER }))
+          .catch(notRecorded(instanceId));
+        recordings.add(recording);
+        await recording.finally(() => recordings.delete(recording));
         await options.beforeForgetting?.();
       };
       await runtime.remove(instanceId, { ...options, beforeForgetting });
@@ -53,6 +62,10 @@ export function recordedRuntime(
     introduce: (instanceId) => runtime.introduce(instanceId),
     usage: (instanceId) => runtime.usage(instanceId),
     output: (instanceId, wanted) => runtime.output(instanceId, wanted),
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+      await Promise.all(recordings);
+    },
   };
 
   function notRecorded(instanceId: string) {

@@ -132,22 +132,22 @@ describe("what a release printed", () => {
   });
 });
 
-describe("what several services printed", () => {
-  /** A shop whose services tell their version. */
-  async function tellingShop() {
-    const scene = await shopScene();
-    const project = await shopProject(scene);
-    for (const name of Object.keys(SHOP)) {
-      for (const version of ["1", "2"]) {
-        const prints = [`${name} ${version} up`, `${name} ${version} at work`];
-        const does = name === "migrate" ? ({ does: "ends", code: 0 } as const) : ({ does: "answers" } as const);
-        const script = { ...does, prints, lastWords: [`${name} ${version} ends`] };
-        scene.memory.runtime.scripts.set(digestOf(`${name}:${version}`), script);
-      }
+/** A shop whose services tell their version. */
+async function tellingShop() {
+  const scene = await shopScene();
+  const project = await shopProject(scene);
+  for (const name of Object.keys(SHOP)) {
+    for (const version of ["1", "2"]) {
+      const prints = [`${name} ${version} up`, `${name} ${version} at work`];
+      const does = name === "migrate" ? ({ does: "ends", code: 0 } as const) : ({ does: "answers" } as const);
+      const script = { ...does, prints, lastWords: [`${name} ${version} ends`] };
+      scene.memory.runtime.scripts.set(digestOf(`${name}:${version}`), script);
     }
-    return { scene, project, [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() };
   }
+  return { scene, project, [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose]() };
+}
 
+describe("what several services printed", () => {
   test("is shown together after they were replaced, and nothing is lost or doubled for whoever pages meanwhile", async () => {
     await using shop = await tellingShop();
     const { project, scene } = shop;

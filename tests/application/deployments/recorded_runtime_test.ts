@@ -90,21 +90,20 @@ describe("recordedRuntime()", () => {
   });
 
   test("leaves what another server has recorded as it is, when that was quicker to remove it", async () => {
-    let other = async () => {};
-    let calls = 0;
+    const others: (() => Promise<void>)[] = [];
     const { instanceId, inner, runtime, runtimeLogs, owner, start, stored } = await scene({
-      wrap: (runtime) =>
-        intercepted(runtime, "output", async (goOn) => {
+      wrap: (plain) =>
+        intercepted(plain, "output", async (goOn) => {
           const page = await goOn();
-          if (++calls === 1) await other();
+          await others.pop()?.();
           return page;
         }),
     });
-    other = async () => {
+    others.push(async () => {
       const lines = await inner.output(instanceId, { since: 0, limit: 100_000 });
       await runtimeLogs.append(owner, { instanceId, lines, leftOut: null }, { maxBytes: 10_000_000 });
       await inner.remove(instanceId);
-    };
+    });
     await start();
     await runtime.remove(instanceId, GRACE);
     expect(await stored()).toEqual([...LINES, "bye"]);
@@ -113,7 +112,7 @@ describe("recordedRuntime()", () => {
   test.each(["output", "find"] as const)("removes an instance although %s fails, and says so", async (method) => {
     const error = new Failure("unavailable", "engine_away", "Cannot use Docker");
     const { instanceId, inner, runtime, start, stored, warnings } = await scene({
-      wrap: (runtime) => failing(runtime, method, { error }),
+      wrap: (plain) => failing(plain, method, { error }),
     });
     await start();
     await runtime.remove(instanceId, GRACE);
@@ -125,11 +124,35 @@ describe("recordedRuntime()", () => {
   test("passes on why an instance could not be removed, and says nothing else", async () => {
     const error = new Failure("unavailable", "engine_away", "Cannot use Docker");
     const { instanceId, runtime, start, warnings } = await scene({
-      wrap: (runtime) => failing(failing(runtime, "find", { error }), "remove", { error }),
+      wrap: (plain) => failing(failing(plain, "find", { error }), "remove", { error }),
     });
     await start();
     await expect(runtime.remove(instanceId, GRACE)).rejects.toBe(error);
     expect(warnings()).toEqual([]);
+  });
+
+  test("is disposed after what is being recorded, and forgets nothing from then on", async () => {
+    const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { instanceId, inner, runtime, start, stored } = await scene({
+      wrap: (plain) =>
+        intercepted(plain, "output", async (read) => {
+          begin();
+          await held;
+          return read();
+        }),
+    });
+    await start();
+    const removing = runtime.remove(instanceId, GRACE);
+    await begun;
+    const disposing = runtime[Symbol.asyncDispose]().then(stored);
+    goOn();
+    expect(await disposing).toEqual([...LINES, "bye"]);
+    await removing;
+    expect(await inner.find(instanceId)).toBeUndefined();
+    await start();
+    await expect(runtime.remove(instanceId, GRACE)).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await inner.find(instanceId)).toMatchObject({ status: "exited", exit: { reason: "stopped" } });
   });
 
   test("starts an instance although its log could not be sealed", async () => {
