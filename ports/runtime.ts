@@ -157,6 +157,9 @@ export interface Runtime<From extends Runnable = Runnable> {
    */
   introduce(instanceId: string): Promise<void>;
   usage(instanceId: string): Promise<InstanceUsage | undefined>;
-  /** What it printed, oldest first; none when there is no more. Old output is dropped beyond a bound. */
+  /**
+   * What it printed, oldest first, no more than some megabytes, so perhaps fewer lines than the limit; none when there is no more. Old output is dropped
+   * beyond a bound.
+   */
   output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]>;
 }

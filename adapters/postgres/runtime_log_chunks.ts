@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from "node:timers/promises";
 import { lineBytes, type OutputPart } from "../../domain/deployment/output_tail.ts";
 import type { OutputLine } from "../../ports/runtime.ts";
 import { plainJson } from "./plain_json.ts";
@@ -14,7 +15,7 @@ const MAX_LINES = 1_000;
 const MAX_LENGTH = 131_072;
 
 /** Puts lines together for storing, in order, their numbers counted from `after`. */
-export function logChunks(lines: readonly OutputLine[], after: number): readonly LogChunk[] {
+export async function logChunks(lines: readonly OutputLine[], after: number): Promise<readonly LogChunk[]> {
   const chunks: LogChunk[] = [];
   let texts: string[] = [];
   let [length, bytes] = [0, 0];
@@ -27,6 +28,8 @@ export function logChunks(lines: readonly OutputLine[], after: number): readonly
     if (texts.length < MAX_LINES && length < MAX_LENGTH && index < lines.length - 1) continue;
     chunks.push({ seq: seq + after, at, lines: texts.length, bytes, text: `[${texts.join(",")}]` });
     [texts, length, bytes] = [[], 0, 0];
+    // There may be many, and others want their turn.
+    await breathe();
   }
   return chunks;
 }

@@ -54,7 +54,7 @@ export class PostgresRuntimeLogs implements RuntimeLogs {
       const rows = await this.#standing(owner);
       const [log] = rows;
       if (!log) throw notFound("deployment");
-      if (await this.#write(owner, changed(rows, output, maxBytes), log.revision ?? 0)) return;
+      if (await this.#write(owner, await changed(rows, output, maxBytes), log.revision ?? 0)) return;
     }
   }
 
@@ -202,11 +202,15 @@ export class PostgresRuntimeLogs implements RuntimeLogs {
 }
 
 /** What a log becomes when an instance's output is added to it. */
-function changed(rows: readonly StandingRow[], { instanceId, leftOut, lines }: InstanceOutput, maxBytes: number) {
+async function changed(
+  rows: readonly StandingRow[],
+  { instanceId, leftOut, lines }: InstanceOutput,
+  maxBytes: number,
+): Promise<Changed> {
   const log = rows[0]!;
   const isAgain = log.ends_with === instanceId;
   const after = (isAgain ? log.after_seq : log.last_seq) ?? 0;
-  const chunks = logChunks(lines, after);
+  const chunks = await logChunks(lines, after);
   const room = leftOut ? 0 : maxBytes - chunks.reduce((sum, { bytes }) => sum + bytes, 0);
   const tail = new OutputTail(room, isAgain ? leftOutOf(log.left_out) : allLeftOut(log));
   for (const { chunk_seq: seq, last_at: at, line_count: count, bytes } of rows) {

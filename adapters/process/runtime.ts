@@ -41,6 +41,9 @@ export interface ProcessRuntimeOptions {
   readonly sandboxes?: readonly SandboxKind[];
 }
 
+/** To read more at once would keep this process from everything else. */
+const PAGE_CHARACTERS = 8 * 1_024 * 1_024;
+
 const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
   phase: "waiting",
   depth: 1,
@@ -175,7 +178,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     const folder = this.#instance(instanceId);
     if (!folder || !existsSync(folder.path)) return [];
     await this.#supervisor.pump(folder);
-    return new OutputStore(folder.path).read(wanted);
+    return new OutputStore(folder.path).read(wanted, PAGE_CHARACTERS);
   }
 
   #instance(instanceId: string): InstanceFolder | undefined {

@@ -14,7 +14,10 @@ export interface RecordedRuntimePorts {
   readonly runtimeLogs: RuntimeLogs;
 }
 
-const PAGE = 10_000;
+/** As many as there may be: to find a place in a large log takes an engine long, and pages are bounded by their size too. */
+const PAGE = 1_000_000;
+/** How many lines are masked before others get their turn. */
+const AT_A_TIME = 5_000;
 /** Each may hold as much as is recorded. */
 const AT_ONCE = 2;
 const NEVER = new AbortController().signal;
@@ -87,7 +90,10 @@ function recorder(runtime: Runtime, { deployments, runtimeLogs }: RecordedRuntim
     const mask = secretMask(secretValues(deployment, await deployments.environment(deploymentId)));
     const tail = new OutputTail<LinePart>(maxBytes);
     while (page.length > 0) {
-      for (const line of page) tail.add(partOf({ ...line, message: mask(line.message) }));
+      for (const [index, line] of page.entries()) {
+        tail.add(partOf({ ...line, message: mask(line.message) }));
+        if (index % AT_A_TIME === 0) await breathe();
+      }
       page = await runtime.output(instanceId, { since: page.at(-1)!.seq, limit: PAGE });
     }
     // Another process may have removed it meanwhile: then that one recorded all of it, and this one perhaps only the beginning.
@@ -97,6 +103,10 @@ function recorder(runtime: Runtime, { deployments, runtimeLogs }: RecordedRuntim
       .append({ deploymentId, service }, { instanceId, lines, leftOut: tail.leftOut }, { maxBytes })
       .catch(unlessDeleted);
   };
+}
+
+function breathe(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 interface LinePart extends OutputPart {

@@ -4,8 +4,6 @@ export const RECORDED_BYTES = 10_000_000;
 /** What the number and the time of a line take, about. */
 const LINE_BYTES = 24;
 
-const encoder = new TextEncoder();
-
 /** What was printed before that which is kept: how much, with the number and the time of its last line. */
 export interface LeftOut {
   readonly lines: number;
@@ -19,7 +17,7 @@ export type OutputPart = LeftOut;
 
 /** How much room a line takes. */
 export function lineBytes(message: string): number {
-  return encoder.encode(message).length + LINE_BYTES;
+  return Buffer.byteLength(message) + LINE_BYTES;
 }
 
 /** The line that stands in the place of those that were left out. */

@@ -32,10 +32,14 @@ for (const kind of await workingSandboxes()) {
       const read = () => second.output(instanceId, ALL);
       await eventually(read, ({ length }) => length > 0);
       const seen: string[] = [];
-      await second.remove(instanceId, {
-        graceMs: 10_000,
-        beforeForgetting: async () => void seen.push(...(await read()).map(({ message }) => message)),
-      });
+      const beforeForgetting = async () => {
+        let since = 0;
+        for (let page = await read(); page.length > 0; page = await second.output(instanceId, { ...ALL, since })) {
+          seen.push(...page.map(({ message }) => message));
+          since = page.at(-1)!.seq;
+        }
+      };
+      await second.remove(instanceId, { graceMs: 10_000, beforeForgetting });
       expect(seen).toHaveLength(20_002);
       expect([seen[0], seen[1], seen.at(-2), seen.at(-1)]).toEqual(["up", "1", "20000", "end"]);
       expect(await world.runtime.list()).toEqual([]);
