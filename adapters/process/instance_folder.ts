@@ -21,7 +21,7 @@ export interface InstanceRecord {
 
 /** How an instance stands; times are milliseconds. */
 export interface InstanceState {
-  /** One in `stopping` is not started again, and stays until it is removed; one in `removed` is gone for everybody. */
+  /** One in `stopping` is not started by itself again, and stays until it is restarted or removed; one in `removed` is gone for everybody. */
   readonly phase: "up" | "waiting" | "ended" | "stopping" | "removed";
   readonly startedAt: number;
   /** When a waiting one is due. */

@@ -96,7 +96,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     await this.#create(folder, request);
     using held = await folder.hold();
     const state = folder.state();
-    if (!held || !state || isBeingRemoved(state)) throw notFound("instance");
+    if (!held || !state || state.phase === "stopping" || state.phase === "removed") throw notFound("instance");
     try {
       if (state.phase === "waiting") await startInstance(folder, state, this.#keeper);
     } catch (error) {
@@ -140,7 +140,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     const folder = this.#instance(instanceId);
     using held = await folder?.hold();
     const state = folder?.state();
-    if (!folder || !held || !state || isBeingRemoved(state)) throw notFound("instance");
+    if (!folder || !held || !state || state.phase === "removed") throw notFound("instance");
     const anew = {
       ...state,
       phase: "waiting",
@@ -212,10 +212,6 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     // Due a little later for the supervisor, which steps in only if this process is killed before it starts it.
     await folder.create(record, { ...NEW, startedAt: Date.now(), startAt: Date.now() + 5_000 });
   }
-}
-
-function isBeingRemoved({ phase }: InstanceState): boolean {
-  return phase === "stopping" || phase === "removed";
 }
 
 function described(folder: InstanceFolder, ports = listeningPorts): Instance | undefined {

@@ -3,7 +3,7 @@ import type { Runnable } from "../../ports/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { runRequest, type RuntimeForContract } from "./runtime.ts";
 
-const GRACE = { graceMs: 2_000 };
+const GRACE = { graceMs: 10_000 };
 
 /** What every `Runtime` adapter promises to whoever wants to see what an instance printed before it is gone. */
 export function runtimeRemovalContract<From extends Runnable>(
@@ -29,7 +29,7 @@ export function runtimeRemovalContract<From extends Runnable>(
     });
 
     promise(
-      "remove() that cannot go on before it forgets leaves one that is stopped, to be removed again",
+      "remove() that cannot go on before it forgets leaves one that is stopped, to be restarted or removed again",
       async () => {
         await using world = await open();
         const { runtime, programs } = world;
@@ -41,9 +41,12 @@ export function runtimeRemovalContract<From extends Runnable>(
         expect(await broken.catch((error: unknown) => error)).toBe(reason);
         expect(await runtime.find(instanceId)).toMatchObject({ status: "exited", exit: { reason: "stopped" } });
         expect((await runtime.list()).map((each) => each.instanceId)).toEqual([instanceId]);
+        expect(await runtime.restart(instanceId, GRACE)).toMatchObject({ exit: null });
+        await eventually(read, ({ length }) => length > 3);
         let after: Awaited<ReturnType<typeof read>> = [];
         await runtime.remove(instanceId, { ...GRACE, beforeForgetting: async () => void (after = await read()) });
-        expect(after.map(({ message }) => message)).toEqual(["started", "bye", "for good"]);
+        const messages = ["started", "bye", "for good"];
+        expect(after.map(({ message }) => message)).toEqual([...messages, ...messages]);
         expect(await runtime.list()).toEqual([]);
       },
     );
