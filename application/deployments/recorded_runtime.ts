@@ -20,6 +20,7 @@ const PAGE = 1_000_000;
 const AT_A_TIME = 5_000;
 /** Each may hold as much as is recorded. */
 const AT_ONCE = 2;
+const STOPPING = "Cannot remove this: the server is being stopped. Try again once it is up";
 const NEVER = new AbortController().signal;
 
 /** Disposing waits for what is being recorded; what is stopped later stays until another server removes it. */
@@ -49,7 +50,7 @@ export function recordedRuntime(
       const finding = runtime.find(instanceId);
       await finding.catch(() => {});
       const beforeForgetting = async () => {
-        if (isClosed) throw new Failure("unavailable", "stopping", "Cannot remove this: the server is being stopped");
+        if (isClosed) throw new Failure("unavailable", "stopping", STOPPING);
         const recording = finding
           .then((found) => found && slots.run(() => record(found), { signal: NEVER }))
           .catch(notRecorded(instanceId));
