@@ -38,6 +38,7 @@ import { authoritiesOf } from "./adapters/s3/authorities.ts";
 import { S3ObjectStorages } from "./adapters/s3/object_storages.ts";
 import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
 import { SftpObjectStorages } from "./adapters/ssh/sftp/object_storages.ts";
+import { recordedRuntime, type RecordedRuntimePorts } from "./application/deployments/recorded_runtime.ts";
 import type { Config } from "./config.ts";
 import { Failure } from "./domain/failure.ts";
 import { isPublicAddress } from "./domain/network_address.ts";
@@ -62,8 +63,16 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
   const containers = openContainers(config, await installation.id(), { log, nameRecords });
   opened.use(containers.runtime);
   const usesContainers = () => installation.usesContainers();
-  const running = openRuntime(config, { log, vault, nameRecords, containers: containers.runtime, usesContainers });
+  const running = openRuntime(config, {
+    containers: containers.runtime,
+    log,
+    nameRecords,
+    stores,
+    usesContainers,
+    vault,
+  });
   opened.use(running.processes);
+  opened.use(running.runtime);
   const lifetime = opened.move();
   return {
     ...stores,
@@ -110,7 +119,7 @@ function openContainers(
 /** What fetches, builds, runs and serves deployments. */
 function openRuntime(
   { dataFolder, githostUrl, mode, trustedProxies }: Config,
-  { containers, usesContainers, log, vault, nameRecords }: RuntimeParts,
+  { containers, log, nameRecords, stores, usesContainers, vault }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
   const uploadFiles = new LocalUploadFiles(inData("uploads"));
@@ -126,7 +135,10 @@ function openRuntime(
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
     sealedInstances: new SealedInstances({ folder: instances, vault }),
-    runtime: new AllRuntimes({ folder: processes, image: containers, usesContainers }),
+    runtime: recordedRuntime(new AllRuntimes({ folder: processes, image: containers, usesContainers }), {
+      ...stores,
+      log,
+    }),
     sources: new AllSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),
@@ -158,8 +170,9 @@ interface RuntimeParts {
   readonly containers: DockerRuntime;
   readonly usesContainers: () => Promise<boolean>;
   readonly log: Log;
-  readonly vault: CryptoVault;
   readonly nameRecords: NameRecords;
+  readonly stores: Omit<RecordedRuntimePorts, "log">;
+  readonly vault: CryptoVault;
 }
 
 async function databaseUrl(

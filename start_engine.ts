@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { cleanImages } from "./application/deployments/clean_images.ts";
 import { sweepSources } from "./application/deployments/clean_sources.ts";
+import { cleanRuntimeLogs } from "./application/deployments/clean_runtime_logs.ts";
 import type { EngineSettings } from "./application/deployments/engine/run.ts";
 import { Slots } from "./application/deployments/engine/slots.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
@@ -36,10 +37,12 @@ export async function startEngine(
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const removeLeftovers = sweepReleases(world, rollbackWindow);
   const removeSources = sweepSources(world, rollbackWindow);
+  const removeLogs = cleanRuntimeLogs(world);
   const sweep = async () => {
     await revive();
     await removeLeftovers();
     await removeSources();
+    await removeLogs();
     await world.builder.trimCaches(CACHE_BYTES);
     if (await installation.usesContainers()) await removeImages();
   };

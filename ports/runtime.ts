@@ -126,6 +126,16 @@ export interface ListOptions {
   readonly containers?: boolean;
 }
 
+/** How an instance is to be removed. */
+export interface RemovalOptions {
+  readonly graceMs: number;
+  /**
+   * Called once the program has ended, while `output` still gives all that it printed, up to its last words. The instance is forgotten after that;
+   * when this rejects, it stays as one that was stopped, as it does when the server is killed meanwhile.
+   */
+  readonly beforeForgetting?: () => Promise<void>;
+}
+
 /** Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. */
 export interface Runtime<From extends Runnable = Runnable> {
   /** Starts an instance and resolves once its program was started, not once it answers. */
@@ -137,7 +147,7 @@ export interface Runtime<From extends Runnable = Runnable> {
    * Asks it to stop, kills what is left of it and its children after `graceMs`, or after the time that it wants for itself where that is longer (five
    * minutes at most), and forgets it. Volumes of its scope stay. An unknown one is no error.
    */
-  remove(instanceId: string, options: { readonly graceMs: number }): Promise<void>;
+  remove(instanceId: string, options: RemovalOptions): Promise<void>;
   /** Stops its program and starts it anew, at the same address. */
   restart(instanceId: string, options: { readonly graceMs: number }): Promise<Instance>;
   /**
@@ -147,6 +157,9 @@ export interface Runtime<From extends Runnable = Runnable> {
    */
   introduce(instanceId: string): Promise<void>;
   usage(instanceId: string): Promise<InstanceUsage | undefined>;
-  /** What it printed, oldest first; none when there is no more. Old output is dropped beyond a bound. */
+  /**
+   * What it printed, oldest first, no more than some megabytes, so perhaps fewer lines than the limit; none when there is no more. Old output is dropped
+   * beyond a bound.
+   */
   output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]>;
 }

@@ -16,6 +16,7 @@ import type { LiveReleases } from "./live_releases.ts";
 import type { ReleaseFolders } from "./release_folders.ts";
 import type { ReleaseImages } from "./release_images.ts";
 import type { Runtime } from "./runtime.ts";
+import type { RuntimeLogs } from "./runtime_logs.ts";
 import type { Sources } from "./sources.ts";
 import type { Domains } from "./domains.ts";
 import type { HostFolders } from "./host_folders.ts";
@@ -65,6 +66,7 @@ export interface World {
   readonly releaseFolders: ReleaseFolders;
   readonly releaseImages: ReleaseImages;
   readonly runtime: Runtime;
+  readonly runtimeLogs: RuntimeLogs;
   readonly sources: Sources;
   readonly domains: Domains;
   readonly hostFolders: HostFolders;

@@ -5,6 +5,7 @@ import type {
   InstanceUsage,
   OutputLine,
   OutputQuery,
+  RemovalOptions,
   RunnableImage,
   RunRequest,
   Runtime,
@@ -40,9 +41,7 @@ export interface DockerRuntimeOptions {
   readonly leftAfterMs?: number;
 }
 
-interface Grace {
-  readonly graceMs: number;
-}
+type Grace = Pick<RemovalOptions, "graceMs">;
 
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 const AT_ONCE = 32;
@@ -125,11 +124,12 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   }
 
   /** The engine counts the grace in whole seconds; it is rounded up. Volumes of its scope stay. */
-  async remove(instanceId: string, { graceMs }: Grace): Promise<void> {
+  async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
     await this.#alone(instanceId, async () => {
       for (let record; (record = await this.#own.find(instanceId));) {
         // One that cannot be stopped, for whatever reason, is removed by force.
         await this.#stop(record, graceMs).catch(unlessRefused);
+        await beforeForgetting?.();
         await this.#own.remove(record.Id);
         this.#usage.forget(record.Id);
         await this.#networks.release(scopeOf(record.Config.Labels));

@@ -6,6 +6,7 @@ import type {
   ListOptions,
   OutputLine,
   OutputQuery,
+  RemovalOptions,
   RunnableFolder,
   RunnableImage,
   RunRequest,
@@ -54,7 +55,7 @@ export class AllRuntimes implements Runtime {
     return (await Promise.all([this.#folders.list(), images])).flat();
   }
 
-  async remove(instanceId: string, options: { readonly graceMs: number }): Promise<void> {
+  async remove(instanceId: string, options: RemovalOptions): Promise<void> {
     return this.#of(instanceId).remove(instanceId, options);
   }
 

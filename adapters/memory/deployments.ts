@@ -35,6 +35,7 @@ export class MemoryDeployments implements Deployments {
       environment: new Map(environment),
       composition: structuredClone(composition),
       events: [],
+      runtimeLogs: new Map(),
     };
     deployments.set(id, row);
     this.#tables.addEvents(row, events);

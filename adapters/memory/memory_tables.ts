@@ -1,6 +1,7 @@
 import type { BackupDestination, DestinationCredentials } from "../../domain/backup/destination.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { LeftOut } from "../../domain/deployment/output_tail.ts";
 import { withPlainText } from "../../domain/deployment/plain_text.ts";
 import type { DomainName } from "../../domain/domain_name.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../domain/identity.ts";
@@ -13,6 +14,7 @@ import type { UploadSession } from "../../domain/upload.ts";
 import type { AuditEntry } from "../../ports/audit_log.ts";
 import type { CloudLink } from "../../ports/cloud_links.ts";
 import type { IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
+import type { OutputLine } from "../../ports/runtime.ts";
 import type { Session } from "../../ports/sessions.ts";
 
 /** A person as stored. */
@@ -64,6 +66,17 @@ export interface AnswerRow {
   readonly answer: KeptAnswer | null;
 }
 
+/** What a service printed as stored. */
+export interface RuntimeLogRow {
+  readonly lines: readonly OutputLine[];
+  /** The instance that printed what comes after number `after`; `null` when that is final. */
+  readonly endsWith: string | null;
+  readonly after: number;
+  /** What was left out up to `after`, and after it. */
+  readonly leftOut: LeftOut | null;
+  readonly ownLeftOut: LeftOut | null;
+}
+
 /** A deployment as stored, with all that belongs to it. */
 export interface DeploymentRow {
   deployment: Deployment;
@@ -72,6 +85,8 @@ export interface DeploymentRow {
   composition: Composition | undefined;
   /** The event of number 1 stands first. */
   readonly events: DeploymentEvent[];
+  /** What its services printed, by name. */
+  readonly runtimeLogs: Map<string, RuntimeLogRow>;
 }
 
 /** The data that memory adapters share; two adapters over the same tables stand for two processes on one database. */

@@ -33,6 +33,7 @@ import { MemoryReleaseFolders } from "./release_folders.ts";
 import { MemoryReleaseImages } from "./release_images.ts";
 import { MemoryRemoteHosts } from "./remote_hosts.ts";
 import { MemoryRuntime } from "./runtime.ts";
+import { MemoryRuntimeLogs } from "./runtime_logs.ts";
 import { MemoryServers } from "./servers.ts";
 import { MemoryServiceHealth } from "./service_health.ts";
 import { MemorySessions } from "./sessions.ts";
@@ -75,6 +76,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     releaseFolders,
     releaseImages,
     runtime: new MemoryRuntime({}, volumes),
+    runtimeLogs: new MemoryRuntimeLogs(tables),
     sources: new MemorySources(
       {},
       (folder, path, content) =>

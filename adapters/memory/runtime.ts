@@ -1,5 +1,13 @@
 import { conflict, notFound } from "../../domain/failure.ts";
-import type { Instance, InstanceUsage, OutputLine, OutputQuery, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type {
+  Instance,
+  InstanceUsage,
+  OutputLine,
+  OutputQuery,
+  RemovalOptions,
+  RunRequest,
+  Runtime,
+} from "../../ports/runtime.ts";
 import { healthOf, type Script, scriptOf } from "./script.ts";
 import { MemoryVolumes } from "./volumes.ts";
 
@@ -77,11 +85,15 @@ export class MemoryRuntime implements Runtime {
     return Array.from(this.#running.values(), shown);
   }
 
-  async remove(instanceId: string): Promise<void> {
+  async remove(instanceId: string, { beforeForgetting }: Partial<RemovalOptions> = {}): Promise<void> {
     const running = this.#running.get(instanceId);
+    if (!running) return;
+    await this.stop(instanceId);
+    await beforeForgetting?.();
+    // Somebody else may have removed it meanwhile, and started it anew.
+    if (this.#running.get(instanceId) !== running) return;
     this.#running.delete(instanceId);
     this.volumes.leave(instanceId);
-    if (running) await stopServers(running);
   }
 
   async restart(instanceId: string): Promise<Instance> {
@@ -99,9 +111,12 @@ export class MemoryRuntime implements Runtime {
   /** Stops it, as somebody would from outside, or a server that did not live to remove it. */
   async stop(instanceId: string): Promise<void> {
     const running = this.#known(instanceId);
-    await stopServers(running);
+    if (running.instance.exit?.reason === "stopped") return;
+    const wasUp = running.instance.containerId !== null;
     const exit = { code: null, reason: "stopped" } as const;
     running.instance = { ...running.instance, status: "exited", containerId: null, exit };
+    await stopServers(running);
+    if (wasUp) print(running, running.script.lastWords);
   }
 
   /** The instances that others of a scope find by a name. */
@@ -141,7 +156,7 @@ export class MemoryRuntime implements Runtime {
   #begin(running: Running): Instance {
     const { script } = running;
     const up = { ...running.instance, startedAt: new Date(), exit: null, containerId: `${++lastPid}` };
-    print(running);
+    print(running, script.prints);
     if (script.does === "answers") {
       running.servers = up.ports.map(({ inside, port }) => serve(script, inside, port));
       running.instance = { ...up, status: "running" };
@@ -164,7 +179,7 @@ export class MemoryRuntime implements Runtime {
   /** Ends it as often as it is tried. */
   #end(running: Running, script: Ending): void {
     const runs = running.request.oneShot ? 1 : TRIES;
-    for (let run = 1; run < runs; run++) print(running);
+    for (let run = 1; run < runs; run++) print(running, script.prints);
     const exit = ending(script, running.request.oneShot ?? false);
     const restarts = running.instance.restarts + runs - 1;
     running.instance = { ...running.instance, status: "exited", containerId: null, restarts, exit };
@@ -187,9 +202,9 @@ function shown({ instance, script, request }: Running): Instance {
   return instance.containerId === null ? instance : { ...instance, health: healthOf(script, request) };
 }
 
-function print({ lines, script }: Running): void {
+function print({ lines }: Running, messages: readonly string[] = []): void {
   const at = new Date();
-  for (const message of script.prints ?? []) lines.push({ seq: lines.length + 1, at, stream: "stdout", message });
+  for (const message of messages) lines.push({ seq: lines.length + 1, at, stream: "stdout", message });
 }
 
 function serve({ respond }: Extract<Script, { does: "answers" }>, inside: number, port: number) {

@@ -12,9 +12,10 @@ export type Behaviour =
 
 type Health = NonNullable<Instance["health"]>;
 
-/** A behaviour with what the program prints at each start, and what its health check says, now or whenever it is asked. */
+/** A behaviour with what the program prints at each start and when it is stopped, and what its health check says, now or whenever it is asked. */
 export type Script = Behaviour & {
   readonly prints?: readonly string[];
+  readonly lastWords?: readonly string[];
   readonly health?: Health | (() => Health);
 };
 

@@ -17,6 +17,7 @@ import { PostgresLiveReleases } from "./live_releases.ts";
 import { PostgresMembers } from "./members.ts";
 import { PostgresOrganizations } from "./organizations.ts";
 import { PostgresProjects } from "./projects.ts";
+import { PostgresRuntimeLogs } from "./runtime_logs.ts";
 import { PostgresSealedRows } from "./sealed_rows.ts";
 import { PostgresServers } from "./servers.ts";
 import { PostgresServiceHealth } from "./service_health.ts";
@@ -91,6 +92,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     organizations: new PostgresOrganizations(database, signals),
     liveReleases: new PostgresLiveReleases(database, signals, { projects, deployments }),
     projects,
+    runtimeLogs: new PostgresRuntimeLogs(database),
     sealedRows: new PostgresSealedRows(database, vault),
     servers: new PostgresServers(database, vault),
     serviceHealth: new PostgresServiceHealth(database),

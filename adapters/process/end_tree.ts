@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { processTable, treeOf } from "./process_table.ts";
+import { type Descendant, processTable, treeOf } from "./process_table.ts";
 import { droppingRights } from "./sandbox.ts";
 import { SYSTEM_PATH } from "./choose_sandbox.ts";
 import type { SystemUser } from "../../ports/system_user.ts";
@@ -23,17 +23,60 @@ export interface Tree {
 
 const PATIENCE_MS = 10_000;
 const STEP_MS = 10;
+const STEPS_A_LOOK = 5;
+const SIGTERM_BIT = 1n << 14n;
 
 /** Asks a program to end, then kills what is left of it, its children and theirs; resolves once nothing is. */
 export async function endTree(tree: Tree, { graceMs }: { readonly graceMs: number }): Promise<void> {
   const graceEnds = Date.now() + graceMs;
-  if (graceMs > 0) {
-    members(tree)
-      .filter(({ depth }) => depth >= tree.depth)
-      .forEach(({ pid }) => send(pid, "SIGTERM"));
-    while (Date.now() < graceEnds && tree.isUp()) await delay(STEP_MS);
+  const told: Told = { toEnd: new Set(), toWait: new Set() };
+  let isAsking = true;
+  for (let step = 0; Date.now() < graceEnds && tree.isUp(); step++) {
+    if (isAsking && step % STEPS_A_LOOK === 0) isAsking = !askToEnd(tree, told);
+    await delay(STEP_MS);
   }
   await killTree(tree);
+}
+
+/** The processes that were asked to end, and those that wait for their children to. */
+interface Told {
+  readonly toEnd: Set<number>;
+  readonly toWait: Set<number>;
+}
+
+/**
+ * Asks each process of a program once; returns whether there is nobody left to ask. One that would end at once, such as a shell that waits for what it
+ * has started, is not asked before its children have ended, which would lose the time that they are given; until then it is stopped, so that it
+ * neither goes on with the next command nor tells how the last one ended.
+ */
+function askToEnd(tree: Tree, { toEnd, toWait }: Told): boolean {
+  const own = members(tree).filter(({ depth }) => depth >= tree.depth);
+  const parents = new Set(own.map(({ parent }) => parent));
+  let isDone = own.length > 0;
+  for (const { pid } of own) {
+    if (toEnd.has(pid)) continue;
+    if (parents.has(pid) && !handlesTermination(pid)) {
+      if (!toWait.has(pid)) send(pid, "SIGSTOP");
+      toWait.add(pid);
+      isDone = false;
+    } else {
+      toEnd.add(pid);
+      send(pid, "SIGTERM");
+      if (toWait.has(pid)) send(pid, "SIGCONT");
+    }
+  }
+  return isDone;
+}
+
+/** Whether a process does anything but end when it is asked to. */
+function handlesTermination(pid: number): boolean {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    const masks = Array.from(status.matchAll(/^Sig(?:Cgt|Ign):\s*([0-9a-f]+)$/gm), ([, mask]) => BigInt(`0x${mask}`));
+    return masks.some((mask) => (mask & SIGTERM_BIT) !== 0n);
+  } catch {
+    return true;
+  }
 }
 
 /** Kills a program with all it started, without asking. */
@@ -56,7 +99,7 @@ export async function killTree(tree: Tree): Promise<void> {
 }
 
 /** The living processes of the tree, and of its session. */
-function members({ launcher, strayHome }: Tree): { pid: number; depth: number }[] {
+function members({ launcher, strayHome }: Tree): Pick<Descendant, "depth" | "parent" | "pid">[] {
   const root = launcher();
   if (root === undefined) return [];
   const table = processTable();
@@ -64,7 +107,7 @@ function members({ launcher, strayHome }: Tree): { pid: number; depth: number }[
   if (strayHome === undefined) return tree;
   const known = new Set(tree.map(({ pid }) => pid));
   const others = [...table.values()].filter(({ pid, session }) => session === root && !known.has(pid));
-  return [...tree, ...others.map(({ pid }) => ({ pid, depth: Infinity }))];
+  return [...tree, ...others.map(({ parent, pid }) => ({ parent, pid, depth: Infinity }))];
 }
 
 /** Processes that left tree and session, known by the home they were given. */

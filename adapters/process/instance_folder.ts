@@ -21,7 +21,8 @@ export interface InstanceRecord {
 
 /** How an instance stands; times are milliseconds. */
 export interface InstanceState {
-  readonly phase: "up" | "waiting" | "ended" | "removed";
+  /** One in `stopping` is not started by itself again, and stays until it is restarted or removed; one in `removed` is gone for everybody. */
+  readonly phase: "up" | "waiting" | "ended" | "stopping" | "removed";
   readonly startedAt: number;
   /** When a waiting one is due. */
   readonly startAt: number;

@@ -6,6 +6,12 @@ import { RawOutput } from "./raw_output.ts";
 const STREAMS = ["stdout", "stderr"] as const;
 const MOST_ROUNDS = 16;
 
+/** Tells whether all that an instance has written so far was taken up, by whichever process. */
+export function isTakenUp(folder: string): boolean {
+  const progress = new OutputStore(folder).progress();
+  return STREAMS.every((stream) => new RawOutput(folder, stream).size === progress[stream]);
+}
+
 /** Turns what an instance writes into numbered lines, each once, over restarts of the program and of the server. */
 export class OutputPump {
   readonly #store: OutputStore;
@@ -23,6 +29,16 @@ export class OutputPump {
   pump(options: { readonly last: boolean }): Promise<void> {
     this.#running = (this.#running ?? Promise.resolve()).catch(() => {}).then(() => this.#pump(options));
     return this.#running;
+  }
+
+  /** Takes up all that was written by a program that has ended. */
+  drain(): Promise<void> {
+    this.#running = (this.#running ?? Promise.resolve()).catch(() => {}).then(() => this.#drain());
+    return this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#once({ last: true })) await breathe();
   }
 
   async #pump(options: { readonly last: boolean }): Promise<void> {

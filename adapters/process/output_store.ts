@@ -53,8 +53,13 @@ export class OutputStore {
     return lastProgress(this.#file, true) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
   }
 
-  /** The lines that are wanted, oldest first. */
-  read({ since, limit, from = new Date(0) }: OutputQuery): OutputLine[] {
+  /** How far the last complete addition came, while another process may be adding. */
+  progress(): Progress {
+    return lastProgress(this.#file, false) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
+  }
+
+  /** The lines that are wanted, oldest first, up to one with which they have so many characters. */
+  read({ since, limit, from = new Date(0) }: OutputQuery, maxCharacters = Infinity): OutputLine[] {
     const earliest = from.getTime();
     const isBefore = ([seq, at]: Row) => seq <= since || at < earliest;
     // The newer first: when it becomes the older one meanwhile, both names lead to the same file, and nothing is missed.
@@ -63,9 +68,9 @@ export class OutputStore {
     try {
       const same = newer !== undefined && older !== undefined && fstatSync(newer).ino === fstatSync(older).ino;
       const files = [same ? undefined : older, newer].filter((file) => file !== undefined);
-      const lines: OutputLine[] = [];
-      for (const file of files) readInto(lines, file, { isBefore, limit });
-      return lines;
+      const page: ReadPage = { lines: [], limit, characters: maxCharacters };
+      for (const file of files) readInto(page, file, isBefore);
+      return page.lines;
     } finally {
       for (const file of [newer, older]) if (file !== undefined) closeSync(file);
     }
@@ -75,13 +80,21 @@ export class OutputStore {
 /** Tells of a row whether it comes before what is wanted. */
 type IsBefore = (row: Row) => boolean;
 
-function readInto(lines: OutputLine[], file: number, { isBefore, limit }: { isBefore: IsBefore; limit: number }): void {
+interface ReadPage {
+  readonly lines: OutputLine[];
+  readonly limit: number;
+  /** How many more may be read. */
+  characters: number;
+}
+
+function readInto(page: ReadPage, file: number, isBefore: IsBefore): void {
   for (const { text } of linesFrom(file, startFor(file, isBefore))) {
-    if (lines.length >= limit) return;
+    if (page.lines.length >= page.limit || page.characters <= 0) return;
     const row = parsed(text);
     if (!isRow(row) || isBefore(row)) continue;
     const [seq, at, stream, message] = row;
-    lines.push({ seq, at: new Date(at), stream: stream === "o" ? "stdout" : "stderr", message });
+    page.characters -= message.length;
+    page.lines.push({ seq, at: new Date(at), stream: stream === "o" ? "stdout" : "stderr", message });
   }
 }
 

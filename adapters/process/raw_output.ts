@@ -30,6 +30,11 @@ export class RawOutput {
     this.#file = join(folder, stream);
   }
 
+  /** How many bytes were written. */
+  get size(): number {
+    return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
   /**
    * The next lines after `from`. An unfinished line waits for its end, until it is long, the program has been quiet, or nothing
    * more will come (`last`).

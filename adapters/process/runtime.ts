@@ -9,6 +9,7 @@ import type {
   InstanceUsage,
   OutputLine,
   OutputQuery,
+  RemovalOptions,
   RunnableFolder,
   RunRequest,
   Runtime,
@@ -39,6 +40,9 @@ export interface ProcessRuntimeOptions {
   /** Which sandboxes to try, best first; all that there are unless given. */
   readonly sandboxes?: readonly SandboxKind[];
 }
+
+/** To read more at once would keep this process from everything else. */
+const PAGE_CHARACTERS = 8 * 1_024 * 1_024;
 
 const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
   phase: "waiting",
@@ -92,7 +96,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     await this.#create(folder, request);
     using held = await folder.hold();
     const state = folder.state();
-    if (!held || !state || state.phase === "removed") throw notFound("instance");
+    if (!held || !state || state.phase === "stopping" || state.phase === "removed") throw notFound("instance");
     try {
       if (state.phase === "waiting") await startInstance(folder, state, this.#keeper);
     } catch (error) {
@@ -114,14 +118,20 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
       .filter((instance) => instance !== undefined);
   }
 
-  async remove(instanceId: string, { graceMs }: { readonly graceMs: number }): Promise<void> {
+  async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
     const folder = this.#instance(instanceId);
     using held = await folder?.hold();
     const state = folder?.state();
     if (!folder || !held || !state) return;
     // From here on it is not started again, whatever happens to this process.
-    await folder.writeState({ ...state, phase: "removed" });
+    const exit = { code: null, reason: "stopped" } as const;
+    if (state.phase !== "removed") await folder.writeState({ ...state, phase: "stopping", exit });
     await stopInstance(folder, this.#keeper, graceMs);
+    if (beforeForgetting && state.phase !== "removed") {
+      await this.#supervisor.takeUpAll(folder);
+      await beforeForgetting();
+    }
+    await folder.writeState({ ...state, phase: "removed", exit });
     await folder.remove();
     this.#meter.forget(instanceId);
   }
@@ -168,7 +178,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     const folder = this.#instance(instanceId);
     if (!folder || !existsSync(folder.path)) return [];
     await this.#supervisor.pump(folder);
-    return new OutputStore(folder.path).read(wanted);
+    return new OutputStore(folder.path).read(wanted, PAGE_CHARACTERS);
   }
 
   #instance(instanceId: string): InstanceFolder | undefined {

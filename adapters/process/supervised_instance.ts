@@ -122,7 +122,7 @@ function statusUp(
 }
 
 function statusDown({ phase, startedAt }: InstanceState): Instance["status"] {
-  if (phase === "ended") return "exited";
+  if (phase === "ended" || phase === "stopping") return "exited";
   return phase === "up" && Date.now() - startedAt < FIRST_MOMENT_MS ? "starting" : "restarting";
 }
 

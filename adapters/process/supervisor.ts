@@ -5,12 +5,14 @@ import type { Log } from "../../ports/log.ts";
 import { holdFile } from "./file_lock.ts";
 import { InstanceFolder } from "./instance_folder.ts";
 import { once } from "./once.ts";
-import { OutputPump } from "./output_pump.ts";
+import { isTakenUp, OutputPump } from "./output_pump.ts";
 import { processTable } from "./process_table.ts";
 import { isTooLarge, type Keeper, noteEnding, startInstance, stopInstance } from "./supervised_instance.ts";
 
 const TICK_MS = 200;
 const HALF_MADE_MS = 60_000;
+const TAKE_UP_MS = 10_000;
+const TAKE_UP_LOOK_MS = 20;
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 
 /** The file in the folder of all instances that is held by whoever makes one. */
@@ -77,6 +79,14 @@ export class Supervisor {
     if (this.#lock) await this.#pumpFor(folder).pump({ last: false });
   }
 
+  /** Takes up the rest of what an instance that has ended printed, or gives the process that does so a moment for it. */
+  async takeUpAll(folder: InstanceFolder): Promise<void> {
+    for (const until = Date.now() + TAKE_UP_MS; Date.now() < until; await Bun.sleep(TAKE_UP_LOOK_MS)) {
+      if (this.#lock) return this.#pumpFor(folder).drain();
+      if (isTakenUp(folder.path)) return;
+    }
+  }
+
   async #look(): Promise<void> {
     clearTimeout(this.#timer);
     if (this.#stopped) return;
@@ -124,7 +134,7 @@ export class Supervisor {
     if (!state || !record) return;
     const isUp = folder.isUp();
     if (state.phase !== "removed") await this.#pumpFor(folder).pump({ last: !isUp });
-    if (state.phase === "ended") return;
+    if (state.phase === "ended" || (state.phase === "stopping" && !isUp)) return;
     if (state.phase === "waiting" && Date.now() < state.startAt) return;
     if (state.phase === "up" && isUp && (state.tooLarge || !isTooLarge(folder, record, table))) return;
     await this.#act(folder);
@@ -139,6 +149,9 @@ export class Supervisor {
     if (state.phase === "removed") {
       await stopInstance(folder, this.#keeper, 0);
       await folder.remove();
+    } else if (state.phase === "stopping") {
+      // Whoever was stopping it was killed; another removes it.
+      await stopInstance(folder, this.#keeper, 0);
     } else if (state.phase === "waiting" && Date.now() >= state.startAt) {
       await this.#startAgain(folder);
     } else if (state.phase === "up" && !isUp) {

@@ -1,4 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { stoppedService } from "../../domain/deployment/stopped_service.ts";
 import { servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Edge } from "../../ports/edge.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
@@ -65,6 +66,5 @@ function finished({ finishedAt }: Deployment): number {
 }
 
 function withoutAnything(preview: Deployment): Deployment {
-  const services = preview.services.map((service) => ({ ...service, status: "stopped" as const, instanceId: null }));
-  return { ...preview, artifactAvailable: false, services };
+  return { ...preview, artifactAvailable: false, services: preview.services.map((service) => stoppedService(service)) };
 }

@@ -1,5 +1,4 @@
-import type { DeployedService } from "../../domain/deployment/deployment.ts";
-import type { OutputLine, OutputQuery, Runtime } from "../../ports/runtime.ts";
+import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
 
 /** A line with the service that printed it; its number is one among those of all services. */
 export interface ServiceLine extends OutputLine {
@@ -11,7 +10,11 @@ interface Wanted {
   readonly limit: number;
 }
 
-type Output = Pick<Runtime, "output">;
+/** Where lines of a service come from, in the order of time; some print nothing. */
+export interface OutputSource {
+  readonly service: string;
+  readonly read: ((wanted: OutputQuery) => Promise<readonly OutputLine[]>) | null;
+}
 
 /** Numbers stay exact until 2065. */
 const EPOCH = Date.UTC(2025, 0, 1);
@@ -23,16 +26,15 @@ const PAGE_CHARACTERS = 8 * 1024 * 1024;
 
 /**
  * Reads what all services of a deployment printed after number `since`, in the order of time, at most `limit` lines and no more than some megabytes. A line's number
- * is the time it was printed at and the place of its service among all, or the next such one after the last of its service. So it keeps its number whatever others
+ * is the time it was printed at and the place of its source among all, or the next such one after the last of its source. So it keeps its number whatever others
  * print, whoever asks finds the place again by time, and there are gaps.
  */
 export async function interleavedOutput(
-  runtime: Output,
-  services: readonly Pick<DeployedService, "instanceId" | "name">[],
+  all: readonly OutputSource[],
   { since, limit }: Wanted,
 ): Promise<readonly ServiceLine[]> {
-  const sources = services.flatMap(({ instanceId, name }, place) =>
-    instanceId === null ? [] : [new NumberedSource(runtime, { instanceId, name, place, of: services.length }, since)],
+  const sources = all.flatMap(({ read, service }, place) =>
+    read === null ? [] : [new NumberedSource({ read, service, place, of: all.length }, since)],
   );
   const found: ServiceLine[] = [];
   await Promise.all(sources.map((source) => source.fill()));
@@ -47,18 +49,17 @@ export async function interleavedOutput(
   return found;
 }
 
-interface Source {
-  readonly instanceId: string;
-  readonly name: string;
-  /** Its place among so many services. */
+interface PlacedSource {
+  readonly read: NonNullable<OutputSource["read"]>;
+  readonly service: string;
+  /** Its place among so many sources. */
   readonly place: number;
   readonly of: number;
 }
 
-/** The lines of one service, numbered among those of all, some at a time. */
+/** The lines of one source, numbered among those of all, some at a time. */
 class NumberedSource {
-  readonly #runtime: Output;
-  readonly #source: Source;
+  readonly #source: PlacedSource;
   readonly #since: number;
   readonly #perMs: number;
   #lines: ServiceLine[] = [];
@@ -67,11 +68,10 @@ class NumberedSource {
   #last: number;
   #ended = false;
 
-  constructor(runtime: Output, source: Source, since: number) {
-    this.#runtime = runtime;
+  constructor(source: PlacedSource, since: number) {
     this.#source = source;
     this.#since = since;
-    // A multiple of how many there are, so that no two services ever give the same number.
+    // A multiple of how many there are, so that no two sources ever give the same number.
     this.#perMs = Math.floor(NUMBERS_A_MS / source.of) * source.of;
     this.#last = source.place + 1 - source.of;
   }
@@ -88,7 +88,7 @@ class NumberedSource {
   /** Reads on where nothing is left. */
   async fill(): Promise<void> {
     while (this.first === undefined && !this.#ended) {
-      const page = await this.#runtime.output(this.#source.instanceId, this.#wanted());
+      const page = await this.#source.read(this.#wanted());
       this.#ended = page.length === 0;
       this.#read = page.at(-1)?.seq ?? this.#read;
       this.#lines = page.map((line) => this.#numbered(line)).filter(({ seq }) => seq > this.#since);
@@ -103,9 +103,9 @@ class NumberedSource {
   }
 
   #numbered(line: OutputLine): ServiceLine {
-    const { name, of, place } = this.#source;
+    const { of, place, service } = this.#source;
     const first = (line.at.getTime() - EPOCH) * this.#perMs + place + 1;
     this.#last = Math.max(this.#last + of, first);
-    return { ...line, seq: this.#last, service: name };
+    return { ...line, seq: this.#last, service };
   }
 }

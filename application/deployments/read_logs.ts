@@ -8,15 +8,14 @@ import type { Principal } from "../../domain/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
-import type { Runtime } from "../../ports/runtime.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { interleavedOutput, type ServiceLine } from "./interleaved_output.ts";
 import { lastLines } from "./last_lines.ts";
+import type { ServiceLogPorts } from "./service_log.ts";
+import { serviceOutput } from "./service_output.ts";
 
-export interface ReadLogsPorts {
+export interface ReadLogsPorts extends ServiceLogPorts {
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
-  readonly runtime: Runtime;
 }
 
 /** A line as the log shows it. Runtime output has numbers of its own: those of a service that is named, or of all together. */
@@ -46,7 +45,7 @@ export function readLogs(ports: ReadLogsPorts) {
     const { services } = deployment;
     const asked = service ? services.filter(({ name }) => name === service) : services;
     const mask = secretMask(await secretsOf(deployment, asked));
-    const read = (part: Pick<LogQuery, "since" | "limit">) => outputOf(ports.runtime, asked, part);
+    const read = (part: Pick<LogQuery, "since" | "limit">) => serviceOutput(ports, { id, services: asked }, part);
     const lines = await (tail === undefined ? read({ since, limit }) : lastLines(read, { since, count: tail }));
     return lines.map((line) => ({ ...line, message: mask(line.message), level: "info", step: null }));
   };
@@ -65,18 +64,6 @@ export function readLogs(ports: ReadLogsPorts) {
 /** Tells whether a deployment consists of this service alone, so that all lines of its build are that service's. */
 function isSole({ services }: Deployment, service: string): boolean {
   return service === SOLE_SERVICE && services.every(({ name }) => name === SOLE_SERVICE);
-}
-
-/** What one service printed, with its own numbers; of several, all of it together. */
-async function outputOf(
-  runtime: Runtime,
-  services: readonly DeployedService[],
-  wanted: Pick<LogQuery, "since" | "limit">,
-): Promise<readonly ServiceLine[]> {
-  const [only, ...others] = services;
-  if (others.length > 0) return interleavedOutput(runtime, services, wanted);
-  if (!only?.instanceId) return [];
-  return (await runtime.output(only.instanceId, wanted)).map((line) => ({ ...line, service: only.name }));
 }
 
 const PAGE = 5_000;

@@ -2,10 +2,12 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Installation } from "../../ports/installation.ts";
 import type { Projects } from "../../ports/projects.ts";
+import type { Instance } from "../../ports/runtime.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
 import { dropScope, dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 import { stopInstances } from "./stop_instances.ts";
+import { isStopped } from "./ensure_services.ts";
 
 const DRAIN_MS = 40_000;
 
@@ -63,21 +65,17 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
   }
 }
 
-interface Found {
-  readonly instanceId: string;
-  readonly projectId: string;
-}
-
 /** Stops the instances that nobody needs any more, and resolves to whose release folders the others run in. */
 function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
   const idleSince = new Map<string, number>();
   return async function (): Promise<ReadonlySet<string>> {
     const instances = await runtime.list();
     const occupied = new Set<string>();
-    const idle: Found[] = [];
-    for (const { instanceId, deploymentId, projectId } of instances) {
+    const idle: Instance[] = [];
+    for (const instance of instances) {
+      const { deploymentId } = instance;
       const deployment = await deployments.get(deploymentId);
-      if (await mayGo({ instanceId, projectId }, deployment)) idle.push({ instanceId, projectId });
+      if (await mayGo(instance, deployment)) idle.push(instance);
       else for (const id of deployment ? artifactsOf(deployment) : [deploymentId]) occupied.add(id);
     }
     await stopInstances({ runtime }, idle);
@@ -86,14 +84,16 @@ function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
     return occupied;
   };
 
-  /** What a deleted deployment left goes at once; a former release may still finish what it answers, in any process. */
-  async function mayGo({ instanceId, projectId }: Found, deployment: Deployment | undefined): Promise<boolean> {
+  /** What a deleted deployment left, or is stopped, goes at once; a former release may still finish what it answers, in any process. */
+  async function mayGo(instance: Instance, deployment: Deployment | undefined): Promise<boolean> {
+    const { instanceId, projectId } = instance;
     const isLive = await isTakenOver(instanceId, projectId);
     if (!deployment && !isLive) return true;
     if (isLive || (await isNeeded(deployment!))) {
       idleSince.delete(instanceId);
       return false;
     }
+    if (isStopped(instance)) return true;
     const since = idleSince.get(instanceId) ?? performance.now();
     idleSince.set(instanceId, since);
     return performance.now() - since > DRAIN_MS;

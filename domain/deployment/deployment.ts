@@ -97,6 +97,8 @@ export interface DeployedService {
   readonly error: string | null;
   /** What the runtime knows it by, once started; that of a former deployment where it was left as it is. */
   readonly instanceId: string | null;
+  /** What the runtime knew it by, where nothing runs any more; it may still be finishing what it does. */
+  readonly lastInstanceId?: string;
   /** The folder inside the release that is served as a site; `null` for what runs. */
   readonly site: string | null;
   /** Whose release folder has its files, where that is another's. */

@@ -75,7 +75,12 @@ export const LogQuerySchema = parameters({
   limit: count({ maximum: 10_000, preset: 1_000, description: "How many lines at most" }),
   tail: t.Optional(upTo(10_000, "The last so many lines after since, oldest first, instead of the first ones")),
   service: t.Optional(text(63, { description: "Only lines of this service; left out: of all, in the order of time" })),
-  kind: t.Optional(oneOf(["build", "runtime"] as const)),
+  kind: t.Optional(
+    oneOf(["build", "runtime"] as const, {
+      description:
+        "runtime: what the services printed, of releases that were replaced, failed or ended too: the last 10 MB of each service. Defaults to build",
+    }),
+  ),
 });
 
 export const StreamQuery = parameters({ since: t.Optional(sequence("Resume after this number")) });

@@ -4,6 +4,7 @@ import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/token.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { type DockerServer, dockerServer } from "../support/docker_server.ts";
+import { eventually } from "../support/eventually.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { folderText, watchProcesses } from "../support/places_of_leaks.ts";
 import { dump } from "../support/query.ts";
@@ -35,6 +36,17 @@ const APP = `
   Bun.serve({ port: process.env.PORT, fetch: () => new Response(known) });
 `;
 
+/** The same, which prints its secrets until the end. */
+const TALKING_APP = `
+  const { DATABASE_PASSWORD: password, CLONE_TOKEN: token } = process.env;
+  const tell = (when) => console.log(when, password, btoa(token), encodeURIComponent(password), JSON.stringify({ token }));
+  tell("at first");
+  process.on("SIGTERM", () => {
+    tell("at last");
+    process.exit(0);
+  });
+  ${APP}`;
+
 interface Place {
   readonly slipway: SlipwayProcess;
   readonly databaseUrl: string;
@@ -57,7 +69,19 @@ async function searched({ slipway, databaseUrl, more }: Place): Promise<void> {
   await project.call("PATCH", `/api/projects/${project.id}/env`, { body: { upserts } });
   const answers: string[] = [];
   using watched = watchProcesses(OWN);
+  await source.write({ "server.js": TALKING_APP });
+  const talking = await project.deployed();
+  await source.write({ "server.js": APP });
   const first = await project.deployed();
+  const left = await eventually(
+    async () => (await project.call("GET", `/api/deployments/${talking}/info`)).body.data.services,
+    ({ length }) => length === 0,
+    120_000,
+  );
+  expect(left).toEqual([]);
+  const printed = await project.log(talking, "runtime");
+  expect(printed).toMatch(/^at first \[secret\].*\nat last \[secret\].*\n$/);
+  answers.push(printed);
   const known = createHash("sha256")
     .update(secrets.DATABASE_PASSWORD + secrets.CLONE_TOKEN)
     .digest("hex");

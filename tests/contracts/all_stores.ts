@@ -16,6 +16,7 @@ import { liveReleasesContract } from "./live_releases.ts";
 import { membersContract } from "./members.ts";
 import { organizationsContract } from "./organizations.ts";
 import { projectsContract } from "./projects.ts";
+import { runtimeLogsContract } from "./runtime_logs.ts";
 import { serversContract } from "./servers.ts";
 import { serviceHealthContract } from "./service_health.ts";
 import { sessionsContract } from "./sessions.ts";
@@ -50,6 +51,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   compositionsContract(name, open);
   deploymentEventsContract(name, open);
   deploymentQueueContract(name, open);
+  runtimeLogsContract(name, open);
   liveReleasesContract(name, open);
   serviceHealthContract(name, open);
 }

@@ -5,6 +5,7 @@ import type { Grant } from "../../domain/permission.ts";
 import { Secret } from "../../domain/secret.ts";
 import { UPLOAD_QUOTA } from "../../domain/upload.ts";
 import {
+  aDeployment,
   aMember,
   anOrganization,
   aProject,
@@ -183,6 +184,18 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
     await world.deployments.create(second, content);
     await world.compositions.write(second.id, given.written);
     return { given, reads: [first.id, second.id].map((id) => () => world.compositions.read(id)) };
+  },
+  async runtimeLogs(world) {
+    const { id: deploymentId } = await aDeployment(world);
+    const owner = { deploymentId, service: "web" };
+    const at = minutes(1);
+    const lines = [{ seq: 3, at: minutes(2), stream: "stdout", message: "hello" }] as const;
+    const given = { instanceId: "one", lines: [...lines], leftOut: { lines: 2, bytes: 50, seq: 2, at } };
+    await world.runtimeLogs.append(owner, given, { maxBytes: 1_000 });
+    return {
+      given,
+      reads: [() => world.runtimeLogs.read(owner, { since: 0, limit: 10 }), () => world.runtimeLogs.states([owner])],
+    };
   },
   async domains(world) {
     const { id: organizationId } = await anOrganization(world);

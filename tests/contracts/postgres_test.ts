@@ -123,6 +123,9 @@ describe("PostgreSQL stores", () => {
     const { id: userId } = await founderOf(world);
     const project = await aProject(world, { organizationId });
     const deployment = await aDeployment(world, { organizationId, projectId: project.id });
+    const log = { deploymentId: deployment.id, service: "web" };
+    const lines = [{ seq: 1, at: START, stream: "stdout", message: "hello" }] as const;
+    await world.runtimeLogs.append(log, { instanceId: "one", lines, leftOut: null }, { maxBytes: 1_000 });
     const page = { page: 1, perPage: 10 };
     const lease = { owner: "one", at: minutes(1), leaseMs: 1_000 };
     const asked: readonly [string, () => Promise<unknown>][] = [
@@ -142,6 +145,9 @@ describe("PostgreSQL stores", () => {
       ["deploymentEvents.append", () => world.deploymentEvents.append(deployment.id, [logLine("a"), logLine("b")])],
       ["deploymentEvents.read", () => world.deploymentEvents.read(deployment.id, { since: 0, limit: 10 })],
       ["deploymentEvents.last", () => world.deploymentEvents.last(deployment.id)],
+      ["runtimeLogs.states", () => world.runtimeLogs.states([log])],
+      ["runtimeLogs.read", () => world.runtimeLogs.read(log, { since: 0, limit: 10 })],
+      ["runtimeLogs.crowded", () => world.runtimeLogs.crowded(20)],
       ["deploymentQueue.take", () => world.deploymentQueue.take({ ...lease, maxBuilds: 1 })],
       ["deploymentQueue.renew", () => world.deploymentQueue.renew(deployment.id, lease)],
       ["servers.list", () => world.servers.list(organizationId, {}, page)],

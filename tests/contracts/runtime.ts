@@ -18,6 +18,8 @@ export interface ContractPrograms {
   readonly greedy: string;
   /** Answers, and does not mind being asked to stop. */
   readonly stubborn: string;
+  /** Prints `started`, and when it is asked to stop, `bye` and `for good`, the latter without the end of a line. */
+  readonly polite: string;
 }
 
 /** A runtime with a release to run. */

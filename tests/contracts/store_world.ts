@@ -15,6 +15,7 @@ import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Members } from "../../ports/members.ts";
 import type { Organizations } from "../../ports/organizations.ts";
 import type { Projects } from "../../ports/projects.ts";
+import type { RuntimeLogs } from "../../ports/runtime_logs.ts";
 import type { Servers } from "../../ports/servers.ts";
 import type { ServiceHealth } from "../../ports/service_health.ts";
 import type { Sessions } from "../../ports/sessions.ts";
@@ -42,6 +43,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly members: Members;
   readonly organizations: Organizations;
   readonly projects: Projects;
+  readonly runtimeLogs: RuntimeLogs;
   readonly servers: Servers;
   readonly serviceHealth: ServiceHealth;
   readonly sessions: Sessions;
@@ -52,7 +54,13 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   /** The same data seen by another process. */
   readonly elsewhere: Pick<
     StoreWorld,
-    "compositions" | "deploymentEvents" | "deploymentQueue" | "deployments" | "identities" | "liveReleases"
+    | "compositions"
+    | "deploymentEvents"
+    | "deploymentQueue"
+    | "deployments"
+    | "identities"
+    | "liveReleases"
+    | "runtimeLogs"
   >;
 }
 

@@ -115,6 +115,31 @@ describe("GET /api/deployments/:id/logs", () => {
     expect((await app.get(`/${id}/logs?service=other`)).body.data).toEqual([]);
   });
 
+  test("gives what the program printed after it was replaced, or did not come up", async () => {
+    await using app = await deployingApp();
+    const project = await app.project();
+    app.world.runtime.scripts.set(START, { does: "answers", prints: ["up", "ready"], lastWords: ["bye"] });
+    const first = await app.deployed(project);
+    app.world.runtime.scripts.set(START, { does: "ends", code: 1, prints: ["no luck"] });
+    const failed = await app.deployed(project);
+    app.world.runtime.scripts.delete(START);
+    await app.deployed(project);
+    await eventually(
+      () => app.world.runtime.list(),
+      (instances) => instances.every(({ deploymentId }) => deploymentId !== first),
+    );
+    const { data, nextSince } = (await app.get(`/${first}/logs?kind=runtime&since=1`)).body;
+    expect(data.map(({ seq, message }: Line) => [seq, message])).toEqual([
+      [2, "ready"],
+      [3, "bye"],
+    ]);
+    expect(nextSince).toBe(3);
+    const text = await app.ask(`/${first}/logs?kind=runtime`, { headers: { accept: "text/plain" } });
+    expect(await text.text()).toBe("up\nready\nbye\n");
+    const reasons = (await app.get(`/${failed}/logs?kind=runtime&service=app&limit=1`)).body.data;
+    expect(reasons.map(({ message }: Line) => message)).toEqual(["no luck"]);
+  });
+
   test("gives the whole log as text where text is wanted", async () => {
     await using app = await deployingApp();
     const id = await built(app);

@@ -10,6 +10,7 @@ import { processesWith } from "../support/processes_with.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
 import { answerOf, runRequest, runtimeContract, whenStatus } from "../contracts/runtime.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
+import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);
@@ -17,6 +18,7 @@ setDefaultTimeout(120_000);
 // To start and to end a container is mostly waiting: what stands side by side runs at once, and a test in between keeps the groups small.
 
 runtimeContract("Docker", () => dockerWorld(), { atOnce: true });
+runtimeRemovalContract("Docker", () => dockerWorld(), { atOnce: true });
 
 async function inspected(world: DockerWorld, instanceId: string): Promise<ContainerRecord & Record<string, unknown>> {
   return JSON.parse(await world.docker("inspect", "--format", "{{json .}}", await world.containerOf(instanceId)));

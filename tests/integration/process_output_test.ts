@@ -110,6 +110,15 @@ describe("OutputPump", () => {
     }
   });
 
+  test("read() ends with the line that has too many characters, and goes on after it", async () => {
+    const pump = new OutputPump(folder);
+    print("12345\n67890\nx\ny\n");
+    await pump.pump({ last: true });
+    const store = new OutputStore(folder);
+    const read = (since: number) => store.read({ since, limit: 3 }, 6).map(({ message }) => message);
+    expect([read(0), read(1), read(4)]).toEqual([["12345", "67890"], ["67890", "x"], []]);
+  });
+
   test("pump() leaves out what a program prints faster than it can be kept, and says how much", async () => {
     const pump = new OutputPump(folder);
     const sparse = await open(join(folder, "stdout"), "w");

@@ -9,6 +9,7 @@ import { problemStatuses } from "../../http/openapi.ts";
 import { Problem } from "../../http/problems.ts";
 import { routeTable } from "../../http/route_table.ts";
 import type { World } from "../../ports/world.ts";
+import { recorded } from "./recorded.ts";
 
 FormatRegistry.Set("date-time", (text) => !Number.isNaN(Date.parse(text)));
 
@@ -97,7 +98,7 @@ export async function memoryApp(
   replace: (world: MemoryWorld) => Partial<World> = () => ({}),
 ) {
   const world = { ...memoryWorld(), log: new MemoryLog() };
-  const { handle, routes, useCases } = compose({ ...world, ...replace(world) }, { ...SETTINGS, ...settings });
+  const { handle, routes, useCases } = compose(recorded({ ...world, ...replace(world) }), { ...SETTINGS, ...settings });
   const { shownToken } = await useCases.claimInstallation(undefined);
   return { world, handle, routes, useCases, call: caller(handle, routes), owner: shownToken! };
 }

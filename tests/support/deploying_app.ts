@@ -6,6 +6,7 @@ import { isSettled } from "../../domain/deployment/transitions.ts";
 import { type Call, memoryApp } from "./app.ts";
 import { APP, commit, REPOSITORY } from "./engine_scene.ts";
 import { eventually } from "./eventually.ts";
+import { recorded } from "./recorded.ts";
 import { file, tarGz } from "./tar_archive.ts";
 
 /** The application in memory with a worker that carries deployments out in milliseconds. */
@@ -15,7 +16,8 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
   const app = await memoryApp(settings);
   const { world, call, owner } = app;
   world.sources.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
-  const run = runDeployment(world, {
+  const working = recorded(world);
+  const run = runDeployment(working, {
     baseDomain: "localhost",
     publicHost: "127.0.0.1",
     githostUrl: "https://git.example.com",
@@ -30,7 +32,7 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
     probationMs: 3,
     healthMs: 60,
   });
-  const worker = startWorker(world, { run, maxBuilds: 2 });
+  const worker = startWorker(working, { run, maxBuilds: 2 });
 
   async function project(body: object = { gitUrl: REPOSITORY }): Promise<string> {
     const name = `Shop ${crypto.randomUUID().slice(0, 8)}`;

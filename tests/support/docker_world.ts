@@ -25,6 +25,7 @@ export const DOCKER_PROGRAMS: ContractPrograms = {
   crashing: "exit 3",
   silent: "exec sleep 600",
   greedy: "x=a; while :; do x=$x$x; done",
+  polite: `trap 'echo bye; printf "for good"; exit 0' TERM; exec 2>/dev/null; echo started; while :; do sleep 0.05; done`,
   stubborn: `trap '' TERM; (${WEB}) & while :; do wait; done`,
 };
 

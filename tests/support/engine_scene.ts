@@ -16,6 +16,7 @@ import type { Project, ProjectSettings } from "../../domain/project.ts";
 import type { World } from "../../ports/world.ts";
 import { SETTINGS } from "./app.ts";
 import { eventually } from "./eventually.ts";
+import { recorded } from "./recorded.ts";
 import { file, streamOf, tarGz } from "./tar_archive.ts";
 
 /** The repository that projects of a scene are linked to. */
@@ -72,7 +73,7 @@ export class EngineScene implements AsyncDisposable {
     this.#options = options;
     this.memory = { ...memoryWorld(), log: new MemoryLog() };
     const healthProbe = { answers: async () => this.healthy() };
-    this.world = { ...this.memory, healthProbe, ...options.replace?.(this.memory) };
+    this.world = recorded({ ...this.memory, healthProbe, ...options.replace?.(this.memory) });
     this.useCases = useCases(this.world, SETTINGS);
     this.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
   }

@@ -5,6 +5,7 @@ import { type AppSettings, compose } from "../../compose.ts";
 import type { World } from "../../ports/world.ts";
 import { caller, SETTINGS } from "./app.ts";
 import { migratedDatabase, openStores } from "./postgres_stores.ts";
+import { recorded } from "./recorded.ts";
 
 /** What is to be different from the usual. */
 export interface PostgresAppOptions extends Partial<Omit<PostgresWorldOptions, "url">> {
@@ -19,7 +20,7 @@ export async function postgresApp({ settings, replace, ...options }: PostgresApp
   const { url } = opened.use(await migratedDatabase());
   const { [Symbol.asyncDispose]: _, ...stores } = opened.use(await openStores({ ...options, url }));
   const world = { ...memoryWorld(), ...stores, log: new MemoryLog() };
-  const { handle, routes, useCases } = compose({ ...world, ...replace }, { ...SETTINGS, ...settings });
+  const { handle, routes, useCases } = compose(recorded({ ...world, ...replace }), { ...SETTINGS, ...settings });
   const { shownToken } = await useCases.claimInstallation(undefined);
   const lifetime = opened.move();
   return {

@@ -79,6 +79,7 @@ export async function processWorld(kind: SandboxKind): Promise<ProcessWorld> {
       crashing: "exit 3",
       silent: "exec sleep 600",
       greedy: "exec bun greedy.ts",
+      polite: `trap 'echo bye; printf "for good"; exit 0' TERM; exec 2>/dev/null; echo started; while :; do sleep 0.05; done`,
       stubborn: "trap '' TERM; bun web.ts & while :; do wait; done",
     },
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,7 @@
 import type { DeployedService, Deployment } from "../../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { inContainers, usesContainers } from "../../../domain/deployment/instance_id.ts";
+import { stoppedService } from "../../../domain/deployment/stopped_service.ts";
 import { happen, type Happening } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { cleanImages } from "../clean_images.ts";
@@ -54,7 +55,7 @@ async function reject(run: Run): Promise<void> {
     // Not that it could not be rejected at first.
     error: partialFailure(deployment),
     artifactAvailable: false,
-    services: deployment.services.map((service) => ({ ...service, status: "stopped" as const, instanceId: null })),
+    services: deployment.services.map((service) => stoppedService(service)),
   }));
 }
 

@@ -2,6 +2,7 @@ import type { Deployment, DeploymentError } from "../../../domain/deployment/dep
 import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
+import { stoppedService } from "../../../domain/deployment/stopped_service.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
@@ -216,11 +217,6 @@ function stopped(ended: Deployment): Deployment {
     ...ended,
     held: false,
     artifactAvailable: false,
-    services: ended.services.map((service) => ({
-      ...service,
-      status,
-      error: errorOf(service.error),
-      instanceId: null,
-    })),
+    services: ended.services.map((service) => stoppedService(service, { status, error: errorOf(service.error) })),
   };
 }

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { interleavedOutput, type ServiceLine } from "../../../application/deployments/interleaved_output.ts";
+import {
+  interleavedOutput,
+  type OutputSource,
+  type ServiceLine,
+} from "../../../application/deployments/interleaved_output.ts";
 import type { OutputLine, OutputQuery } from "../../../ports/runtime.ts";
 
 const START = Date.UTC(2026, 0, 31, 12);
@@ -7,10 +11,10 @@ const START = Date.UTC(2026, 0, 31, 12);
 /** Services that print so many lines at these times; each begins to count its lines at one. */
 class Printed {
   readonly #lines = new Map<string, OutputLine[]>();
-  readonly services: readonly { readonly name: string; readonly instanceId: string | null }[];
+  readonly sources: readonly OutputSource[];
 
   constructor(...names: readonly string[]) {
-    this.services = names.map((name) => ({ name, instanceId: name }));
+    this.sources = names.map((service) => ({ service, read: (wanted) => this.output(service, wanted) }));
   }
 
   print(name: string, afterMs: number, count = 1): this {
@@ -23,13 +27,13 @@ class Printed {
     return this;
   }
 
-  async output(instanceId: string, { since, limit, from = new Date(0) }: OutputQuery): Promise<readonly OutputLine[]> {
-    const lines = this.#lines.get(instanceId) ?? [];
+  async output(service: string, { since, limit, from = new Date(0) }: OutputQuery): Promise<readonly OutputLine[]> {
+    const lines = this.#lines.get(service) ?? [];
     return lines.filter(({ seq, at }) => seq > since && at >= from).slice(0, limit);
   }
 
   read(since = 0, limit = 100_000): Promise<readonly ServiceLine[]> {
-    return interleavedOutput(this, this.services, { since, limit });
+    return interleavedOutput(this.sources, { since, limit });
   }
 
   /** All lines, so many at a time. */
@@ -59,10 +63,10 @@ describe("interleavedOutput()", () => {
     expect(numbers.every((seq) => Number.isSafeInteger(seq) && seq > 0)).toBe(true);
   });
 
-  test("leaves out services that were never started", async () => {
+  test("leaves out what prints nothing", async () => {
     const printed = new Printed("web", "api").print("web", 1);
-    const services = [...printed.services, { name: "worker", instanceId: null }];
-    expect(messages(await interleavedOutput(printed, services, { since: 0, limit: 10 }))).toEqual(["web 1"]);
+    const sources = [...printed.sources, { service: "worker", read: null }];
+    expect(messages(await interleavedOutput(sources, { since: 0, limit: 10 }))).toEqual(["web 1"]);
   });
 
   test.each([
@@ -90,9 +94,11 @@ describe("interleavedOutput()", () => {
   test("gives no more than some megabytes at once", async () => {
     const printed = new Printed("web", "api").print("web", 1, 3).print("api", 2, 3);
     const long = "x".repeat(5 * 1024 * 1024);
-    const output: Printed["output"] = async (instanceId, wanted) =>
-      (await printed.output(instanceId, wanted)).map((line) => ({ ...line, message: long }));
-    const lines = await interleavedOutput({ output }, printed.services, { since: 0, limit: 100 });
+    const sources = printed.sources.map(({ read, service }) => ({
+      service,
+      read: async (wanted: OutputQuery) => (await read!(wanted)).map((line) => ({ ...line, message: long })),
+    }));
+    const lines = await interleavedOutput(sources, { since: 0, limit: 100 });
     expect(lines).toHaveLength(2);
   });
 });

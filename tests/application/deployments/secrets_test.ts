@@ -89,9 +89,9 @@ test("what the former version of a service prints is shown without the secrets t
   await set("quite-another-one");
   const { id, status } = await deployShop(opened, project, { ...SHOP, worker: "bad" });
   expect(status).toBe("partial_failure");
-  const wanted = { since: 0, limit: 10, kind: "runtime", service: "worker" } as const;
+  const wanted = { since: 0, limit: 100, kind: "runtime", service: "worker" } as const;
   const lines = await opened.useCases.readLogs(opened.by, id, wanted);
-  expect(lines[1]?.message).toBe("key=[secret];");
+  expect(lines.map(({ message }) => message)).toContain("key=[secret];");
   expectHidden(JSON.stringify(lines), { variable: SECRET });
   // And in what is told when a former version does not come up again.
   opened.memory.runtime.scripts.set(digestOf("api:1"), { does: "ends", code: 1, prints: SHOWN });

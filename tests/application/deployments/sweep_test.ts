@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
-import { EngineScene } from "../../support/engine_scene.ts";
+import { EngineScene, START } from "../../support/engine_scene.ts";
 
 test("the sweep keeps what is live, kept, running or shared, and removes the rest", async () => {
   await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });
@@ -36,4 +36,23 @@ test("the sweep removes what a deleted deployment has left running", async () =>
   await sweepReleases(scene.memory, 2)();
   expect(await scene.running()).toEqual([]);
   expect(await scene.folders()).not.toContain(id);
+});
+
+test("the sweep removes at once what a killed server had stopped, and records what it printed", async () => {
+  await using scene = await EngineScene.open();
+  scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["up"], lastWords: ["bye"] });
+  const project = await scene.project();
+  const first = await scene.deployed(project);
+  const { promise: never } = Promise.withResolvers<void>();
+  scene.memory.edge.drained = () => never;
+  scene.memory.clock.advance(1_000);
+  const second = await scene.deployed(project);
+  const sweep = sweepReleases(scene.world, 2);
+  await sweep();
+  expect((await scene.running()).toSorted()).toEqual([first.id, second.id].toSorted());
+  await scene.memory.runtime.stop(first.services[0]!.instanceId!);
+  await sweep();
+  expect(await scene.running()).toEqual([second.id]);
+  const lines = await scene.useCases.readLogs(scene.by, first.id, { since: 0, limit: 10, kind: "runtime" });
+  expect(lines.map(({ message }) => message)).toEqual(["up", "bye"]);
 });

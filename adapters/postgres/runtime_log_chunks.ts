@@ -1,0 +1,45 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import { lineBytes, type OutputPart } from "../../domain/deployment/output_tail.ts";
+import type { OutputLine } from "../../ports/runtime.ts";
+import { plainJson } from "./plain_json.ts";
+
+/** Lines as they are stored, together in a row. */
+export interface LogChunk extends OutputPart {
+  /** One JSON list, on one line. */
+  readonly text: string;
+}
+
+type StoredLine = readonly [seq: number, at: number, stream: "o" | "e", message: string];
+
+const MAX_LINES = 1_000;
+const MAX_LENGTH = 131_072;
+
+/** Puts lines together for storing, in order, their numbers counted from `after`. */
+export async function logChunks(lines: readonly OutputLine[], after: number): Promise<readonly LogChunk[]> {
+  const chunks: LogChunk[] = [];
+  let texts: string[] = [];
+  let [length, bytes] = [0, 0];
+  for (const [index, { seq, at, stream, message }] of lines.entries()) {
+    const stored: StoredLine = [seq + after, at.getTime(), stream === "stdout" ? "o" : "e", message];
+    const text = plainJson(stored);
+    texts.push(text);
+    length += text.length;
+    bytes += lineBytes(message);
+    if (texts.length < MAX_LINES && length < MAX_LENGTH && index < lines.length - 1) continue;
+    chunks.push({ seq: seq + after, at, lines: texts.length, bytes, text: `[${texts.join(",")}]` });
+    [texts, length, bytes] = [[], 0, 0];
+    // There may be many, and others want their turn.
+    await breathe();
+  }
+  return chunks;
+}
+
+/** Reads the lines of a chunk, in order. */
+export function linesOf(text: string): readonly OutputLine[] {
+  return (JSON.parse(text) as StoredLine[]).map(([seq, at, stream, message]) => ({
+    seq,
+    at: new Date(at),
+    stream: stream === "o" ? "stdout" : "stderr",
+    message,
+  }));
+}

@@ -1,0 +1,83 @@
+import type { OutputLine, OutputQuery, Runtime } from "../../ports/runtime.ts";
+import type { LogOwner, LogState, RuntimeLogs } from "../../ports/runtime_logs.ts";
+
+export interface ServiceLogPorts {
+  readonly runtime: Pick<Runtime, "output">;
+  readonly runtimeLogs: RuntimeLogs;
+}
+
+/** What the log of a service consists of. */
+export interface ServiceLogParts {
+  readonly owner: LogOwner;
+  /** What runs of it, or did last. */
+  readonly instanceId: string | null;
+  readonly state: LogState | undefined;
+}
+
+/**
+ * The log of a service of a release: what is recorded of it, then what its instance has printed so far. A line keeps its number when the instance is
+ * removed and its output recorded.
+ */
+export class ServiceLog {
+  readonly #ports: ServiceLogPorts;
+  readonly #owner: LogOwner;
+  readonly #instanceId: string | null;
+  #state: LogState | undefined;
+
+  constructor(ports: ServiceLogPorts, { owner, instanceId, state }: ServiceLogParts) {
+    this.#ports = ports;
+    this.#owner = owner;
+    this.#instanceId = instanceId;
+    this.#state = state;
+  }
+
+  /** The number of the last line that is recorded. */
+  get recorded(): number {
+    return this.#state?.last ?? 0;
+  }
+
+  /** Lines as `Runtime.output` gives them; none when there is no more. */
+  async read(wanted: OutputQuery): Promise<readonly OutputLine[]> {
+    for (;;) {
+      const lines = await this.#read(wanted);
+      if (lines.length > 0 || this.#instanceId === null) return lines;
+      // It may have been recorded and removed a moment ago.
+      const before = this.#state;
+      [this.#state] = await this.#ports.runtimeLogs.states([this.#owner]);
+      if (this.#state?.last === before?.last && this.#state?.endsWith === before?.endsWith) return lines;
+    }
+  }
+
+  async #read(wanted: OutputQuery): Promise<readonly OutputLine[]> {
+    const { runtime, runtimeLogs } = this.#ports;
+    const { recorded } = this;
+    return inSuccession(
+      { read: (query) => (query.since < recorded ? runtimeLogs.read(this.#owner, query) : none()), last: recorded },
+      // Where it is recorded all that it printed is, whether it is still there or not, and no engine has to answer.
+      this.#state?.endsWith === this.#instanceId
+        ? none
+        : (query) => (this.#instanceId === null ? none() : runtime.output(this.#instanceId, query)),
+      wanted,
+    );
+  }
+}
+
+type Read = (wanted: OutputQuery) => Promise<readonly OutputLine[]>;
+
+/** Reads lines that all are there, up to the last, and then others, which are numbered on. */
+export async function inSuccession(
+  first: { readonly read: Read; readonly last: number },
+  second: Read,
+  wanted: OutputQuery,
+): Promise<readonly OutputLine[]> {
+  const { last } = first;
+  const { since, limit } = wanted;
+  const lines = await first.read(wanted);
+  if (lines.length >= limit || (lines.at(-1)?.seq ?? last) < last) return lines;
+  const rest = await second({ ...wanted, since: Math.max(0, since - last), limit: limit - lines.length });
+  return [...lines, ...rest.map((line) => ({ ...line, seq: line.seq + last }))];
+}
+
+function none(): Promise<readonly OutputLine[]> {
+  return Promise.resolve([]);
+}

@@ -1,0 +1,74 @@
+import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
+import { starterOf } from "../../domain/deployment/instance_id.ts";
+import type { LogOwner } from "../../ports/runtime_logs.ts";
+import { interleavedOutput, type ServiceLine } from "./interleaved_output.ts";
+import { inSuccession, ServiceLog, type ServiceLogPorts } from "./service_log.ts";
+
+interface Wanted {
+  readonly since: number;
+  readonly limit: number;
+}
+
+/** What a deployment shows of a service: what it printed itself, and what the former version prints that was left as it is, or is back. */
+interface ServiceLogs {
+  readonly service: string;
+  readonly own: ServiceLog;
+  readonly former: ServiceLog | null;
+}
+
+/** Reads what services of a deployment have printed, whether they still run or not: one service with its own numbers, of several all of it together. */
+export async function serviceOutput(
+  ports: ServiceLogPorts,
+  { id, services }: { readonly id: Deployment["id"]; readonly services: readonly DeployedService[] },
+  wanted: Wanted,
+): Promise<readonly ServiceLine[]> {
+  const logs = await logsOf(ports, id, services);
+  const [only, ...others] = logs;
+  if (others.length > 0) return interleavedOutput(logs.flatMap(sourcesOf), wanted);
+  if (!only) return [];
+  const { former, own, service } = only;
+  const lines = former
+    ? await inSuccession(
+        { read: (query) => own.read(query), last: own.recorded },
+        (query) => former.read(query),
+        wanted,
+      )
+    : await own.read(wanted);
+  return lines.map((line) => ({ ...line, service }));
+}
+
+/** Two for every service, so that numbers stay the same when a former version comes back. */
+function sourcesOf({ former, own, service }: ServiceLogs) {
+  return [own, former].map((log) => ({ service, read: log && log.read.bind(log) }));
+}
+
+async function logsOf(
+  ports: ServiceLogPorts,
+  deploymentId: string,
+  services: readonly DeployedService[],
+): Promise<readonly ServiceLogs[]> {
+  const found = services.map((service) => ({ service: service.name, ...instanceOf(deploymentId, service) }));
+  const owners = found.flatMap(({ service, starter }) =>
+    [deploymentId, starter].map((owner) => ({ deploymentId: owner, service })),
+  );
+  const states = await ports.runtimeLogs.states(owners);
+  const log = (owner: LogOwner, instanceId: string | null) => {
+    const state = states.find(
+      ({ deploymentId: id, service }) => id === owner.deploymentId && service === owner.service,
+    );
+    return new ServiceLog(ports, { owner, instanceId, state });
+  };
+  return found.map(({ instanceId, service, starter }) => {
+    const isOwn = starter === deploymentId;
+    const own = log({ deploymentId, service }, isOwn ? instanceId : null);
+    return { service, own, former: isOwn ? null : log({ deploymentId: starter, service }, instanceId) };
+  });
+}
+
+/** What runs of a service, or is being stopped, and the deployment that it was started for. */
+function instanceOf(deploymentId: string, { instanceId, lastInstanceId }: DeployedService) {
+  if (instanceId !== null) return { instanceId, starter: starterOf(instanceId) };
+  // What a former deployment had started and this one left as it was is no more its own to show.
+  const isOwn = lastInstanceId !== undefined && starterOf(lastInstanceId) === deploymentId;
+  return { instanceId: isOwn ? lastInstanceId : null, starter: deploymentId };
+}

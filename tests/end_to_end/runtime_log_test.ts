@@ -1,0 +1,118 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { migrate } from "../../adapters/postgres/migrate.ts";
+import { newToken } from "../../domain/token.ts";
+import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { eventually } from "../support/eventually.ts";
+import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
+import { testDatabase } from "../support/test_database.ts";
+
+setDefaultTimeout(300_000);
+
+/** A server that tells what it does, up to its last words. */
+const TELLING = `
+  for (let line = 1; line <= 2_500; line++) console.log("line", line);
+  process.on("SIGTERM", async () => {
+    console.log("asked to stop");
+    await Bun.sleep(200);
+    process.stdout.write("done");
+    process.exit(0);
+  });
+  Bun.serve({ port: process.env.PORT, fetch: () => new Response("one") });
+`;
+/** One that takes longer to stop than it is given. */
+const STAYING = `
+  console.log("up");
+  process.on("SIGTERM", () => console.log("asked to stop"));
+  Bun.serve({ port: process.env.PORT, fetch: () => new Response("one") });
+`;
+const FAILING = `console.error("no luck"); process.exit(3)`;
+const NEXT = `console.log("next"); Bun.serve({ port: process.env.PORT, fetch: () => new Response("two") })`;
+
+const PRINTED = [...Array.from({ length: 2_500 }, (_, index) => `line ${index + 1}`), "asked to stop", "done"];
+
+interface Page {
+  readonly data: readonly { readonly seq: number; readonly message: string }[];
+  readonly nextSince: number;
+}
+
+async function page(project: TestProject, id: string, since: number): Promise<Page> {
+  const path = `/api/deployments/${id}/logs?kind=runtime&since=${since}&limit=1000`;
+  return (await project.call("GET", path)).body;
+}
+
+/** Resolves once nothing of a deployment is there any more but what is recorded. */
+async function gone(project: TestProject, id: string): Promise<void> {
+  const left = await eventually(
+    async () => (await project.call("GET", `/api/deployments/${id}/info`)).body.data.services,
+    ({ length }) => length === 0,
+    200_000,
+  );
+  expect(left).toEqual([]);
+}
+
+test.concurrent("what replaced and failed releases printed is there on every server, and after a restart", async () => {
+  await using database = await testDatabase({ prepare: migrate });
+  await using place = await temporaryPlace();
+  await using source = await SourceFolder.of({ "server.js": TELLING });
+  const settings = { DATABASE_URL: database.url, SLIPWAY_DATA: place.data, SLIPWAY_ADMIN_TOKEN: newToken() };
+  await using a = await SlipwayProcess.start(settings);
+  await using b = await SlipwayProcess.start(settings);
+  const onA = await TestProject.create(a, {
+    name: "telling",
+    localPath: source.path,
+    startCommand: "bun server.js",
+  });
+  const onB = onA.on(b);
+  const first = await onA.deployed();
+  expect(await onA.page()).toBe("one");
+  const seen = [...(await page(onA, first, 0)).data];
+  await source.write({ "server.js": FAILING });
+  const failed = await onB.deploy();
+  expect(await onB.settled(failed)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
+  await source.write({ "server.js": NEXT });
+  await onB.deployed();
+  // Whoever reads on while it is replaced and removed gets every line, once.
+  await eventually(
+    async () => {
+      const { data } = await page(onB, first, seen.at(-1)!.seq);
+      seen.push(...data);
+      return seen.at(-1)!.message;
+    },
+    (last) => last === "done",
+    120_000,
+  );
+  expect(seen.map(({ message }) => message)).toEqual(PRINTED);
+  await gone(onB, first);
+  await a.stop();
+  await a.start();
+  for (const project of [onA, onB]) {
+    expect((await project.log(first, "runtime")).split("\n")).toEqual([...PRINTED, ""]);
+    expect(new Set((await project.log(failed, "runtime")).split("\n"))).toEqual(new Set(["no luck", ""]));
+    const { data } = await page(project, first, seen[2_400]!.seq);
+    expect(data).toEqual(seen.slice(2_401));
+  }
+});
+
+test.concurrent("a server that is killed while it stops a release leaves its output to the next one", async () => {
+  await using source = await SourceFolder.of({ "server.js": STAYING });
+  await using slipway = await SlipwayProcess.start();
+  const project = await TestProject.create(slipway, {
+    name: "staying",
+    localPath: source.path,
+    startCommand: "bun server.js",
+  });
+  const first = await project.deployed();
+  await source.write({ "server.js": NEXT });
+  await project.deployed();
+  const log = await eventually(
+    () => project.log(first, "runtime"),
+    (text) => text.includes("asked to stop"),
+    60_000,
+  );
+  expect(log).toBe("up\nasked to stop\n");
+  await slipway.kill();
+  await slipway.start();
+  expect(await project.log(first, "runtime")).toBe(log);
+  await gone(project, first);
+  expect(await project.log(first, "runtime")).toBe(log);
+});
