@@ -55,6 +55,7 @@ export class DockerImageRegistry implements ImageRegistry {
     // One without any name is what is left of somebody's build.
     if (namesOf(found).every(isForeign)) throw foreign(reference);
     signal.throwIfAborted();
+    await request.confirm?.();
     if (!(await this.#options.images.keep(found.Id, owner))) throw gone(reference);
     return { image: found.Id, port: exposedPort(found) };
   }

@@ -2,7 +2,6 @@ import { MemoryAttempts } from "./attempts.ts";
 import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
-import { MemoryClock } from "./clock.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryCompositions } from "./compositions.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
@@ -60,7 +59,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     attempts: new MemoryAttempts(tables),
     auditLog: new MemoryAuditLog(tables),
     backupDestinations: new MemoryBackupDestinations(tables),
-    clock: new MemoryClock(),
+    clock: tables.clock,
     cloudLinks: new MemoryCloudLinks(tables),
     compositions: new MemoryCompositions(tables),
     containerEngine: new MemoryContainerEngine(),

@@ -2,9 +2,11 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { Installation } from "../../ports/installation.ts";
 import type { Projects } from "../../ports/projects.ts";
+import type { Instance } from "../../ports/runtime.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
 import { dropScope, dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
+import { isInUse } from "./instance_in_use.ts";
 
 const GRACE_MS = 10_000;
 const DRAIN_MS = 40_000;
@@ -63,20 +65,17 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
   }
 }
 
-interface Found {
-  readonly instanceId: string;
-  readonly projectId: string;
-}
-
 /** Stops the instances that nobody needs any more, and resolves to whose release folders the others run in. */
-function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
+function stopIdle(ports: SweepReleasesPorts) {
+  const { deployments, runtime } = ports;
   const idleSince = new Map<string, number>();
   return async function (): Promise<ReadonlySet<string>> {
     const instances = await runtime.list();
     const occupied = new Set<string>();
-    for (const { instanceId, deploymentId, projectId } of instances) {
+    for (const instance of instances) {
+      const { deploymentId, instanceId } = instance;
       const deployment = await deployments.get(deploymentId);
-      if (await mayGo({ instanceId, projectId }, deployment)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
+      if (await mayGo(instance, deployment)) await runtime.remove(instanceId, { graceMs: GRACE_MS });
       else for (const id of deployment ? artifactsOf(deployment) : [deploymentId]) occupied.add(id);
     }
     const there = new Set(instances.map(({ instanceId }) => instanceId));
@@ -85,29 +84,15 @@ function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
   };
 
   /** What a deleted deployment left goes at once; a former release may still finish what it answers, in any process. */
-  async function mayGo({ instanceId, projectId }: Found, deployment: Deployment | undefined): Promise<boolean> {
-    const isLive = await isTakenOver(instanceId, projectId);
-    if (!deployment && !isLive) return true;
-    if (isLive || (await isNeeded(deployment!))) {
+  async function mayGo(instance: Instance, deployment: Deployment | undefined): Promise<boolean> {
+    const { instanceId } = instance;
+    if (await isInUse(ports, instance)) {
       idleSince.delete(instanceId);
       return false;
     }
+    if (!deployment) return true;
     const since = idleSince.get(instanceId) ?? performance.now();
     idleSince.set(instanceId, since);
     return performance.now() - since > DRAIN_MS;
-  }
-
-  /** Whether it is part of what its project serves, whichever deployment started it. */
-  async function isTakenOver(instanceId: string, projectId: string): Promise<boolean> {
-    const live = await liveReleases.find(projectId);
-    return live?.deployment.services.some((service) => service.instanceId === instanceId) ?? false;
-  }
-
-  async function isNeeded(deployment: Deployment): Promise<boolean> {
-    if (isRunning(deployment)) return true;
-    if (deployment.environment === "preview") return servesAsPreview(deployment);
-    // Somebody is leading visitors back to it, or may be.
-    const live = await liveReleases.find(deployment.projectId);
-    return live?.deployment.replaces === deployment.id && live.deployment.asked !== null;
   }
 }

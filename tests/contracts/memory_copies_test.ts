@@ -161,7 +161,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       return given;
     });
     scramble(changed);
-    scramble(await world.deploymentQueue.take({ owner: "x", at: minutes(1), leaseMs: 1_000, maxBuilds: 1 }));
+    scramble(await world.deploymentQueue.take({ owner: "x", leaseMs: 1_000, maxBuilds: 1 }));
     return {
       given,
       reads: [

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
+import { migratedDatabase, openStores, setBack, vaultOf } from "../support/postgres_stores.ts";
 import {
   aDeployment,
   anOrganization,
@@ -26,7 +26,8 @@ async function openPostgres() {
   const world = opened.use(await openStores({ url, vault }));
   const elsewhere = opened.use(await openStores({ url, vault }));
   const held = opened.move();
-  return { ...world, elsewhere, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  const elapse = (ms: number) => setBack(world.database, ms);
+  return { ...world, elsewhere, now: () => new Date(), elapse, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 storeContracts("postgres", openPostgres);
@@ -124,7 +125,7 @@ describe("PostgreSQL stores", () => {
     const project = await aProject(world, { organizationId });
     const deployment = await aDeployment(world, { organizationId, projectId: project.id });
     const page = { page: 1, perPage: 10 };
-    const lease = { owner: "one", at: minutes(1), leaseMs: 1_000 };
+    const claim = { deploymentId: deployment.id, owner: "one", attempt: 1 };
     const asked: readonly [string, () => Promise<unknown>][] = [
       ["projects.list", () => world.projects.list(organizationId, {}, page)],
       ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
@@ -142,8 +143,13 @@ describe("PostgreSQL stores", () => {
       ["deploymentEvents.append", () => world.deploymentEvents.append(deployment.id, [logLine("a"), logLine("b")])],
       ["deploymentEvents.read", () => world.deploymentEvents.read(deployment.id, { since: 0, limit: 10 })],
       ["deploymentEvents.last", () => world.deploymentEvents.last(deployment.id)],
-      ["deploymentQueue.take", () => world.deploymentQueue.take({ ...lease, maxBuilds: 1 })],
-      ["deploymentQueue.renew", () => world.deploymentQueue.renew(deployment.id, lease)],
+      ["deploymentQueue.take", () => world.deploymentQueue.take({ owner: "one", leaseMs: 60_000, maxBuilds: 1 })],
+      ["deploymentQueue.renew", () => world.deploymentQueue.renew(claim, 60_000)],
+      [
+        "deploymentEvents.append under a claim",
+        () => world.deploymentEvents.append(deployment.id, [logLine("a")], claim),
+      ],
+      ["liveReleases.activate", () => world.liveReleases.activate(deployment.id, { claim, at: START })],
       ["servers.list", () => world.servers.list(organizationId, {}, page)],
       ["domains.list", () => world.domains.list(organizationId, {}, page)],
       ["members.list", () => world.members.list(organizationId, page)],

@@ -11,6 +11,7 @@ import images from "./0010_images.sql" with { type: "text" };
 import backupDestinations from "./0011_backup_destinations.sql" with { type: "text" };
 import services from "./0012_services.sql" with { type: "text" };
 import credentialTargets from "./0015_credential_targets.sql" with { type: "text" };
+import databaseClock from "./0017_database_clock.sql" with { type: "text" };
 import containerUse from "./0020_container_use.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
@@ -35,5 +36,6 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 11, name: "backup_destinations", text: backupDestinations },
   { version: 12, name: "services", text: services },
   { version: 15, name: "credential_targets", text: credentialTargets },
+  { version: 17, name: "database_clock", text: databaseClock },
   { version: 20, name: "container_use", text: containerUse },
 ];
