@@ -6,7 +6,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
 import { publicServices } from "./engine/public_services.ts";
-import { routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
+import { routeKey, routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
@@ -68,9 +68,11 @@ async function ensured(
 }
 
 /** A service that gave way to its next version is not to come back beside it: whoever carries that out knows. Those that visitors get to never give way. */
-function mayStart({ deployments }: RestoreReleasesPorts, deployment: Deployment): MayStart {
+function mayStart({ deployments, liveReleases }: RestoreReleasesPorts, deployment: Deployment): MayStart {
   const publicly = publicServices(deployment);
   return async (name) => {
+    // Another release may have taken its place since it was looked up, by a server that was quicker.
+    if ((await liveReleases.find(routeKey(deployment)))?.deployment.id !== deployment.id) return false;
     if (deployment.environment === "preview" || publicly.has(name)) return true;
     const all = await deployments.ofProject(deployment.projectId);
     return !all.some(({ asked, environment, status }) => {

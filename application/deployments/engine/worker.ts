@@ -137,6 +137,7 @@ class QueueWorker implements Worker {
     const renewal = setInterval(() => void this.#renew(work), RENEW_MS);
     const done = this.#attempt(() => this.#options.run(deployment, work)).then(async () => {
       clearInterval(renewal);
+      if (work.signal.reason === ("lost" satisfies StopReason)) this.#tellLost(deployment);
       await this.#giveBack(claim);
       this.#running.delete(work);
     });
@@ -151,6 +152,11 @@ class QueueWorker implements Worker {
       return true;
     };
     while (!(await this.#attempt(release))) if (this.#stopped || performance.now() > until) return;
+  }
+
+  #tellLost({ id }: Deployment): void {
+    const message = "A deployment is left to another process: its lease could not be renewed in time";
+    this.#ports.log.write("warn", message, { deploymentId: id });
   }
 
   async #renew(work: Work): Promise<void> {
