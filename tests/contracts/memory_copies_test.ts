@@ -245,10 +245,8 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       bytes: null,
       sha256: null,
       files: null,
-      createdAt: minutes(1),
-      expiresAt: minutes(60),
     } as const;
-    await world.uploadSessions.create(given, UPLOAD_QUOTA);
+    await world.uploadSessions.create(given, { lifetimeMs: 1_000, quota: UPLOAD_QUOTA });
     const { id } = given;
     return { given, reads: [() => world.uploadSessions.find(organizationId, id)] };
   },
@@ -260,10 +258,10 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
   },
   async idempotentAnswers(world) {
     const request = { caller: "c", key: "k", route: "r", body: "b" };
-    const claim = await world.idempotentAnswers.claim(request, { at: minutes(1), leaseMs: 1_000 });
+    const claim = await world.idempotentAnswers.claim(request, 1_000);
     const given = { status: 200, body: "{}" };
     if (claim.state === "mine") await world.idempotentAnswers.keep(claim.claimId, "b", given);
-    return { given, reads: [() => world.idempotentAnswers.claim(request, { at: minutes(2), leaseMs: 1_000 })] };
+    return { given, reads: [() => world.idempotentAnswers.claim(request, 1_000)] };
   },
 };
 
