@@ -1,5 +1,6 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
+import { loggedError } from "../../domain/logged_error.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
@@ -45,9 +46,9 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
     return { routes, waiting };
 
     function complain({ project }: LiveRelease, error: unknown): void {
-      const why = error instanceof Error ? error.message : String(error);
-      if (!only)
-        ports.log.write("error", "A live release could not be started again", { projectId: project.id, error: why });
+      if (only) return;
+      const fields = { projectId: project.id, ...loggedError(error) };
+      ports.log.write("error", "A live release could not be started again", fields);
     }
   };
 }

@@ -1,5 +1,6 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
+import { loggedError } from "../../../domain/logged_error.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { DeploymentQueue, WorkClaim } from "../../../ports/deployment_queue.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
@@ -169,9 +170,7 @@ class QueueWorker implements Worker {
       return await work();
     } catch (error) {
       if (error instanceof TakenAway) return undefined;
-      this.#ports.log.write("warn", "The worker met a problem and goes on", {
-        error: error instanceof Error ? error.message : String(error),
-      });
+      this.#ports.log.write("warn", "The worker met a problem and goes on", { ...loggedError(error) });
       await sleep(200);
       return undefined;
     }
