@@ -1,5 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { preparedAt } from "../../domain/deployment/prepared_folder.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Installation } from "../../ports/installation.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { Instance } from "../../ports/runtime.ts";
@@ -10,15 +12,18 @@ import { isInUse } from "./instance_in_use.ts";
 
 const GRACE_MS = 10_000;
 const DRAIN_MS = 40_000;
+/** Far longer than a source is looked at, so that servers whose clocks differ leave each other's alone. */
+const PREPARED_MS = 2 * 3_600_000;
 
 export interface SweepReleasesPorts extends EndPreviewsPorts {
+  readonly clock: Clock;
   readonly installation: Installation;
   readonly projects: Projects;
 }
 
 /** Ends previews that are too many, and removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
 export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) {
-  const { deployments, installation, liveReleases, projects, releaseFolders } = ports;
+  const { clock, deployments, installation, liveReleases, projects, releaseFolders } = ports;
   const end = endPreviews(ports);
   const stop = stopIdle(ports);
   let under: Promise<void> | undefined;
@@ -31,11 +36,16 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
     const occupied = await stop();
     const previews: Deployment[] = [];
     for await (const id of releaseFolders.list()) {
+      const preparedSince = preparedAt(id);
+      if (preparedSince) {
+        if (clock.now().getTime() - preparedSince.getTime() > PREPARED_MS) await releaseFolders.remove(id);
+        continue;
+      }
       const deployment = await deployments.get(id);
       if (deployment && servesAsPreview(deployment)) previews.push(deployment);
       const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
       const used = kept || occupied.has(id) || (await shares(id));
-      if (used || id.startsWith("prepare-")) continue;
+      if (used) continue;
       if (deployment) await dropVolumes(ports, deployment);
       else if (await installation.usesContainers()) await dropScope(ports, id);
       await releaseFolders.remove(id);
