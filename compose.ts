@@ -68,7 +68,8 @@ import { openUploadSession } from "./application/uploads/open_upload_session.ts"
 import { receiveUpload } from "./application/uploads/receive_upload.ts";
 import { scanUpload } from "./application/uploads/scan_upload.ts";
 import type { Config } from "./config.ts";
-import { causeOf, Failure } from "./domain/failure.ts";
+import { Failure } from "./domain/failure.ts";
+import { loggedError } from "./domain/logged_error.ts";
 import { createApp } from "./http/app.ts";
 import { Metrics } from "./http/metrics.ts";
 import manifest from "./package.json" with { type: "json" };
@@ -264,16 +265,7 @@ export async function chooseRuntime(
 
 /** Tells the operator what a request met that its answer does not say. */
 function report(log: Log, error: unknown, requestId: string): void {
-  if (error instanceof Failure) {
-    const { code, message } = error;
-    log.write("warn", "A request needed a part that is down", {
-      requestId,
-      code,
-      error: message,
-      cause: causeOf(error),
-    });
-  } else {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    log.write("error", "A request met a bug", { requestId, error: text });
-  }
+  const fields = { requestId, ...loggedError(error) };
+  if (error instanceof Failure) log.write("warn", "A request needed a part that is down", fields);
+  else log.write("error", "A request met a bug", fields);
 }

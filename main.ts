@@ -1,7 +1,9 @@
 import { ConsoleLog } from "./adapters/console/log.ts";
 import { chooseRuntime, compose, VERSION } from "./compose.ts";
 import { BadSetting, type Config, readConfig } from "./config.ts";
-import { causeOf, Failure } from "./domain/failure.ts";
+import { Failure } from "./domain/failure.ts";
+import { loggedError } from "./domain/logged_error.ts";
+import { handleFaults } from "./fault_handlers.ts";
 import { type Listener, listen } from "./listen.ts";
 import { openWorld } from "./open_world.ts";
 import { startEngine } from "./start_engine.ts";
@@ -10,14 +12,15 @@ import { welcome } from "./welcome.ts";
 const DRAIN_MS = 10_000;
 const UPKEEP_MS = 60_000;
 
-/** Starts everything, serves until asked to stop, and stops everything in order. */
-async function run(config: Config): Promise<void> {
+/** Starts everything, serves until asked to stop or broken, stops everything in order, and tells the exit code. */
+async function run(config: Config): Promise<number> {
   const stopping = stopSignal();
   using log = new ConsoleLog({
     level: config.logLevel,
     format: config.logFormat ?? (process.stderr.isTTY ? "text" : "json"),
     print: (text) => void process.stderr.write(text),
   });
+  using faults = handleFaults(log);
   const listener = takeAddress(config);
   await using opened = new AsyncDisposableStack();
   const world = opened.use(await openWorld(config, log));
@@ -33,11 +36,12 @@ async function run(config: Config): Promise<void> {
   const runtime = await chooseRuntime(world, config);
   process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder, appsUrl, runtime, shownToken }));
   const first = tidy();
-  await stopping;
+  const ending = await Promise.race([stopping, faults.broken]);
   log.write("info", "Stopping: no new requests, running ones may finish");
   clearInterval(upkeep);
   await listener.stop(DRAIN_MS);
   await first;
+  return ending === "broken" ? 1 : 0;
 
   async function tidy(): Promise<void> {
     try {
@@ -45,10 +49,7 @@ async function run(config: Config): Promise<void> {
       await useCases.sweepHistory();
       await useCases.sweepUploads();
     } catch (error) {
-      log.write("warn", "Upkeep failed and will be tried again", {
-        error: error instanceof Error ? error.message : String(error),
-        cause: causeOf(error),
-      });
+      log.write("warn", "Upkeep failed and will be tried again", { ...loggedError(error) });
     }
   }
 }
@@ -74,8 +75,7 @@ function stopSignal(): Promise<void> {
 }
 
 try {
-  await run(readConfig(process.env, process.cwd()));
-  process.exit(0);
+  process.exit(await run(readConfig(process.env, process.cwd())));
 } catch (error) {
   if (!(error instanceof Failure || error instanceof BadSetting)) throw error;
   process.stderr.write(`slipway: ${error.message}\n`);

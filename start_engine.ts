@@ -10,6 +10,7 @@ import { followLiveReleases } from "./application/deployments/follow_live_releas
 import { restoreLater, restoreReleases, reviveReleases } from "./application/deployments/restore_releases.ts";
 import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import type { Config } from "./config.ts";
+import { loggedError } from "./domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
 
 const RESTORE_MS = 2_000;
@@ -78,8 +79,7 @@ export async function startEngine(
   }
 
   function complain(message: string) {
-    return (error: unknown) =>
-      log.write("warn", message, { error: error instanceof Error ? error.message : String(error) });
+    return (error: unknown) => log.write("warn", message, { ...loggedError(error) });
   }
 }
 

@@ -1,12 +1,14 @@
 import type { DeploymentEvent, NewEvent } from "../domain/deployment/deployment_event.ts";
+import type { WorkClaim } from "./deployment_queue.ts";
 
 /** The numbered events of deployments: durable, without gaps, told to followers in every process. */
 export interface DeploymentEvents {
   /**
    * Stores events in order under the next numbers and resolves to the last number, once they are durable; rejects with a `not_found` failure when
-   * there is no such deployment. What no text can hold (NUL, half a surrogate pair) becomes U+FFFD.
+   * there is no such deployment. With a claim on it, rejects with a `conflict` failure, code `claim_void`, where that is void, and stores nothing. What no text
+   * can hold (NUL, half a surrogate pair) becomes U+FFFD.
    */
-  append(deploymentId: string, events: readonly NewEvent[]): Promise<number>;
+  append(deploymentId: string, events: readonly NewEvent[], claim?: WorkClaim): Promise<number>;
   /** Events after `since`, in order, at most `limit`: the first of them, or the last with `newest`; only log lines (of one service) where asked. */
   read(
     deploymentId: string,

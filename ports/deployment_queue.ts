@@ -1,27 +1,39 @@
 import type { Deployment } from "../domain/deployment/deployment.ts";
 
-/** Who works on what until when. */
-export interface WorkLease {
+/** A worker's right to carry out a deployment; it is void as soon as it was released, or anybody took the deployment again. */
+export interface WorkClaim {
+  readonly deploymentId: string;
   /** The process. */
   readonly owner: string;
-  readonly at: Date;
-  readonly leaseMs: number;
+  /** The `attempts` of the deployment when it was taken: a fencing token, as every take counts it up. */
+  readonly attempt: number;
 }
 
-/** Hands deployments to workers of any number of processes: none twice at a time, one of a project at a time, in order. */
+/** What a worker takes. */
+export interface WorkRequest {
+  /** The process. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly maxBuilds: number;
+}
+
+/**
+ * Hands deployments to workers of any number of processes: none twice at a time, one of a project at a time, in order. Leases run by the clock of the
+ * store, which is one for all processes.
+ */
 export interface DeploymentQueue {
   /**
    * Takes, in this order: one in `building`, `deploying` or `partial_failure` that is not held and has no living lease; else the oldest in `queued` that is
    * not held, of a project without another one in these three, unless `maxBuilds` that are not held are building over all. One in `partial_failure` is held
    * until somebody decided about it. The taken one is leased and returned as stored, its status untouched, `attempts` counted up.
    */
-  take(lease: WorkLease & { readonly maxBuilds: number }): Promise<Deployment | undefined>;
-  /** Keeps a lease; `lost` when another process has it, `cancel` when somebody asked to cancel, else `held`. */
-  renew(id: string, lease: WorkLease): Promise<"held" | "lost" | "cancel">;
+  take(request: WorkRequest): Promise<Deployment | undefined>;
+  /** Leases a claimed deployment for so long from now on; `lost` when the claim is void, `cancel` when somebody asked to cancel, else `held`. */
+  renew(claim: WorkClaim, leaseMs: number): Promise<"held" | "lost" | "cancel">;
   /** The held ones whose time is over: an unanswered prompt that expired, or in `queued` for longer than `heldMs`; a decision has all the time it wants. */
-  overdue(options: { readonly at: Date; readonly heldMs: number }): Promise<readonly string[]>;
-  /** Gives a lease back. */
-  release(id: string, owner: string): Promise<void>;
+  overdue(heldMs: number): Promise<readonly string[]>;
+  /** Gives a deployment back; nothing for a void claim. */
+  release(claim: WorkClaim): Promise<void>;
   /**
    * Whether somebody took a deployment of a project and has not given it back; whoever was killed has not either, until
    * the next one took it up and gave it back.

@@ -21,18 +21,18 @@ export type Claim =
   | { readonly state: "answered"; readonly body: string; readonly answer: KeptAnswer }
   | { readonly state: "other_request" };
 
-/** Remembers answers by key, so that a repeated request changes nothing twice. */
+/** Remembers answers by key, so that a repeated request changes nothing twice; leases and ages are by the clock of the store. */
 export interface IdempotentAnswers {
   /**
    * Claims a key for a request, or tells what became of it. A claim holds until `leaseMs` after its last renewal; then another may take it, so that a
    * process that died does not block its caller. Answers older than 24 h are forgotten.
    */
-  claim(request: IdempotentRequest, options: { readonly at: Date; readonly leaseMs: number }): Promise<Claim>;
-  renew(claimId: string, options: { readonly at: Date; readonly leaseMs: number }): Promise<void>;
+  claim(request: IdempotentRequest, leaseMs: number): Promise<Claim>;
+  renew(claimId: string, leaseMs: number): Promise<void>;
   /** Keeps the answer of a claim, with the fingerprint of the body it answered. */
   keep(claimId: string, body: string, answer: KeptAnswer): Promise<void>;
   /** Frees a claim without an answer. */
   release(claimId: string): Promise<void>;
-  /** Forgets answers given before a time, and tells how many. */
-  sweep(before: Date): Promise<number>;
+  /** Forgets answers that are so old, and tells how many. */
+  sweep(ageMs: number): Promise<number>;
 }

@@ -19,6 +19,8 @@ export interface ImageRequest {
   /** Variables that commands may read as build secrets: each by its name, all together as the shell file `slipway_env`. */
   readonly secrets: ReadonlyMap<string, Secret>;
   readonly signal: AbortSignal;
+  /** Rejects when the image must not be kept after all; asked when it was built. */
+  readonly confirm?: () => Promise<void>;
   /** Takes a line; a promise asks to read on only once it resolved. */
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
 }
@@ -46,7 +48,7 @@ export interface ImageBuilder {
   /** What the engine's builder understands: mounts of caches and secrets, or neither. */
   features(): Promise<{ readonly mounts: boolean }>;
   /**
-   * Builds and keeps an image under its deployment and service; one that was there is replaced. Rejects with an `invalid` failure, code `build_failed`, naming the step
+   * Builds and keeps an image under its deployment and service; one that was there is replaced, once `confirm` agreed, and not touched otherwise. Rejects with an `invalid` failure, code `build_failed`, naming the step
    * that failed, `base_image_missing` when an image it stands on cannot be had, `link_outside` for a Dockerfile or a link that leads out of the folder, or for a folder that is not within; with an
    * `unavailable` one, code `engine_away`, when the engine does not answer. Aborting ends the build on the engine before it rejects with the signal's reason.
    * No secret is in the image, its history or what is logged.

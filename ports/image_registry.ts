@@ -10,6 +10,8 @@ export interface PullRequest {
   /** Whose it is kept as from then on. */
   readonly owner: ImageOwner;
   readonly signal: AbortSignal;
+  /** Rejects when the image must not be kept after all; asked when it is there. */
+  readonly confirm?: () => Promise<void>;
   /** Takes a line; a promise asks to go on only once it resolved. */
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
 }

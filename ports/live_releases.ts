@@ -1,5 +1,6 @@
 import type { Deployment } from "../domain/deployment/deployment.ts";
 import type { Project } from "../domain/project.ts";
+import type { WorkClaim } from "./deployment_queue.ts";
 
 /** A project with the deployment that serves it. */
 export interface LiveRelease {
@@ -25,6 +26,11 @@ export interface LiveReleases {
   among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** How each of these deployments stands; those that are not there are left out. */
   standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>>;
+  /**
+   * Makes a deployment, or none, the live release of its project, in the name of whoever carries out a deployment of that. Rejects with a `conflict` failure,
+   * code `claim_void`, where the claim is void, and then changes nothing: whoever took over cannot be overtaken.
+   */
+  activate(deploymentId: string | null, options: { readonly claim: WorkClaim; readonly at: Date }): Promise<void>;
   /** Tells every process that a project's release changed, or a preview, by its own id. */
   announce(key: string): Promise<void>;
   /**

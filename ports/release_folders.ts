@@ -24,7 +24,10 @@ export interface ReleaseFiles {
 
 /** The folders that deployments are built and run in, one each, below the data folder. Words that can be no id are never there. */
 export interface ReleaseFolders extends ReleaseFiles {
-  /** Makes an empty folder for a deployment, whatever was there before, and resolves to its absolute path. */
+  /**
+   * Makes an empty folder for a deployment, whatever was there before, and resolves to its absolute path. That is another one each time: whoever still writes
+   * to the former one changes nothing about this.
+   */
   make(deploymentId: string): Promise<string>;
   /** A deployment's folder, if it is there. */
   find(deploymentId: string): Promise<ReleaseFolder | undefined>;

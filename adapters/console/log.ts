@@ -1,3 +1,4 @@
+import { loggedError } from "../../domain/logged_error.ts";
 import { LOG_LEVELS, type Log, type LogLevel } from "../../ports/log.ts";
 
 export interface ConsoleLogOptions {
@@ -54,7 +55,7 @@ type Fields = Readonly<Record<string, unknown>>;
 function jsonLine(head: Head, fields: Fields): string {
   const start = JSON.stringify(head);
   try {
-    const rest = JSON.stringify(fields);
+    const rest = JSON.stringify(fields, withErrors);
     return rest === "{}" ? start : `${start.slice(0, -1)},${rest.slice(1)}`;
   } catch {
     return start;
@@ -64,8 +65,15 @@ function jsonLine(head: Head, fields: Fields): string {
 function textLine({ at, level, message }: Head, fields: Fields): string {
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key}=${printable(typeof value === "string" ? value : JSON.stringify(value))}`);
+    .map(
+      ([key, value]) => `${key}=${printable(typeof value === "string" ? value : JSON.stringify(value, withErrors))}`,
+    );
   return [at.slice(11, 23), level.padEnd(5), printable(message), ...rest].join(" ");
+}
+
+/** An error by itself would be an empty object. */
+function withErrors(_key: string, value: unknown): unknown {
+  return value instanceof Error ? loggedError(value) : value;
 }
 
 /** Keeps control characters out of a terminal, line breaks included. */

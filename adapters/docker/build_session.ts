@@ -105,9 +105,9 @@ function answerHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
 
 async function answer(stream: Http2Stream, handlers: CallHandlers): Promise<void> {
   const call = new GrpcStream(stream);
-  const metadata = metadataOf(stream.headers);
-  const method = metadata.get(":path")?.[0] ?? "";
   try {
+    const metadata = metadataOf(stream.headers);
+    const method = metadata.get(":path")?.[0] ?? "";
     if (method === "/grpc.health.v1.Health/Check") await call.send(HEALTHY);
     else if (Object.hasOwn(handlers, method)) await handlers[method]!(call, metadata);
     else await call.end(GRPC_STATUS.unimplemented, "There is no such method");

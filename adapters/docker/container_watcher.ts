@@ -1,3 +1,4 @@
+import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/log.ts";
 import { TELLING_MS } from "./container_state.ts";
 import type { EngineApi } from "./engine_api.ts";
@@ -69,7 +70,7 @@ export class ContainerWatcher {
         });
       } catch (error) {
         if (!signal.aborted && waitMs === AGAIN_MS.first) {
-          this.#log?.write("warn", "Containers cannot be watched", { error });
+          this.#log?.write("warn", "Containers cannot be watched", { ...loggedError(error) });
         }
       }
       looked();
@@ -113,7 +114,9 @@ export class ContainerWatcher {
   }
 
   #attempt(look: () => Promise<void>): void {
-    look().catch((error: unknown) => this.#log?.write("warn", "Instances could not be looked after", { error }));
+    look().catch((error: unknown) =>
+      this.#log?.write("warn", "Instances could not be looked after", { ...loggedError(error) }),
+    );
   }
 }
 

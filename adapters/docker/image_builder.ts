@@ -4,11 +4,12 @@ import { buildkitBuild } from "./buildkit_build.ts";
 import { classicBuild } from "./classic_build.ts";
 import { ContentTimes } from "./content_times.ts";
 import { contextDigest } from "./context_digest.ts";
-import { dropName, dropNameless } from "./drop_image.ts";
+import { dropName } from "./drop_image.ts";
 import { away, type EngineApi } from "./engine_api.ts";
 import { exposedPort, type FoundImage } from "./found_image.ts";
 import { ImageNames, LABELS } from "./image_names.ts";
 import { orRefused } from "./or_refused.ts";
+import { DockerReleaseImages } from "./release_images.ts";
 
 /** What a build may use; the classic builder keeps to it, BuildKit has no such limits. */
 export interface BuildLimits {
@@ -30,12 +31,14 @@ export class DockerImageBuilder implements ImageBuilder {
   readonly #engine: EngineApi;
   readonly #options: DockerImageBuilderOptions;
   readonly #names: ImageNames;
+  readonly #images: DockerReleaseImages;
   readonly #times = new ContentTimes();
 
   constructor(options: DockerImageBuilderOptions) {
     this.#engine = options.engine;
     this.#options = options;
     this.#names = new ImageNames(options.installation);
+    this.#images = new DockerReleaseImages(options);
   }
 
   async features(): Promise<{ readonly mounts: boolean }> {
@@ -53,19 +56,19 @@ export class DockerImageBuilder implements ImageBuilder {
   async #build(request: ImageRequest): Promise<BuiltImage> {
     const { signal } = request;
     signal.throwIfAborted();
-    const name = this.#names.of(request);
     const context = await buildContext(request);
-    const former = await this.#image(name);
+    // Whoever goes on with the deployment may be building the same, and the engine may end this build after that one.
+    const name = this.#names.ofBuild(request);
     try {
       const built = await this.#image(await this.#run(request, context, name));
       if (!built) throw away("the image is gone as soon as it was built");
-      if (former && former.Id !== built.Id) await dropNameless(this.#engine, former.Id);
+      await request.confirm?.();
+      signal.throwIfAborted();
+      if (!(await this.#images.keep(built.Id, request))) throw away("the image is gone as soon as it was built");
       return { image: built.Id, port: exposedPort(built) };
-    } catch (error) {
-      // It may have been aborted when all was done but the last word.
-      const late = signal.aborted ? await this.#image(name).catch(() => undefined) : undefined;
-      if (late && late.Id !== former?.Id) await dropName(this.#engine, name);
-      throw error;
+    } finally {
+      // What was broken off, and what was aborted when all was done but the last word, goes with its only name.
+      await dropName(this.#engine, name).catch(() => {});
     }
   }
 

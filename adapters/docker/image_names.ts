@@ -36,6 +36,12 @@ export class ImageNames {
     return `${this.repository(projectId)}:${tagOf(deploymentId, service)}`;
   }
 
+  /** A name that no other build of the deployment has, until the image is known by that of its service; removed with the deployment's images. */
+  ofBuild({ deploymentId, projectId }: Pick<ImageOwner, "deploymentId" | "projectId">): string {
+    const build = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
+    return `${this.repository(projectId)}:${tagOf(deploymentId, `building-${build}`)}`;
+  }
+
   /** What the names of all images of a project begin with, up to the `:`. */
   repository(projectId: string): string {
     if (!PROJECT.test(projectId) || projectId.length > 100) {

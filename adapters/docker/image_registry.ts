@@ -64,6 +64,7 @@ export class DockerImageRegistry implements ImageRegistry {
     // One without any name is what is left of somebody's build.
     if (namesOf(found).every(isForeign)) throw foreign(reference);
     signal.throwIfAborted();
+    await request.confirm?.();
     if (!(await this.#options.images.keep(found.Id, owner))) throw gone(reference);
     // Only now: nobody cleans up what its owner has.
     if (isNew) await this.#pulled.mark(found.Id);

@@ -1,4 +1,5 @@
 import type { Socket, SocketHandler, TCPSocketListener } from "bun";
+import { loggedError } from "../../domain/logged_error.ts";
 import { RouteTable } from "../../domain/deployment/route_table.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Edge, EdgeRoute } from "../../ports/edge.ts";
@@ -152,7 +153,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
         if (this.#clients.size === 0) this.#empty?.();
       },
       error: (socket, error) => {
-        this.#options.log?.write("error", "A request was broken off by a fault of the edge", { error: error.stack });
+        this.#options.log?.write("error", "A request was broken off by a fault of the edge", { ...loggedError(error) });
         socket.terminate();
       },
     };

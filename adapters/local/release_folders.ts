@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, open, rename } from "node:fs/promises";
+import { lstat, mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { conflict, type Failure, invalid, invalidField } from "../../domain/failure.ts";
@@ -13,6 +13,8 @@ import { removeTree } from "./remove_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
 import { type PathDigest, pathDigest } from "./path_digest.ts";
 
+const CURRENT = "current";
+const TREE = /^tree-[0-9a-f-]{36}$/;
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 /** What stands in the place of a removed folder until all of it is gone. */
 const REMOVED = /^([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.[0-9a-f-]{36}\.removed$/;
@@ -21,8 +23,9 @@ const BUILT_LIMITS = { maxBytes: 8 * 1024 ** 3, maxUnpackedBytes: 8 * 1024 ** 3,
 const LEFT_OUT: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /**
- * Keeps each release in `<folder>/<id>/tree`; the empty file `finished` beside the tree makes it an artifact, so that nothing in a tree can. A folder
- * that has to go is moved aside first: from that moment on it is no release any more, however long its removal takes.
+ * Keeps each release in `<folder>/<id>/tree-<random>`, which the file `current` beside it names; the empty file `finished` makes it an artifact, so that
+ * nothing in a tree can. Whoever still writes to a tree that was made anew since, such as a server that stood still meanwhile, writes to a place of its own. A
+ * folder that has to go is moved aside first: from that moment on it is no release any more, however long its removal takes.
  */
 export class LocalReleaseFolders implements ReleaseFolders {
   readonly #folder: string;
@@ -37,16 +40,17 @@ export class LocalReleaseFolders implements ReleaseFolders {
     if (home === undefined) throw invalidField("deploymentId", "it is not the id of a deployment");
     return failing("make the release folder", async () => {
       await this.remove(deploymentId);
-      const tree = join(home, "tree");
-      await mkdir(tree, { recursive: true });
-      return tree;
+      const name = `tree-${randomUUID()}`;
+      await mkdir(join(home, name), { recursive: true });
+      await writeFile(join(home, CURRENT), name, { mode: 0o600 });
+      return join(home, name);
     });
   }
 
   async find(deploymentId: string): Promise<ReleaseFolder | undefined> {
     const home = this.#home(deploymentId);
     if (home === undefined) return undefined;
-    const path = join(home, "tree");
+    const path = join(home, await nameOfTree(home));
     if (!(await absentAsUndefined(() => lstat(path)))?.isDirectory()) return undefined;
     const mark = await absentAsUndefined(() => lstat(join(home, "finished")));
     return { path, finished: mark !== undefined };
@@ -134,6 +138,12 @@ export class LocalReleaseFolders implements ReleaseFolders {
   #home(id: string): string | undefined {
     return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
   }
+}
+
+/** Releases of earlier versions have but one place for their tree. */
+async function nameOfTree(home: string): Promise<string> {
+  const name = await absentAsUndefined(() => readFile(join(home, CURRENT), "utf8"));
+  return name !== undefined && TREE.test(name) ? name : "tree";
 }
 
 function notThere(): Failure {

@@ -9,26 +9,32 @@ export class MemoryAttempts implements Attempts {
     this.#tables = tables;
   }
 
-  async take(key: string, { limit, windowMs }: AttemptLimit, at: Date): Promise<number> {
-    const window = this.#window(key, at) ?? { count: 0, endsAt: new Date(at.getTime() + windowMs) };
-    if (window.count >= limit) return Math.max(1, Math.ceil((window.endsAt.getTime() - at.getTime()) / 1_000));
+  async take(key: string, { limit, windowMs }: AttemptLimit): Promise<number> {
+    const now = this.#now();
+    const window = this.#window(key) ?? { count: 0, endsAt: new Date(now + windowMs) };
+    if (window.count >= limit) return Math.max(1, Math.ceil((window.endsAt.getTime() - now) / 1_000));
     this.#tables.attempts.set(key, { ...window, count: window.count + 1 });
     return 0;
   }
 
-  async giveBack(key: string, _limit: AttemptLimit, at: Date): Promise<void> {
-    const window = this.#window(key, at);
+  async giveBack(key: string): Promise<void> {
+    const window = this.#window(key);
     if (window) this.#tables.attempts.set(key, { ...window, count: Math.max(0, window.count - 1) });
   }
 
-  async sweep(before: Date): Promise<number> {
-    const ended = [...this.#tables.attempts].filter(([, { endsAt }]) => endsAt < before);
+  async sweep(endedMs: number): Promise<number> {
+    const before = this.#now() - endedMs;
+    const ended = [...this.#tables.attempts].filter(([, { endsAt }]) => endsAt.getTime() < before);
     for (const [key] of ended) this.#tables.attempts.delete(key);
     return ended.length;
   }
 
-  #window(key: string, at: Date): { readonly count: number; readonly endsAt: Date } | undefined {
+  #now(): number {
+    return this.#tables.clock.now().getTime();
+  }
+
+  #window(key: string): { readonly count: number; readonly endsAt: Date } | undefined {
     const window = this.#tables.attempts.get(key);
-    return window && window.endsAt > at ? window : undefined;
+    return window && window.endsAt.getTime() > this.#now() ? window : undefined;
   }
 }

@@ -1,6 +1,8 @@
+import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { Composition } from "../../domain/composition/composition.ts";
 import type { Compositions } from "../../ports/compositions.ts";
+import type { WorkClaim } from "../../ports/deployment_queue.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Keeps what deployments consist of in memory. */
@@ -15,9 +17,10 @@ export class MemoryCompositions implements Compositions {
     return structuredClone(this.#tables.deployments.get(deploymentId)?.composition);
   }
 
-  async write(deploymentId: string, composition: Composition): Promise<void> {
+  async write(deploymentId: string, composition: Composition, claim?: WorkClaim): Promise<void> {
     const row = this.#tables.deployments.get(deploymentId);
     if (!row) throw notFound("deployment");
+    if (claim && this.#tables.claimed(claim) !== row) throw claimVoid();
     row.composition = structuredClone(composition);
   }
 }

@@ -1,6 +1,8 @@
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import type { WorkClaim } from "../../ports/deployment_queue.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 const BATCH = 1_000;
@@ -13,9 +15,10 @@ export class MemoryDeploymentEvents implements DeploymentEvents {
     this.#tables = tables;
   }
 
-  async append(deploymentId: string, events: readonly NewEvent[]): Promise<number> {
+  async append(deploymentId: string, events: readonly NewEvent[], claim?: WorkClaim): Promise<number> {
     const row = this.#tables.deployments.get(deploymentId);
     if (!row) throw notFound("deployment");
+    if (claim && this.#tables.claimed(claim) !== row) throw claimVoid();
     this.#tables.addEvents(row, events);
     return row.events.length;
   }

@@ -1,6 +1,6 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, occupies } from "../../domain/deployment/transitions.ts";
-import type { DeploymentQueue, WorkLease } from "../../ports/deployment_queue.ts";
+import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployment_queue.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 
 /** Hands out deployments from memory. */
@@ -11,23 +11,25 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
     this.#tables = tables;
   }
 
-  async take({ maxBuilds, ...lease }: WorkLease & { readonly maxBuilds: number }): Promise<Deployment | undefined> {
+  async take({ owner, leaseMs, maxBuilds }: WorkRequest): Promise<Deployment | undefined> {
     const rows = this.#inOrder();
-    const row = abandoned(rows, lease.at) ?? (builds(rows, lease.at) < maxBuilds ? waiting(rows, lease.at) : undefined);
+    const at = this.#tables.clock.now();
+    const row = abandoned(rows, at) ?? (builds(rows, at) < maxBuilds ? waiting(rows, at) : undefined);
     if (!row) return undefined;
-    row.lease = leased(lease);
+    row.lease = { owner, until: this.#after(leaseMs) };
     row.deployment = { ...row.deployment, attempts: row.deployment.attempts + 1 };
     return structuredClone(row.deployment);
   }
 
-  async renew(id: string, lease: WorkLease): Promise<"held" | "lost" | "cancel"> {
-    const row = this.#tables.deployments.get(id);
-    if (row?.lease?.owner !== lease.owner) return "lost";
-    row.lease = leased(lease);
+  async renew(claim: WorkClaim, leaseMs: number): Promise<"held" | "lost" | "cancel"> {
+    const row = this.#tables.claimed(claim);
+    if (!row) return "lost";
+    row.lease = { owner: claim.owner, until: this.#after(leaseMs) };
     return row.deployment.cancelRequested ? "cancel" : "held";
   }
 
-  async overdue({ at, heldMs }: { readonly at: Date; readonly heldMs: number }): Promise<readonly string[]> {
+  async overdue(heldMs: number): Promise<readonly string[]> {
+    const at = this.#tables.clock.now();
     return this.#inOrder()
       .map(({ deployment }) => deployment)
       .filter((deployment) => deployment.held && isRunning(deployment))
@@ -38,9 +40,9 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
       .map(({ id }) => id);
   }
 
-  async release(id: string, owner: string): Promise<void> {
-    const row = this.#tables.deployments.get(id);
-    if (row?.lease?.owner !== owner) return;
+  async release(claim: WorkClaim): Promise<void> {
+    const row = this.#tables.claimed(claim);
+    if (!row) return;
     row.lease = null;
     await this.announce();
   }
@@ -61,13 +63,13 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
     this.#tables.tellWorkers();
   }
 
+  #after(ms: number): Date {
+    return new Date(this.#tables.clock.now().getTime() + ms);
+  }
+
   #inOrder(): readonly DeploymentRow[] {
     return [...this.#tables.deployments.values()].sort((a, b) => inOrder(a.deployment, b.deployment));
   }
-}
-
-function leased({ owner, at, leaseMs }: WorkLease) {
-  return { owner, until: new Date(at.getTime() + leaseMs) };
 }
 
 function isLeased({ lease }: DeploymentRow, at: Date): boolean {

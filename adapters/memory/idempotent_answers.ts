@@ -3,11 +3,6 @@ import type { AnswerRow, MemoryTables } from "./memory_tables.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 
-interface Lease {
-  readonly at: Date;
-  readonly leaseMs: number;
-}
-
 /** Remembers answers in memory. */
 export class MemoryIdempotentAnswers implements IdempotentAnswers {
   readonly #tables: MemoryTables;
@@ -16,13 +11,14 @@ export class MemoryIdempotentAnswers implements IdempotentAnswers {
     this.#tables = tables;
   }
 
-  async claim(request: IdempotentRequest, { at, leaseMs }: Lease): Promise<Claim> {
+  async claim(request: IdempotentRequest, leaseMs: number): Promise<Claim> {
+    const at = this.#tables.clock.now();
     const key = JSON.stringify([request.caller, request.key]);
     const row = this.#tables.answers.get(key);
     if (!row || isOver(row, at)) {
       const claimId = crypto.randomUUID();
       const leaseUntil = new Date(at.getTime() + leaseMs);
-      this.#tables.answers.set(key, { claimId, request: { ...request }, at: new Date(at), leaseUntil, answer: null });
+      this.#tables.answers.set(key, { claimId, request: { ...request }, at, leaseUntil, answer: null });
       return { state: "mine", claimId };
     }
     if (differs(row.request, request)) return { state: "other_request" };
@@ -30,8 +26,9 @@ export class MemoryIdempotentAnswers implements IdempotentAnswers {
     return { state: "answered", body: row.request.body ?? "", answer: { ...row.answer } };
   }
 
-  async renew(claimId: string, { at, leaseMs }: Lease): Promise<void> {
-    this.#update(claimId, (row) => ({ ...row, at: new Date(at), leaseUntil: new Date(at.getTime() + leaseMs) }));
+  async renew(claimId: string, leaseMs: number): Promise<void> {
+    const at = this.#tables.clock.now();
+    this.#update(claimId, (row) => ({ ...row, at, leaseUntil: new Date(at.getTime() + leaseMs) }));
   }
 
   async keep(claimId: string, body: string, answer: KeptAnswer): Promise<void> {
@@ -42,7 +39,8 @@ export class MemoryIdempotentAnswers implements IdempotentAnswers {
     this.#update(claimId, () => undefined);
   }
 
-  async sweep(before: Date): Promise<number> {
+  async sweep(ageMs: number): Promise<number> {
+    const before = new Date(this.#tables.clock.now().getTime() - ageMs);
     const old = [...this.#tables.answers].filter(([, row]) => (row.answer ? row.at : row.leaseUntil) < before);
     for (const [key] of old) this.#tables.answers.delete(key);
     return old.filter(([, { answer }]) => answer).length;

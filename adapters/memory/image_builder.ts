@@ -71,6 +71,7 @@ export class MemoryImageBuilder implements ImageBuilder {
       const { step, exitCode } = script.fails;
       throw invalid("build_failed", `Cannot build: step ${step} ended with code ${exitCode}`);
     }
+    await request.confirm?.();
     const image = `sha256:${Array.from(crypto.getRandomValues(new Uint8Array(32)), hex).join("")}`;
     this.#images.put(image, request);
     this.#images.files.set(image, new Map(Object.entries(script.files ?? {})));

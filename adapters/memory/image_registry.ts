@@ -39,6 +39,7 @@ export class MemoryImageRegistry implements ImageRegistry {
     const image = reference.registry === null ? reference.full : await this.#brought(request, reference.full);
     if (reference.registry === null) await this.#mustBeOwn(image, owner.projectId);
     signal.throwIfAborted();
+    await request.confirm?.();
     if (!(await this.#images.keep(image, owner))) throw missing(reference.full, "it is not on this machine");
     return { image, port: this.#ports.get(image) ?? null };
   }

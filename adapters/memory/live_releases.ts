@@ -1,5 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { occupies, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { WorkClaim } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
 import type { MemoryTables } from "./memory_tables.ts";
@@ -41,6 +43,17 @@ export class MemoryLiveReleases implements LiveReleases {
         return [id, { active: active.has(id), waitingFor: status === "queued" ? (busy?.id ?? null) : null }];
       }),
     );
+  }
+
+  async activate(
+    deploymentId: string | null,
+    { claim, at }: { readonly claim: WorkClaim; readonly at: Date },
+  ): Promise<void> {
+    const row = this.#tables.claimed(claim);
+    const project = row && this.#tables.projects.get(row.deployment.projectId);
+    if (!project) throw claimVoid();
+    const changed = { ...project, activeDeploymentId: deploymentId, updatedAt: new Date(at) };
+    this.#tables.projects.set(project.id, changed);
   }
 
   async announce(key: string): Promise<void> {

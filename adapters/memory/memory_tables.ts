@@ -13,9 +13,11 @@ import type { Composition } from "../../domain/composition/composition.ts";
 import type { UploadSession } from "../../domain/upload.ts";
 import type { AuditEntry } from "../../ports/audit_log.ts";
 import type { CloudLink } from "../../ports/cloud_links.ts";
+import type { WorkClaim } from "../../ports/deployment_queue.ts";
 import type { IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
 import type { OutputLine } from "../../ports/runtime.ts";
 import type { Session } from "../../ports/sessions.ts";
+import { MemoryClock } from "./clock.ts";
 
 /** A person as stored. */
 export interface UserRow extends Omit<User, "hasPassword"> {
@@ -126,6 +128,19 @@ export class MemoryTables {
   founderTokenId: string | undefined;
   installationId: string | undefined;
   usesContainers = false;
+
+  /** The clock of the store, which is one for all processes. */
+  readonly clock: MemoryClock;
+
+  constructor(clock = new MemoryClock()) {
+    this.clock = clock;
+  }
+
+  /** The deployment that a claim is on; `undefined` for a void one. */
+  claimed({ deploymentId, owner, attempt }: WorkClaim): DeploymentRow | undefined {
+    const row = this.deployments.get(deploymentId);
+    return row?.lease?.owner === owner && row.deployment.attempts === attempt ? row : undefined;
+  }
 
   /** Numbers and stores events of a deployment, and tells those who follow it. */
   addEvents(row: DeploymentRow, events: readonly NewEvent[]): void {

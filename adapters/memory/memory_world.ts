@@ -2,7 +2,6 @@ import { MemoryAttempts } from "./attempts.ts";
 import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
-import { MemoryClock } from "./clock.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
 import { MemoryCompositions } from "./compositions.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
@@ -57,11 +56,13 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const releaseImages = new MemoryReleaseImages();
   const uploadFiles = new MemoryUploadFiles();
   const volumes = new MemoryVolumes();
+  const writeInto = (folder: string, path: string, content: string) =>
+    (MemoryKeptSources.owns(folder) ? keptSources : releaseFolders).tree(folder).write(path, content);
   return {
     attempts: new MemoryAttempts(tables),
     auditLog: new MemoryAuditLog(tables),
     backupDestinations: new MemoryBackupDestinations(tables),
-    clock: new MemoryClock(),
+    clock: tables.clock,
     cloudLinks: new MemoryCloudLinks(tables),
     compositions: new MemoryCompositions(tables),
     containerEngine: new MemoryContainerEngine(),
@@ -77,12 +78,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     releaseImages,
     runtime: new MemoryRuntime({}, volumes),
     runtimeLogs: new MemoryRuntimeLogs(tables),
-    sources: new MemorySources(
-      {},
-      (folder, path, content) =>
-        (MemoryKeptSources.owns(folder) ? keptSources : releaseFolders).tree(folder).write(path, content),
-      (uploadId) => uploadFiles.texts(uploadId),
-    ),
+    sources: new MemorySources({}, writeInto, (uploadId) => uploadFiles.texts(uploadId)),
     domains: new MemoryDomains(tables),
     hostFolders: new MemoryHostFolders(),
     idempotentAnswers: new MemoryIdempotentAnswers(tables),

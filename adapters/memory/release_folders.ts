@@ -1,10 +1,11 @@
 import { unpack } from "../../domain/archive/unpack.ts";
-import { conflict, invalid, invalidField } from "../../domain/failure.ts";
+import { conflict, type Failure, invalid, invalidField } from "../../domain/failure.ts";
 import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
 import type { TreeEntry } from "../../ports/upload_files.ts";
 import { MemoryTree } from "./memory_tree.ts";
 
 interface Release {
+  readonly path: string;
   tree: MemoryTree;
   finished: boolean;
 }
@@ -17,6 +18,8 @@ const LEFT_OUT = new Set(["node_modules", ".git"]);
 /** Release folders that exist in memory only; what a build would leave in one is put there by `write`. */
 export class MemoryReleaseFolders implements ReleaseFolders {
   readonly #releases = new Map<string, Release>();
+  /** How often the folder of each deployment was made. */
+  readonly #made = new Map<string, number>();
 
   /** Puts a file into the folder at a path that `make` gave. */
   write(folder: string, path: string, content: string): void {
@@ -25,19 +28,23 @@ export class MemoryReleaseFolders implements ReleaseFolders {
 
   /** What lies at a path that `make` gave, to be changed at will, or a copy of what lies in a folder of it. */
   tree(folder: string): MemoryTree {
-    const [id = "", ...path] = folder.slice(ROOT.length + 1).split("/");
-    return this.#release(id).tree.below(path.join("/"));
+    const release = this.#releases.values().find(({ path }) => folder === path || folder.startsWith(`${path}/`));
+    if (!release) throw gone();
+    return release.tree.below(folder.slice(release.path.length + 1));
   }
 
   async make(deploymentId: string): Promise<string> {
     if (!SAFE_ID.test(deploymentId)) throw invalidField("deploymentId", "it is not the id of a deployment");
-    this.#releases.set(deploymentId, { tree: new MemoryTree(), finished: false });
-    return `${ROOT}/${deploymentId}`;
+    const count = (this.#made.get(deploymentId) ?? 0) + 1;
+    this.#made.set(deploymentId, count);
+    const path = `${ROOT}/${deploymentId}${count === 1 ? "" : `.${count}`}`;
+    this.#releases.set(deploymentId, { path, tree: new MemoryTree(), finished: false });
+    return path;
   }
 
   async find(deploymentId: string): Promise<ReleaseFolder | undefined> {
     const release = this.#releases.get(deploymentId);
-    return release && { path: `${ROOT}/${deploymentId}`, finished: release.finished };
+    return release && { path: release.path, finished: release.finished };
   }
 
   async finish(deploymentId: string): Promise<void> {
@@ -109,16 +116,15 @@ export class MemoryReleaseFolders implements ReleaseFolders {
 
   #release(deploymentId: string): Release {
     const release = this.#releases.get(deploymentId);
-    if (!release) {
-      throw conflict(
-        "release_folder_gone",
-        "Cannot go on with this deployment: its release folder is not there any more",
-      );
-    }
+    if (!release) throw gone();
     return release;
   }
 }
 
 function overLink() {
   return invalid("link_outside", "Cannot use this path: it leads over a link or out of the folder");
+}
+
+function gone(): Failure {
+  return conflict("release_folder_gone", "Cannot go on with this deployment: its release folder is not there any more");
 }

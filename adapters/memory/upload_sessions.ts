@@ -1,12 +1,12 @@
 import { UPLOAD_MS, type UploadQuota, type UploadSession } from "../../domain/upload.ts";
 import type { ReceivedUpload } from "../../ports/upload_files.ts";
-import type { UploadCreation, UploadSessions } from "../../ports/upload_sessions.ts";
+import type {
+  FoundUploadSession,
+  NewUploadSession,
+  UploadCreation,
+  UploadSessions,
+} from "../../ports/upload_sessions.ts";
 import type { MemoryTables } from "./memory_tables.ts";
-
-interface Term {
-  readonly at: Date;
-  readonly leaseMs: number;
-}
 
 /** Keeps upload sessions in memory. */
 export class MemoryUploadSessions implements UploadSessions {
@@ -16,45 +16,51 @@ export class MemoryUploadSessions implements UploadSessions {
     this.#tables = tables;
   }
 
-  async create(session: UploadSession, quota: UploadQuota): Promise<UploadCreation> {
+  async create(
+    given: NewUploadSession,
+    { lifetimeMs, quota }: { readonly lifetimeMs: number; readonly quota: UploadQuota },
+  ): Promise<UploadCreation> {
+    const createdAt = this.#tables.clock.now();
     const waiting = [...this.#tables.uploads.values()]
       .map((row) => row.session)
-      .filter(({ state, expiresAt }) => state !== "used" && expiresAt > session.createdAt);
-    if (waiting.filter(({ userId }) => userId === session.userId).length >= quota.perUser) return "user_full";
-    const ours = waiting.filter(({ organizationId }) => organizationId === session.organizationId);
-    if (ours.length >= quota.perOrganization) return "organization_full";
-    this.#tables.uploads.set(session.id, { session: structuredClone(session), lease: null });
-    return "created";
+      .filter(({ state, expiresAt }) => state !== "used" && expiresAt > createdAt);
+    if (waiting.filter(({ userId }) => userId === given.userId).length >= quota.perUser)
+      return { outcome: "user_full" };
+    const ours = waiting.filter(({ organizationId }) => organizationId === given.organizationId);
+    if (ours.length >= quota.perOrganization) return { outcome: "organization_full" };
+    const session = { ...structuredClone(given), createdAt, expiresAt: this.#after(lifetimeMs) };
+    this.#tables.uploads.set(session.id, { session, lease: null });
+    return { outcome: "created", session: structuredClone(session) };
   }
 
-  async find(organizationId: string, id: string): Promise<UploadSession | undefined> {
+  async find(organizationId: string, id: string): Promise<FoundUploadSession | undefined> {
     const session = this.#tables.uploads.get(id)?.session;
-    return session?.organizationId === organizationId ? structuredClone(session) : undefined;
+    if (session?.organizationId !== organizationId) return undefined;
+    return { ...structuredClone(session), expired: session.expiresAt <= this.#tables.clock.now() };
   }
 
-  async begin(id: string, { at, leaseMs }: Term): Promise<string | undefined> {
+  async begin(id: string, leaseMs: number): Promise<string | undefined> {
     const row = this.#tables.uploads.get(id);
+    const at = this.#tables.clock.now();
     if (!row || row.session.expiresAt <= at) return undefined;
     const abandoned = row.session.state === "receiving" && (row.lease === null || row.lease.until <= at);
     if (row.session.state !== "open" && !abandoned) return undefined;
-    const lease = { id: crypto.randomUUID(), until: new Date(at.getTime() + leaseMs) };
+    const lease = { id: crypto.randomUUID(), until: this.#after(leaseMs) };
     this.#tables.uploads.set(id, { session: { ...row.session, state: "receiving" }, lease });
     return lease.id;
   }
 
-  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<boolean> {
+  async renew(id: string, lease: string, leaseMs: number): Promise<boolean> {
     const session = this.#received(id, lease);
     if (!session) return false;
-    const until = new Date(at.getTime() + leaseMs);
-    this.#tables.uploads.set(id, { session, lease: { id: lease, until } });
+    this.#tables.uploads.set(id, { session, lease: { id: lease, until: this.#after(leaseMs) } });
     return true;
   }
 
-  async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
+  async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload): Promise<boolean> {
     const session = this.#received(id, lease);
     if (!session) return false;
-    const expiresAt = new Date(at.getTime() + UPLOAD_MS);
-    const ready = { ...session, state: "ready" as const, bytes, sha256, files, expiresAt };
+    const ready = { ...session, state: "ready" as const, bytes, sha256, files, expiresAt: this.#after(UPLOAD_MS) };
     this.#tables.uploads.set(id, { session: ready, lease: null });
     return true;
   }
@@ -64,7 +70,8 @@ export class MemoryUploadSessions implements UploadSessions {
     if (session) this.#tables.uploads.set(id, { session: { ...session, state: "open" }, lease: null });
   }
 
-  async sweep(before: Date, stored: readonly string[]): Promise<readonly string[]> {
+  async sweep(stored: readonly string[]): Promise<readonly string[]> {
+    const before = this.#tables.clock.now();
     const expired = [...this.#tables.uploads.values()]
       .filter(({ session }) => session.expiresAt < before && session.state !== "used")
       .filter(({ session, lease }) => session.state !== "receiving" || !lease || lease.until < before)
@@ -81,6 +88,10 @@ export class MemoryUploadSessions implements UploadSessions {
       const isToBeBuilt = status === "queued" || status === "building";
       return isToBeBuilt && source.kind === "upload" && source.uploadId === id;
     });
+  }
+
+  #after(ms: number): Date {
+    return new Date(this.#tables.clock.now().getTime() + ms);
   }
 
   #received(id: string, lease: string): UploadSession | undefined {

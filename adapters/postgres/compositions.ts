@@ -1,8 +1,11 @@
+import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Composition } from "../../domain/composition/composition.ts";
 import type { Compositions } from "../../ports/compositions.ts";
+import type { WorkClaim } from "../../ports/deployment_queue.ts";
 import type { Vault } from "../../ports/vault.ts";
+import { isClaimed } from "./claimed.ts";
 import type { Database } from "./database.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
@@ -26,16 +29,22 @@ export class PostgresCompositions implements Compositions {
     return JSON.parse(opened.reveal()) as Composition;
   }
 
-  async write(deploymentId: string, composition: Composition): Promise<void> {
+  async write(deploymentId: string, composition: Composition, claim?: WorkClaim): Promise<void> {
     const sealed = await sealComposition(this.#vault, deploymentId, composition);
-    // Locked, so that one that is removed at this moment is not there, rather than there without this.
+    // Locked, so that one that is removed at this moment is not there, rather than there without this, and that nobody takes a claimed one meanwhile.
     const { count } = await this.#database.run(
       (sql) => sql`
         insert into deployment_compositions (deployment_id, sealed_composition)
-        select id, ${sealed}::text from deployments where id = ${deploymentId} for key share
+        select id, ${sealed}::text from deployments
+        where id = ${deploymentId} ${claim ? sql`and ${isClaimed(sql, claim)}` : sql``} for no key update
         on conflict (deployment_id) do update set sealed_composition = excluded.sealed_composition`,
     );
-    if (count === 0) throw notFound("deployment");
+    if (count === 0) throw claim && (await this.#isThere(deploymentId)) ? claimVoid() : notFound("deployment");
+  }
+
+  async #isThere(deploymentId: string): Promise<boolean> {
+    const rows = await this.#database.run((sql) => sql`select 1 from deployments where id = ${deploymentId}`);
+    return rows.length > 0;
   }
 }
 

@@ -1,6 +1,9 @@
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import type { WorkClaim } from "../../ports/deployment_queue.ts";
+import { isClaimed } from "./claimed.ts";
 import type { Database, Sql } from "./database.ts";
 import { type EventChunkRow, eventChunks, EVENTS_CHANNEL, eventsOf, insertChunks } from "./event_chunks.ts";
 import { EventFeed, type EventPage } from "./event_feed.ts";
@@ -50,19 +53,20 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     });
   }
 
-  async append(deploymentId: string, events: readonly NewEvent[]): Promise<number> {
+  async append(deploymentId: string, events: readonly NewEvent[], claim?: WorkClaim): Promise<number> {
     const chunks = eventChunks(events);
     const [row] = await this.#database.run(
       (sql) => sql<{ last_seq: number }[]>`
         with owner as (
-          update deployments set last_seq = last_seq + ${chunks.count}::bigint where id = ${deploymentId}
+          update deployments set last_seq = last_seq + ${chunks.count}::bigint
+          where id = ${deploymentId} ${claim ? sql`and ${isClaimed(sql, claim)}` : sql``}
           returning id, last_seq
         ), stored as (${insertChunks(sql, "owner", chunks)}
         )
         select last_seq, pg_notify(${EVENTS_CHANNEL}, id || ' ' || last_seq)::text from owner`,
     );
-    if (!row) throw notFound("deployment");
-    return row.last_seq;
+    if (row) return row.last_seq;
+    throw claim && (await this.#last(deploymentId)) !== undefined ? claimVoid() : notFound("deployment");
   }
 
   async read(deploymentId: string, query: EventQuery): Promise<readonly DeploymentEvent[]> {

@@ -1,7 +1,9 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { DeploymentQueue, WorkLease } from "../../ports/deployment_queue.ts";
+import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployment_queue.ts";
 import type { Database } from "./database.ts";
+import { isClaimed } from "./claimed.ts";
 import { deploymentColumns, type DeploymentRow, toDeployment } from "./deployment_row.ts";
+import { milliseconds } from "./milliseconds.ts";
 import type { PostgresSignals } from "./signals.ts";
 
 /** The channel that tells that there may be work on deployments. */
@@ -19,41 +21,40 @@ export class PostgresDeploymentQueue implements DeploymentQueue {
     signals.subscribe(WORK_CHANNEL, () => {});
   }
 
-  async take({ maxBuilds, ...lease }: WorkLease & { readonly maxBuilds: number }): Promise<Deployment | undefined> {
+  async take({ owner, leaseMs, maxBuilds }: WorkRequest): Promise<Deployment | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<DeploymentRow[]>`
-        select ${deploymentColumns(sql)}
-        from slipway_take_deployment(${lease.owner}, ${lease.at}, ${leaseEnd(lease)}, ${maxBuilds})`,
+        select ${deploymentColumns(sql)} from slipway_take_deployment(${owner}, ${milliseconds(sql, leaseMs)}, ${maxBuilds})`,
     );
     return row && toDeployment(row);
   }
 
-  async renew(id: string, lease: WorkLease): Promise<"held" | "lost" | "cancel"> {
+  async renew(claim: WorkClaim, leaseMs: number): Promise<"held" | "lost" | "cancel"> {
     const [row] = await this.#database.run(
       (sql) => sql<{ cancel_requested: boolean }[]>`
-        update deployments set lease_until = ${leaseEnd(lease)} where id = ${id} and lease_owner = ${lease.owner}
+        update deployments set lease_until = now() + ${milliseconds(sql, leaseMs)} where ${isClaimed(sql, claim)}
         returning cancel_requested`,
     );
     if (!row) return "lost";
     return row.cancel_requested ? "cancel" : "held";
   }
 
-  async overdue({ at, heldMs }: { readonly at: Date; readonly heldMs: number }): Promise<readonly string[]> {
+  async overdue(heldMs: number): Promise<readonly string[]> {
     const rows = await this.#database.run(
       (sql) => sql<{ id: string }[]>`
         select id from deployments
         where held and status in ('queued', 'building', 'deploying')
-          and (answer_due <= ${at} or (status = 'queued' and queued_at < ${new Date(at.getTime() - heldMs)}))
+          and (answer_due <= now() or (status = 'queued' and queued_at < now() - ${milliseconds(sql, heldMs)}))
         order by queued_at, id`,
     );
     return rows.map(({ id }) => id);
   }
 
-  async release(id: string, owner: string): Promise<void> {
+  async release(claim: WorkClaim): Promise<void> {
     await this.#database.run(
       (sql) => sql`
         with released as (
-          update deployments set lease_owner = null, lease_until = null where id = ${id} and lease_owner = ${owner}
+          update deployments set lease_owner = null, lease_until = null where ${isClaimed(sql, claim)}
           returning id
         )
         select pg_notify(${WORK_CHANNEL}, '')::text from released`,
@@ -75,8 +76,4 @@ export class PostgresDeploymentQueue implements DeploymentQueue {
   async announce(): Promise<void> {
     await this.#signals.publish(WORK_CHANNEL, "");
   }
-}
-
-function leaseEnd({ at, leaseMs }: WorkLease): Date {
-  return new Date(at.getTime() + leaseMs);
 }

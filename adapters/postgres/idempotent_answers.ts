@@ -3,12 +3,8 @@ import type { Claim, IdempotentAnswers, IdempotentRequest, KeptAnswer } from "..
 import type { Vault } from "../../ports/vault.ts";
 import { boundedKey } from "./bounded_key.ts";
 import type { Database } from "./database.ts";
+import { milliseconds } from "./milliseconds.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
-
-interface Lease {
-  readonly at: Date;
-  readonly leaseMs: number;
-}
 
 interface AnswerRow {
   readonly claim_id: string;
@@ -30,11 +26,11 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
     this.#vault = vault;
   }
 
-  async claim(request: IdempotentRequest, lease: Lease): Promise<Claim> {
+  async claim(request: IdempotentRequest, leaseMs: number): Promise<Claim> {
     const claimId = crypto.randomUUID();
     const bounded = { ...request, key: boundedKey(request.key), caller: boundedKey(request.caller) };
     for (;;) {
-      if (await this.#take(claimId, bounded, lease)) return { state: "mine", claimId };
+      if (await this.#take(claimId, bounded, leaseMs)) return { state: "mine", claimId };
       const row = await this.#find(bounded);
       // It was released between the two statements, and can be taken now.
       if (!row) continue;
@@ -45,11 +41,10 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
     }
   }
 
-  async renew(claimId: string, { at, leaseMs }: Lease): Promise<void> {
-    const leaseUntil = new Date(at.getTime() + leaseMs);
+  async renew(claimId: string, leaseMs: number): Promise<void> {
     await this.#database.run(
       (sql) => sql`
-        update idempotent_answers set at = ${at}, lease_until = ${leaseUntil}
+        update idempotent_answers set at = now(), lease_until = now() + ${milliseconds(sql, leaseMs)}
         where claim_id = ${claimId} and status is null`,
     );
   }
@@ -69,12 +64,13 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
     );
   }
 
-  async sweep(before: Date): Promise<number> {
+  async sweep(ageMs: number): Promise<number> {
     const [row] = await this.#database.run(
       (sql) => sql<{ count: number }[]>`
         with old as (
           delete from idempotent_answers
-          where at < ${before} and (status is not null or lease_until < ${before})
+          where at < now() - ${milliseconds(sql, ageMs)}
+            and (status is not null or lease_until < now() - ${milliseconds(sql, ageMs)})
           returning status
         )
         select count(status) as count from old`,
@@ -82,18 +78,17 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
     return row?.count ?? 0;
   }
 
-  async #take(claimId: string, request: IdempotentRequest, { at, leaseMs }: Lease): Promise<boolean> {
+  async #take(claimId: string, request: IdempotentRequest, leaseMs: number): Promise<boolean> {
     const { caller, key, route, body } = request;
-    const leaseUntil = new Date(at.getTime() + leaseMs);
-    const forgottenBefore = new Date(at.getTime() - KEPT_MS);
     const { count } = await this.#database.run(
       (sql) => sql`
         insert into idempotent_answers as known (caller, key, claim_id, route, body, at, lease_until)
-        values (${caller}, ${key}, ${claimId}, ${route}, ${body}, ${at}, ${leaseUntil})
+        values (${caller}, ${key}, ${claimId}, ${route}, ${body}, now(), now() + ${milliseconds(sql, leaseMs)})
         on conflict (caller, key) do update set
           claim_id = excluded.claim_id, route = excluded.route, body = excluded.body, at = excluded.at,
           lease_until = excluded.lease_until, status = null, answer = null
-        where case when known.status is null then known.lease_until <= ${at} else known.at < ${forgottenBefore} end`,
+        where case when known.status is null then known.lease_until <= now()
+          else known.at < now() - ${milliseconds(sql, KEPT_MS)} end`,
     );
     return count > 0;
   }

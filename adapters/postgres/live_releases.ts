@@ -1,6 +1,9 @@
+import { claimVoid } from "../../domain/deployment/claim_void.ts";
+import type { WorkClaim } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
 import type { Projects } from "../../ports/projects.ts";
+import { isClaimed } from "./claimed.ts";
 import type { Database, Sql } from "./database.ts";
 import type { PostgresSignals } from "./signals.ts";
 
@@ -65,6 +68,26 @@ export class PostgresLiveReleases implements LiveReleases {
         }`,
     );
     return new Map(rows.map(({ id, active, waitingFor }) => [id, { active, waitingFor }]));
+  }
+
+  async activate(
+    deploymentId: string | null,
+    { claim, at }: { readonly claim: WorkClaim; readonly at: Date },
+  ): Promise<void> {
+    // The project is locked first, as by whoever removes one of its deployments. Nobody takes the claimed one before this is committed.
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        with project as (
+          select projects.id from projects join deployments on deployments.project_id = projects.id
+          where deployments.id = ${claim.deploymentId} for no key update of projects
+        ), claimed as (
+          select deployments.project_id from deployments join project on project.id = deployments.project_id
+          where ${isClaimed(sql, claim)} for no key update of deployments
+        )
+        update projects set active_deployment_id = ${deploymentId}, updated_at = ${at}, revision = revision + 1
+        from claimed where projects.id = claimed.project_id`,
+    );
+    if (count === 0) throw claimVoid();
   }
 
   async announce(key: string): Promise<void> {

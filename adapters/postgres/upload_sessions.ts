@@ -1,12 +1,13 @@
 import { UPLOAD_MS, type UploadQuota, type UploadSession, type UploadState } from "../../domain/upload.ts";
 import type { ReceivedUpload } from "../../ports/upload_files.ts";
-import type { UploadCreation, UploadSessions } from "../../ports/upload_sessions.ts";
-import type { Database } from "./database.ts";
-
-interface Term {
-  readonly at: Date;
-  readonly leaseMs: number;
-}
+import type {
+  FoundUploadSession,
+  NewUploadSession,
+  UploadCreation,
+  UploadSessions,
+} from "../../ports/upload_sessions.ts";
+import type { Database, Sql } from "./database.ts";
+import { milliseconds } from "./milliseconds.ts";
 
 interface UploadRow {
   readonly id: string;
@@ -30,8 +31,11 @@ export class PostgresUploadSessions implements UploadSessions {
     this.#database = database;
   }
 
-  async create(session: UploadSession, quota: UploadQuota): Promise<UploadCreation> {
-    const { id, organizationId, userId, name, mode, state, bytes, sha256, files, createdAt, expiresAt } = session;
+  async create(
+    session: NewUploadSession,
+    { lifetimeMs, quota }: { readonly lifetimeMs: number; readonly quota: UploadQuota },
+  ): Promise<UploadCreation> {
+    const { id, organizationId, userId, name, mode, state, bytes, sha256, files } = session;
     return this.#database.run<UploadCreation>((pool) =>
       pool.begin(async (sql) => {
         // One after the other: counting at once, none would see the others.
@@ -43,57 +47,56 @@ export class PostgresUploadSessions implements UploadSessions {
             count(*) filter (where organization_id = ${organizationId}) as ours
           from upload_sessions
           where (user_id = ${userId} or organization_id = ${organizationId})
-            and state <> 'used' and expires_at > ${createdAt}`;
-        if (waiting!.mine >= quota.perUser) return "user_full";
-        if (waiting!.ours >= quota.perOrganization) return "organization_full";
-        await sql`
+            and state <> 'used' and expires_at > now()`;
+        if (waiting!.mine >= quota.perUser) return { outcome: "user_full" };
+        if (waiting!.ours >= quota.perOrganization) return { outcome: "organization_full" };
+        const [row] = await sql<UploadRow[]>`
           insert into upload_sessions
             (id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at)
           values (${id}, ${organizationId}, ${userId}, ${name}, ${mode}, ${state}, ${bytes}, ${sha256}, ${files},
-            ${createdAt}, ${expiresAt})`;
-        return "created";
+            now(), now() + ${milliseconds(pool, lifetimeMs)})
+          returning ${columns(pool)}`;
+        return { outcome: "created", session: toUploadSession(row!) };
       }),
     );
   }
 
-  async find(organizationId: string, id: string): Promise<UploadSession | undefined> {
+  async find(organizationId: string, id: string): Promise<FoundUploadSession | undefined> {
     const [row] = await this.#database.run(
-      (sql) => sql<UploadRow[]>`
-        select id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at
+      (sql) => sql<(UploadRow & { readonly expired: boolean })[]>`
+        select ${columns(sql)}, expires_at <= now() as expired
         from upload_sessions where id = ${id} and organization_id = ${organizationId}`,
     );
-    return row && toUploadSession(row);
+    return row && { ...toUploadSession(row), expired: row.expired };
   }
 
-  async begin(id: string, { at, leaseMs }: Term): Promise<string | undefined> {
+  async begin(id: string, leaseMs: number): Promise<string | undefined> {
     const lease = crypto.randomUUID();
-    const leaseUntil = new Date(at.getTime() + leaseMs);
     const { count } = await this.#database.run(
       (sql) => sql`
-        update upload_sessions set state = 'receiving', lease_id = ${lease}, lease_until = ${leaseUntil}
-        where id = ${id} and expires_at > ${at} and (state = 'open'
-          or (state = 'receiving' and (lease_until is null or lease_until <= ${at})))`,
+        update upload_sessions
+        set state = 'receiving', lease_id = ${lease}, lease_until = now() + ${milliseconds(sql, leaseMs)}
+        where id = ${id} and expires_at > now() and (state = 'open'
+          or (state = 'receiving' and (lease_until is null or lease_until <= now())))`,
     );
     return count > 0 ? lease : undefined;
   }
 
-  async renew(id: string, lease: string, { at, leaseMs }: Term): Promise<boolean> {
-    const leaseUntil = new Date(at.getTime() + leaseMs);
+  async renew(id: string, lease: string, leaseMs: number): Promise<boolean> {
     const { count } = await this.#database.run(
       (sql) => sql`
-        update upload_sessions set lease_until = ${leaseUntil}
+        update upload_sessions set lease_until = now() + ${milliseconds(sql, leaseMs)}
         where id = ${id} and state = 'receiving' and lease_id = ${lease}`,
     );
     return count > 0;
   }
 
-  async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload, at: Date): Promise<boolean> {
-    const expiresAt = new Date(at.getTime() + UPLOAD_MS);
+  async complete(id: string, lease: string, { bytes, sha256, files }: ReceivedUpload): Promise<boolean> {
     const { count } = await this.#database.run(
       (sql) => sql`
         update upload_sessions
         set state = 'ready', bytes = ${bytes}, sha256 = ${sha256}, files = ${files}, lease_id = null,
-          lease_until = null, expires_at = ${expiresAt}
+          lease_until = null, expires_at = now() + ${milliseconds(sql, UPLOAD_MS)}
         where id = ${id} and state = 'receiving' and lease_id = ${lease}`,
     );
     return count > 0;
@@ -107,13 +110,13 @@ export class PostgresUploadSessions implements UploadSessions {
     );
   }
 
-  async sweep(before: Date, stored: readonly string[]): Promise<readonly string[]> {
+  async sweep(stored: readonly string[]): Promise<readonly string[]> {
     const rows = await this.#database.run(
       (sql) => sql<{ id: string }[]>`
         with expired as (
           delete from upload_sessions
-          where expires_at < ${before} and state <> 'used'
-            and (state <> 'receiving' or lease_until is null or lease_until < ${before})
+          where expires_at < now() and state <> 'used'
+            and (state <> 'receiving' or lease_until is null or lease_until < now())
           returning id
         )
         select id from expired
@@ -129,6 +132,10 @@ export class PostgresUploadSessions implements UploadSessions {
     );
     return rows.map(({ id }) => id);
   }
+}
+
+function columns(sql: Sql) {
+  return sql`id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at`;
 }
 
 function toUploadSession(row: UploadRow): UploadSession {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { loggedError } from "../../domain/logged_error.ts";
 import { conflict, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Log } from "../../ports/log.ts";
@@ -76,7 +77,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
   async supervise(): Promise<void> {
     const confinement = await this.#keeper.confinement().catch((error: unknown) => {
       // Everything else works without; a start says the same to whoever asks for it.
-      this.#log?.write("error", "Programs cannot be run", { error });
+      this.#log?.write("error", "Programs cannot be run", { ...loggedError(error) });
     });
     if (confinement?.sandbox.kind === "plain") {
       this.#log?.write("warn", "Programs run without a sandbox and may read each other's files; install bubblewrap");

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/log.ts";
 import { holdFile } from "./file_lock.ts";
 import { InstanceFolder } from "./instance_folder.ts";
@@ -94,7 +95,7 @@ export class Supervisor {
       this.#lock ??= await this.#takeOver();
       if (this.#lock) await this.#lookAfterAll();
     } catch (error) {
-      this.#log?.write("error", "Instances could not be looked after", { error });
+      this.#log?.write("error", "Instances could not be looked after", { ...loggedError(error) });
     }
     this.#timer = setTimeout(() => void this.look(), TICK_MS);
     this.#timer.unref();
@@ -122,7 +123,8 @@ export class Supervisor {
       folders.map((folder) =>
         this.#lookAfter(folder, table).catch((error: unknown) => {
           // One that was removed meanwhile is no news.
-          if (folder.state()) this.#log?.write("error", "An instance could not be looked after", { error });
+          if (folder.state())
+            this.#log?.write("error", "An instance could not be looked after", { ...loggedError(error) });
         }),
       ),
     );
@@ -167,7 +169,7 @@ export class Supervisor {
     try {
       await startInstance(folder, state, this.#keeper);
     } catch (error) {
-      this.#log?.write("error", "An instance could not be started", { error });
+      this.#log?.write("error", "An instance could not be started", { ...loggedError(error) });
       await noteEnding(folder, { ...state, startedAt: Date.now() }, this.#keeper);
     }
   }

@@ -3,7 +3,7 @@ import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.
 import type { Project } from "../../domain/project.ts";
 import { cleanSources } from "./clean_sources.ts";
 import { artifactsOf, startsFrom } from "./drop_artifact.ts";
-import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
+import { endPreviews, type EndPreviewsPorts, type Later } from "./end_previews.ts";
 import { hasServices } from "./engine/records_of.ts";
 import type { KeptSources } from "../../ports/kept_sources.ts";
 
@@ -12,9 +12,9 @@ export interface CleanReleasesPorts extends EndPreviewsPorts {
 }
 
 /** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use; kept sources go with them. Resolves to whether there were any. */
-export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number) {
+export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, later?: Later) {
   const { deployments, releaseFolders, runtime } = ports;
-  const end = endPreviews(ports);
+  const end = endPreviews(ports, later);
   return async function (project: Project): Promise<boolean> {
     const window = project.settings.rollbackWindow ?? defaultWindow;
     const all = await deployments.ofProject(project.id);

@@ -19,11 +19,14 @@ export interface EndPreviewsPorts extends DropArtifactPorts {
   readonly volumes: Volumes;
 }
 
+/** Takes work that nobody waits for, to be done with ports that are good for that. */
+export type Later = (work: (ports: EndPreviewsPorts) => Promise<void>) => void;
+
 /**
  * Ends the previews of a project beyond the newest ones, as many as its rollback window and at least one, and resolves to their ids: they have no address
  * any more and count as stopped, and what runs and lies of them goes once they have finished what they answer.
  */
-export function endPreviews(ports: EndPreviewsPorts) {
+export function endPreviews(ports: EndPreviewsPorts, later: Later = inBackground(ports)) {
   const { deployments, edge, liveReleases } = ports;
   return async function (ofProject: readonly Deployment[], window: number): Promise<ReadonlySet<string>> {
     const ended = new Set<string>();
@@ -36,15 +39,22 @@ export function endPreviews(ports: EndPreviewsPorts) {
       ended.add(id);
       await edge.switch(routeKey(changed), []);
       await liveReleases.announce(routeKey(changed));
-      // Long answers may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep.
-      void Promise.all([id, ...instances].map((servedBy) => edge.drained(servedBy, DRAIN_MS)))
-        .then(() => removeInstances(ports, changed))
-        .then(() => dropVolumes(ports, changed))
-        .then(() => dropArtifact(ports, changed))
-        .catch(() => {});
+      later((own) => removeEnded(own, changed, [id, ...instances]));
     }
     return ended;
   };
+}
+
+/** Long answers may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep. */
+async function removeEnded(ports: EndPreviewsPorts, ended: Deployment, servedBy: readonly string[]): Promise<void> {
+  await Promise.all(servedBy.map((id) => ports.edge.drained(id, DRAIN_MS)));
+  await removeInstances(ports, ended);
+  await dropVolumes(ports, ended);
+  await dropArtifact(ports, ended);
+}
+
+function inBackground(ports: EndPreviewsPorts): Later {
+  return (work) => void work(ports).catch(() => {});
 }
 
 /** The previews that went live first, all but as many as the window says and at least one; pinned ones stay and do not count. */

@@ -1,8 +1,10 @@
 import type { Detection } from "../../domain/detection/detection.ts";
 import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
+import { preparedFolder } from "../../domain/deployment/prepared_folder.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
 import { isBranchName, isGitName } from "../../domain/project.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Sources } from "../../ports/sources.ts";
 import { detectFiles, type ReadableTree } from "../uploads/detect_files.ts";
@@ -12,6 +14,7 @@ import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_loca
 const LIMIT_MS = 60_000;
 
 export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPorts {
+  readonly clock: Clock;
   readonly githostUrl: string;
   readonly releaseFolders: ReleaseFolders;
   readonly sources: Sources;
@@ -31,8 +34,8 @@ export function prepareSource(ports: PrepareSourcePorts) {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
     if (wish.source === "local") await checkPath(by, wish.path, { field: "path" });
     const source = sourceOf(ports, wish);
-    // A folder of its own that is gone again, whatever happens.
-    const id = `prepare-${crypto.randomUUID()}`;
+    // A folder of its own that is gone again, whatever happens; the sweep takes that of a server that is killed.
+    const id = preparedFolder(ports.clock.now());
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(notInTime(wish, limitMs)), limitMs);
     try {

@@ -1,12 +1,13 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
+import { loggedError } from "../../domain/logged_error.ts";
 import type { EdgeRoute } from "../../ports/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
 import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
 import { publicServices } from "./engine/public_services.ts";
-import { namesReadAhead, routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
+import { namesReadAhead, routeKey, routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
@@ -47,9 +48,9 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
     return { routes, waiting };
 
     function complain({ project }: LiveRelease, error: unknown): void {
-      const why = error instanceof Error ? error.message : String(error);
-      if (!only)
-        ports.log.write("error", "A live release could not be started again", { projectId: project.id, error: why });
+      if (only) return;
+      const fields = { projectId: project.id, ...loggedError(error) };
+      ports.log.write("error", "A live release could not be started again", fields);
     }
   };
 }
@@ -70,9 +71,11 @@ async function ensured(
 }
 
 /** A service that gave way to its next version is not to come back beside it: whoever carries that out knows. Those that visitors get to never give way. */
-function mayStart({ deployments }: RestoreReleasesPorts, deployment: Deployment): MayStart {
+function mayStart({ deployments, liveReleases }: RestoreReleasesPorts, deployment: Deployment): MayStart {
   const publicly = publicServices(deployment);
   return async (name) => {
+    // Another release may have taken its place since it was looked up, by a server that was quicker.
+    if ((await liveReleases.find(routeKey(deployment)))?.deployment.id !== deployment.id) return false;
     if (deployment.environment === "preview" || publicly.has(name)) return true;
     const all = await deployments.ofProject(deployment.projectId);
     return !all.some(({ asked, environment, status }) => {

@@ -1,5 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { preparedAt } from "../../domain/deployment/prepared_folder.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Installation } from "../../ports/installation.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { Instance } from "../../ports/runtime.ts";
@@ -8,17 +10,21 @@ import { dropScope, dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
 import { stopInstances } from "./stop_instances.ts";
 import { isStopped } from "./ensure_services.ts";
+import { isInUse } from "./instance_in_use.ts";
 
 const DRAIN_MS = 40_000;
+/** Far longer than a source is looked at, so that servers whose clocks differ leave each other's alone. */
+const PREPARED_MS = 2 * 3_600_000;
 
 export interface SweepReleasesPorts extends EndPreviewsPorts {
+  readonly clock: Clock;
   readonly installation: Installation;
   readonly projects: Projects;
 }
 
 /** Ends previews that are too many, and removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
 export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) {
-  const { deployments, installation, liveReleases, projects, releaseFolders } = ports;
+  const { clock, deployments, installation, liveReleases, projects, releaseFolders } = ports;
   const end = endPreviews(ports);
   const stop = stopIdle(ports);
   let under: Promise<void> | undefined;
@@ -31,11 +37,16 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
     const occupied = await stop();
     const previews: Deployment[] = [];
     for await (const id of releaseFolders.list()) {
+      const preparedSince = preparedAt(id);
+      if (preparedSince) {
+        if (clock.now().getTime() - preparedSince.getTime() > PREPARED_MS) await releaseFolders.remove(id);
+        continue;
+      }
       const deployment = await deployments.get(id);
       if (deployment && servesAsPreview(deployment)) previews.push(deployment);
       const kept = deployment && (isRunning(deployment) || deployment.artifactAvailable);
       const used = kept || occupied.has(id) || (await shares(id));
-      if (used || id.startsWith("prepare-")) continue;
+      if (used) continue;
       if (deployment) await dropVolumes(ports, deployment);
       else if (await installation.usesContainers()) await dropScope(ports, id);
       await releaseFolders.remove(id);
@@ -66,7 +77,8 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
 }
 
 /** Stops the instances that nobody needs any more, and resolves to whose release folders the others run in. */
-function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
+function stopIdle(ports: SweepReleasesPorts) {
+  const { deployments, runtime } = ports;
   const idleSince = new Map<string, number>();
   return async function (): Promise<ReadonlySet<string>> {
     const instances = await runtime.list();
@@ -86,30 +98,14 @@ function stopIdle({ deployments, liveReleases, runtime }: SweepReleasesPorts) {
 
   /** What a deleted deployment left, or is stopped, goes at once; a former release may still finish what it answers, in any process. */
   async function mayGo(instance: Instance, deployment: Deployment | undefined): Promise<boolean> {
-    const { instanceId, projectId } = instance;
-    const isLive = await isTakenOver(instanceId, projectId);
-    if (!deployment && !isLive) return true;
-    if (isLive || (await isNeeded(deployment!))) {
+    const { instanceId } = instance;
+    if (await isInUse(ports, instance)) {
       idleSince.delete(instanceId);
       return false;
     }
-    if (isStopped(instance)) return true;
+    if (!deployment || isStopped(instance)) return true;
     const since = idleSince.get(instanceId) ?? performance.now();
     idleSince.set(instanceId, since);
     return performance.now() - since > DRAIN_MS;
-  }
-
-  /** Whether it is part of what its project serves, whichever deployment started it. */
-  async function isTakenOver(instanceId: string, projectId: string): Promise<boolean> {
-    const live = await liveReleases.find(projectId);
-    return live?.deployment.services.some((service) => service.instanceId === instanceId) ?? false;
-  }
-
-  async function isNeeded(deployment: Deployment): Promise<boolean> {
-    if (isRunning(deployment)) return true;
-    if (deployment.environment === "preview") return servesAsPreview(deployment);
-    // Somebody is leading visitors back to it, or may be.
-    const live = await liveReleases.find(deployment.projectId);
-    return live?.deployment.replaces === deployment.id && live.deployment.asked !== null;
   }
 }

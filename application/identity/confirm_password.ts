@@ -2,7 +2,6 @@ import { Failure } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Attempts } from "../../ports/attempts.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { Installation } from "../../ports/installation.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { Users } from "../../ports/users.ts";
@@ -10,7 +9,6 @@ import { throttle } from "./throttle.ts";
 
 export interface ConfirmPasswordPorts {
   readonly attempts: Attempts;
-  readonly clock: Clock;
   readonly installation: Installation;
   readonly passwords: Passwords;
   readonly users: Users;

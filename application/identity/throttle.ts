@@ -1,7 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import { networkOf } from "../../domain/network_address.ts";
 import type { Attempts } from "../../ports/attempts.ts";
-import type { Clock } from "../../ports/clock.ts";
 
 const MINUTE = 60_000;
 
@@ -9,12 +8,11 @@ const MINUTE = 60_000;
 const LIMITS = { pair: 10, address: 50, account: 100 } as const;
 
 /** Runs a guess at a secret unless too many failed; only failures count, also under a race. */
-export function throttle({ attempts, clock }: { readonly attempts: Attempts; readonly clock: Clock }) {
+export function throttle({ attempts }: { readonly attempts: Attempts }) {
   return async function <T>(
     who: { readonly address: string; readonly account: string },
     guess: () => Promise<T>,
   ): Promise<T> {
-    const at = clock.now();
     const address = networkOf(who.address);
     // The widest first: whoever is stopped there leaves no further trace.
     const keys = [
@@ -23,15 +21,15 @@ export function throttle({ attempts, clock }: { readonly attempts: Attempts; rea
       [`pair:${address}:${who.account}`, LIMITS.pair],
     ] as const;
     for (const [index, [key, limit]] of keys.entries()) {
-      const wait = await attempts.take(key, { limit, windowMs: MINUTE }, at);
+      const wait = await attempts.take(key, { limit, windowMs: MINUTE });
       if (wait === 0) continue;
       for (const [taken, most] of keys.slice(0, index))
-        await attempts.giveBack(taken, { limit: most, windowMs: MINUTE }, at);
+        await attempts.giveBack(taken, { limit: most, windowMs: MINUTE });
       const sentence = `Cannot try again yet: too many attempts failed. Wait ${wait} seconds`;
       throw new Failure("throttled", "too_many_attempts", sentence, { retryAfter: wait });
     }
     const result = await guess();
-    for (const [key, limit] of keys) await attempts.giveBack(key, { limit, windowMs: MINUTE }, at);
+    for (const [key, limit] of keys) await attempts.giveBack(key, { limit, windowMs: MINUTE });
     return result;
   };
 }

@@ -41,12 +41,11 @@ export function answerOnce({
   readonly clock: Clock;
   readonly idempotentAnswers: IdempotentAnswers;
 }) {
-  const lease = () => ({ at: clock.now(), leaseMs: LEASE_MS });
   return async function <T>(request: OnceRequest, run: () => Promise<OnceAnswer<T>>): Promise<Once<T>> {
     const until = clock.now().getTime() + WAIT_MS;
     for (let pause = LOOK_AGAIN_MS; ; pause = Math.min(2 * pause, LOOK_AGAIN_MAX_MS)) {
       request.signal.throwIfAborted();
-      const claim = await idempotentAnswers.claim(request, lease());
+      const claim = await idempotentAnswers.claim(request, LEASE_MS);
       if (claim.state === "mine") return { replayed: false, answer: await runClaimed(claim.claimId, request, run) };
       if (claim.state === "other_request") throw otherRequest();
       if (claim.state === "answered") {
@@ -59,7 +58,7 @@ export function answerOnce({
   };
 
   async function runClaimed<T>(claimId: string, request: OnceRequest, run: () => Promise<OnceAnswer<T>>): Promise<T> {
-    const renewal = setInterval(() => void idempotentAnswers.renew(claimId, lease()).catch(() => {}), LEASE_MS / 3);
+    const renewal = setInterval(() => void idempotentAnswers.renew(claimId, LEASE_MS).catch(() => {}), LEASE_MS / 3);
     let settled = false;
     try {
       const { answer, kept } = await run();

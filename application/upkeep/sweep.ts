@@ -18,10 +18,9 @@ export interface SweepPorts {
 /** Forgets what has had its time: sessions, counted attempts, kept answers. */
 export function sweep({ attempts, clock, idempotentAnswers, sessions }: SweepPorts) {
   return async function (): Promise<void> {
-    const now = clock.now().getTime();
-    await sessions.sweep(new Date(now));
-    await attempts.sweep(new Date(now - HOUR_MS));
-    await idempotentAnswers.sweep(new Date(now - DAY_MS));
+    await sessions.sweep(clock.now());
+    await attempts.sweep(HOUR_MS);
+    await idempotentAnswers.sweep(DAY_MS);
   };
 }
 
@@ -39,6 +38,6 @@ export function sweepUploads({ clock, uploadFiles, uploadSessions }: SweepUpload
     for await (const { id, changedAt } of uploadFiles.stored()) {
       if (changedAt.getTime() < now.getTime() - 3 * HOUR_MS) old.push(id);
     }
-    for (const id of await uploadSessions.sweep(now, old)) await uploadFiles.discard(id);
+    for (const id of await uploadSessions.sweep(old)) await uploadFiles.discard(id);
   };
 }

@@ -3,7 +3,7 @@ import { newId } from "../../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
 import { UPLOAD_MS, UPLOAD_QUOTA, type UploadSession } from "../../domain/upload.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { NewUploadSession, UploadSessions } from "../../ports/upload_sessions.ts";
 
 export interface OpenUploadSessionPorts {
   readonly clock: Clock;
@@ -25,9 +25,8 @@ export function openUploadSession({ clock, mode, uploadSessions }: OpenUploadSes
         'Cannot open a session of mode "local" in cloud mode: leave the mode out',
       );
     }
-    const createdAt = clock.now();
-    const session: UploadSession = {
-      id: newId("upl", createdAt),
+    const session: NewUploadSession = {
+      id: newId("upl", clock.now()),
       organizationId: by.organizationId,
       userId: by.userId,
       name: wish.name ?? null,
@@ -36,12 +35,10 @@ export function openUploadSession({ clock, mode, uploadSessions }: OpenUploadSes
       bytes: null,
       sha256: null,
       files: null,
-      createdAt,
-      expiresAt: new Date(createdAt.getTime() + UPLOAD_MS),
     };
-    const outcome = await uploadSessions.create(session, UPLOAD_QUOTA);
-    if (outcome !== "created") throw tooMany(outcome);
-    return session;
+    const creation = await uploadSessions.create(session, { lifetimeMs: UPLOAD_MS, quota: UPLOAD_QUOTA });
+    if (creation.outcome !== "created") throw tooMany(creation.outcome);
+    return creation.session;
   };
 }
 

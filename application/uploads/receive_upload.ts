@@ -1,6 +1,5 @@
 import { conflict, Failure } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { ReceivedUpload, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import { findUploadSession } from "./find_upload_session.ts";
@@ -8,7 +7,6 @@ import { findUploadSession } from "./find_upload_session.ts";
 const LEASE_MS = 30_000;
 
 export interface ReceiveUploadPorts {
-  readonly clock: Clock;
   readonly uploadFiles: UploadFiles;
   readonly uploadLimits: UploadLimits;
   readonly uploadSessions: UploadSessions;
@@ -23,34 +21,35 @@ export interface IncomingArchive {
 
 /** Takes a folder into its session; when this fails the session is open for another try and nothing is kept. */
 export function receiveUpload(ports: ReceiveUploadPorts) {
-  const { clock, uploadFiles, uploadLimits, uploadSessions } = ports;
+  const { uploadFiles, uploadLimits, uploadSessions } = ports;
   const find = findUploadSession(ports);
-  const term = () => ({ at: clock.now(), leaseMs: LEASE_MS });
   return async function (by: Principal, id: string, archive: IncomingArchive): Promise<ReceivedUpload> {
     const { state } = await find(by, id);
     if (state === "ready" || state === "used") {
       throw conflict("upload_done", "Cannot upload again: this session has its folder already. Open a new one");
     }
     if ((archive.announcedBytes ?? 0) > uploadLimits.maxBytes) throw tooLarge(uploadLimits.maxBytes);
-    const lease = await uploadSessions.begin(id, term());
+    const lease = await uploadSessions.begin(id, LEASE_MS);
     if (lease === undefined) {
       throw conflict("upload_running", "Cannot upload: another upload to this session is under way");
     }
     const lost = new AbortController();
     const hold = async () => {
-      if (!(await uploadSessions.renew(id, lease, term()))) lost.abort(await whyLost(by, id));
+      if (!(await uploadSessions.renew(id, lease, LEASE_MS))) lost.abort(await whyLost(by, id));
     };
+    const confirm = () => hold().then(() => lost.signal.throwIfAborted());
     const renewal = setInterval(() => void hold().catch(() => {}), LEASE_MS / 3);
     try {
-      // Whoever received before and died may have left a part of it.
+      // Whoever received before and died may have left a part of it; what there is of whoever took over is not this one's to remove.
+      await confirm();
       await uploadFiles.discard(id);
       const received = await uploadFiles.receive(id, archive.stream, {
         limits: uploadLimits,
         signal: AbortSignal.any([lost.signal, ...(archive.signal ? [archive.signal] : [])]),
         // The folder of whoever took over must not be replaced by one that comes too late.
-        confirm: () => hold().then(() => lost.signal.throwIfAborted()),
+        confirm,
       });
-      if (!(await uploadSessions.complete(id, lease, received, clock.now()))) throw await whyLost(by, id);
+      if (!(await uploadSessions.complete(id, lease, received))) throw await whyLost(by, id);
       return received;
     } catch (error) {
       await uploadSessions.giveUp(id, lease).catch(() => {});

@@ -1,14 +1,12 @@
 import type { Detection } from "../../domain/detection/detection.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { UploadFiles } from "../../ports/upload_files.ts";
 import type { UploadSessions } from "../../ports/upload_sessions.ts";
 import { detectProject, type DetectProjectPorts } from "./detect_project.ts";
 import { findUploadSession } from "./find_upload_session.ts";
 
 export interface ScanUploadPorts extends DetectProjectPorts {
-  readonly clock: Clock;
   readonly uploadFiles: UploadFiles;
   readonly uploadSessions: UploadSessions;
 }

@@ -59,7 +59,7 @@ test("receiveUpload() removes what it stored when its session is swept before th
   const { app, id, finish } = await scene(({ uploadSessions, clock }) => ({
     uploadSessions: intercepted(uploadSessions, "complete", async (goOn) => {
       clock.advance(61 * MINUTE);
-      await uploadSessions.sweep(clock.now(), []);
+      await uploadSessions.sweep([]);
       return goOn();
     }),
   }));

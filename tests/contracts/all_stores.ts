@@ -25,6 +25,7 @@ import { tokensContract } from "./tokens.ts";
 import { uploadSessionsContract } from "./upload_sessions.ts";
 import { usersContract } from "./users.ts";
 import { variablesContract } from "./variables.ts";
+import { workClaimsContract } from "./work_claims.ts";
 
 /** Runs the suite of every store; `open` is called once a suite and may give a world that others used before. */
 export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
@@ -53,5 +54,6 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   deploymentQueueContract(name, open);
   runtimeLogsContract(name, open);
   liveReleasesContract(name, open);
+  workClaimsContract(name, open);
   serviceHealthContract(name, open);
 }

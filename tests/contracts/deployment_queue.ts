@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
+import type { DeploymentQueue, WorkClaim } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import { eventually } from "../support/eventually.ts";
 import { randomInput } from "../support/random_input.ts";
@@ -10,13 +10,20 @@ import { aDeployment, anOrganization, aProject, minutes } from "../support/store
 import type { WorldOf } from "./store_world.ts";
 
 type QueueWorld = WorldOf<
-  "deployments" | "deploymentQueue" | "installation" | "organizations" | "projects" | "elsewhere"
+  "deployments" | "deploymentQueue" | "elapse" | "installation" | "now" | "organizations" | "projects" | "elsewhere"
 >;
 
 const MANY = 1_000;
+const MINUTE = 60_000;
+/** Two minutes: long enough for every test on a busy machine. */
+const LEASE_MS = 2 * MINUTE;
 
-function lease(minute: number, owner = "one") {
-  return { owner, at: minutes(minute), leaseMs: 60_000, maxBuilds: MANY };
+function by(owner = "one", maxBuilds = MANY) {
+  return { owner, leaseMs: LEASE_MS, maxBuilds };
+}
+
+function claimOf({ id, attempts }: Pick<Deployment, "id" | "attempts">, owner = "one"): WorkClaim {
+  return { deploymentId: id, owner, attempt: attempts };
 }
 
 /** As a deployment is that waits for a decision. */
@@ -31,9 +38,10 @@ async function move(deployments: Deployments, id: string, to: Partial<Deployment
 }
 
 /** Ends everything that waits or runs, whoever has it. */
-async function endAll({ deploymentQueue, deployments }: QueueWorld): Promise<void> {
+async function endAll({ deploymentQueue, deployments, elapse }: QueueWorld): Promise<void> {
+  await elapse(LEASE_MS + MINUTE);
   for (;;) {
-    const left = await deploymentQueue.take(lease(1_000_000));
+    const left = await deploymentQueue.take(by());
     if (!left) return;
     await move(deployments, left.id, { status: "cancelled" });
   }
@@ -59,11 +67,11 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         for (const minute of [3, 1, 1, 2]) made.push(await aDeployment(world, queuedAt(minute)));
         const expected = made.toSorted((a, b) => a.queuedAt.getTime() - b.queuedAt.getTime() || (a.id < b.id ? -1 : 1));
         for (const deployment of expected) {
-          const taken = await world.deploymentQueue.take(lease(5));
+          const taken = await world.deploymentQueue.take(by());
           expect(taken).toEqual({ ...deployment, attempts: 1 });
           expect(await world.deployments.get(deployment.id)).toEqual(taken);
         }
-        expect(await world.deploymentQueue.take(lease(5))).toBeUndefined();
+        expect(await world.deploymentQueue.take(by())).toBeUndefined();
       }),
     );
 
@@ -73,12 +81,13 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         const { deploymentQueue, elsewhere } = world;
         const [one, other] = [await aDeployment(world, queuedAt(1)), await aDeployment(world, queuedAt(2))];
         expect(await deploymentQueue.isTaken(one.projectId)).toBe(false);
-        expect((await deploymentQueue.take(lease(3)))?.id).toBe(one.id);
+        const taken = (await deploymentQueue.take(by()))!;
+        expect(taken.id).toBe(one.id);
         expect(await elsewhere.deploymentQueue.isTaken(one.projectId)).toBe(true);
         expect(await deploymentQueue.isTaken(other.projectId)).toBe(false);
         await move(world.deployments, one.id, { status: "cancelled" });
         expect(await deploymentQueue.isTaken(one.projectId)).toBe(true);
-        await deploymentQueue.release(one.id, "one");
+        await deploymentQueue.release(claimOf(taken));
         expect(await deploymentQueue.isTaken(one.projectId)).toBe(false);
         expect(await deploymentQueue.isTaken(newId("prj"))).toBe(false);
       }),
@@ -95,10 +104,10 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
           const { id: projectId } = await aProject(world, { organizationId });
           const first = await aDeployment(world, { organizationId, projectId, ...queuedAt(1) });
           await aDeployment(world, { organizationId, projectId, ...queuedAt(2) });
-          expect((await world.deploymentQueue.take(lease(3)))?.id).toBe(first.id);
-          expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
+          expect((await world.deploymentQueue.take(by()))?.id).toBe(first.id);
+          expect(await world.deploymentQueue.take(by())).toBeUndefined();
           await move(world.deployments, first.id, { status, held: status === "partial_failure" });
-          expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
+          expect(await world.deploymentQueue.take(by())).toBeUndefined();
         }
       }),
     );
@@ -109,11 +118,11 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         const first = await aDeployment(world, { held: true, ...queuedAt(1) });
         const { organizationId, projectId } = first;
         const second = await aDeployment(world, { organizationId, projectId, ...queuedAt(2) });
-        expect((await world.deploymentQueue.take(lease(3)))?.id).toBe(second.id);
+        expect((await world.deploymentQueue.take(by()))?.id).toBe(second.id);
         await move(world.deployments, first.id, { held: false });
-        expect(await world.deploymentQueue.take(lease(3))).toBeUndefined();
+        expect(await world.deploymentQueue.take(by())).toBeUndefined();
         await move(world.deployments, second.id, { status: "ready" });
-        expect((await world.deploymentQueue.take(lease(3)))?.id).toBe(first.id);
+        expect((await world.deploymentQueue.take(by()))?.id).toBe(first.id);
       }),
     );
 
@@ -123,16 +132,20 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         const first = await aDeployment(world, queuedAt(1));
         const waiting = await aDeployment(world, queuedAt(0));
         await move(world.deployments, waiting.id, { held: true });
-        await world.deploymentQueue.take(lease(2, "dead"));
+        await world.deploymentQueue.take(by("dead"));
         await move(world.deployments, first.id, { status: "building" });
         await move(world.deployments, waiting.id, { held: false });
-        const full = { ...lease(4, "next"), maxBuilds: 1 };
-        expect((await world.deploymentQueue.take({ ...full, at: minutes(2.9) }))?.id).toBeUndefined();
+        const full = by("next", 1);
+        await world.elapse(LEASE_MS - MINUTE);
+        expect(await world.deploymentQueue.take(full)).toBeUndefined();
+        await world.elapse(MINUTE);
         const taken = await world.deploymentQueue.take(full);
         expect(taken).toMatchObject({ id: first.id, status: "building", attempts: 2 });
         expect(await world.deploymentQueue.take(full)).toBeUndefined();
-        expect(await world.deploymentQueue.renew(first.id, lease(4, "dead"))).toBe("lost");
-        expect(await world.deploymentQueue.renew(first.id, lease(4, "next"))).toBe("held");
+        expect(await world.deploymentQueue.renew({ ...claimOf(taken!), owner: "dead", attempt: 1 }, LEASE_MS)).toBe(
+          "lost",
+        );
+        expect(await world.deploymentQueue.renew(claimOf(taken!, "next"), LEASE_MS)).toBe("held");
       }),
     );
 
@@ -140,9 +153,11 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
       "take() gives up again what was taken but never begun, once its lease ran out",
       withWorld(async (world) => {
         const { id } = await aDeployment(world, queuedAt(1));
-        await world.deploymentQueue.take(lease(2, "dead"));
-        expect(await world.deploymentQueue.take(lease(2.5))).toBeUndefined();
-        expect(await world.deploymentQueue.take(lease(3))).toMatchObject({ id, attempts: 2 });
+        await world.deploymentQueue.take(by("dead"));
+        await world.elapse(LEASE_MS - MINUTE);
+        expect(await world.deploymentQueue.take(by())).toBeUndefined();
+        await world.elapse(MINUTE);
+        expect(await world.deploymentQueue.take(by())).toMatchObject({ id, attempts: 2 });
       }),
     );
 
@@ -151,7 +166,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
       withWorld(async (world) => {
         const made: Deployment[] = [];
         for (const minute of [1, 2, 3, 4, 5]) made.push(await aDeployment(world, queuedAt(minute)));
-        const two = { ...lease(6), maxBuilds: 2 };
+        const two = by("one", 2);
         const take = async () => (await world.deploymentQueue.take(two))?.id;
         expect(await take()).toBe(made[0]!.id);
         expect(await take()).toBe(made[1]!.id);
@@ -189,7 +204,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
           }
           const taken = await Promise.all(
             Array.from({ length: 20 }, (_, index) =>
-              (index % 2 ? world : world.elsewhere).deploymentQueue.take({ ...lease(20, `${index}`), maxBuilds }),
+              (index % 2 ? world : world.elsewhere).deploymentQueue.take(by(`${index}`, maxBuilds)),
             ),
           );
           const ids = taken.flatMap((deployment) => (deployment ? [deployment.id] : []));
@@ -204,7 +219,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         for (let round = 1; round <= 10; round++) {
           const { id } = await aDeployment(world, queuedAt(1));
           const [taken] = await Promise.all([
-            world.elsewhere.deploymentQueue.take(lease(2)),
+            world.elsewhere.deploymentQueue.take(by()),
             move(world.deployments, id, { branch: "changed" }),
             move(world.deployments, id, { pinned: true }),
           ]);
@@ -218,12 +233,12 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
       "take() leaves a build that is held, whether leased or not, until it is not held any more",
       withWorld(async (world) => {
         const { id } = await aDeployment(world, queuedAt(1));
-        await world.deploymentQueue.take(lease(2));
+        const taken = await world.deploymentQueue.take(by());
         await move(world.deployments, id, { status: "building", held: true });
-        await world.deploymentQueue.release(id, "one");
-        expect(await world.deploymentQueue.take(lease(30))).toBeUndefined();
+        await world.deploymentQueue.release(claimOf(taken!));
+        expect(await world.deploymentQueue.take(by())).toBeUndefined();
         await move(world.deployments, id, { held: false });
-        expect(await world.deploymentQueue.take(lease(30))).toMatchObject({ id, attempts: 2 });
+        expect(await world.deploymentQueue.take(by())).toMatchObject({ id, attempts: 2 });
       }),
     );
 
@@ -233,13 +248,14 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         const undecided = await aDeployment(world, { ...queuedAt(3), ...UNDECIDED });
         const { organizationId, projectId } = undecided;
         const behind = await aDeployment(world, { organizationId, projectId, ...queuedAt(4) });
-        const none = { ...lease(5, "dead"), maxBuilds: 0 };
+        const none = by("dead", 0);
         expect(await world.deploymentQueue.take(none)).toBeUndefined();
         await aDeployment(world, queuedAt(1));
         const decided = await move(world.elsewhere.deployments, undecided.id, { held: false, asked: "keep" });
         expect(await world.deploymentQueue.take(none)).toEqual({ ...decided!, attempts: 1 });
         expect(await world.deploymentQueue.take(none)).toBeUndefined();
-        expect(await world.deploymentQueue.take({ ...none, at: minutes(6) })).toMatchObject({
+        await world.elapse(LEASE_MS);
+        expect(await world.deploymentQueue.take(none)).toMatchObject({
           id: undecided.id,
           status: "partial_failure",
           asked: "keep",
@@ -256,7 +272,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
       withWorld(async (world) => {
         await aDeployment(world, { ...queuedAt(1), ...UNDECIDED, held: false });
         const next = await aDeployment(world, queuedAt(2));
-        const one = { ...lease(3), maxBuilds: 1 };
+        const one = by("one", 1);
         expect((await world.deploymentQueue.take(one))?.status).toBe("partial_failure");
         expect((await world.deploymentQueue.take(one))?.id).toBe(next.id);
       }),
@@ -265,67 +281,100 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     test(
       "renew() keeps a lease, tells of a wish to cancel, and is lost for others and for the unknown",
       withWorld(async (world) => {
+        const { deploymentQueue, deployments, elapse } = world;
         const { id } = await aDeployment(world, queuedAt(1));
-        await world.deploymentQueue.take(lease(2));
-        await move(world.deployments, id, { status: "building" });
-        expect(await world.deploymentQueue.renew(id, lease(2.9))).toBe("held");
-        expect(await world.deploymentQueue.take(lease(3.5))).toBeUndefined();
-        expect(await world.deploymentQueue.renew(id, lease(3, "another"))).toBe("lost");
-        await move(world.deployments, id, { cancelRequested: true });
-        expect(await world.deploymentQueue.renew(id, lease(3))).toBe("cancel");
-        expect(await world.deploymentQueue.renew(newId("dep"), lease(3))).toBe("lost");
-        expect((await world.deployments.get(id))?.attempts).toBe(1);
+        const claim = claimOf((await deploymentQueue.take(by()))!);
+        await move(deployments, id, { status: "building" });
+        await elapse(LEASE_MS - MINUTE);
+        expect(await deploymentQueue.renew(claim, LEASE_MS)).toBe("held");
+        await elapse(LEASE_MS - MINUTE);
+        expect(await deploymentQueue.take(by())).toBeUndefined();
+        for (const other of [
+          { ...claim, owner: "another" },
+          { ...claim, attempt: 2 },
+          { ...claim, deploymentId: newId("dep") },
+        ]) {
+          expect(await deploymentQueue.renew(other, LEASE_MS)).toBe("lost");
+        }
+        await move(deployments, id, { cancelRequested: true });
+        expect(await deploymentQueue.renew(claim, LEASE_MS)).toBe("cancel");
+        expect((await deployments.get(id))?.attempts).toBe(1);
       }),
     );
 
     test(
       "renew() still holds a lease that ran out when nobody took it",
       withWorld(async (world) => {
-        const { id } = await aDeployment(world, queuedAt(1));
-        await world.deploymentQueue.take(lease(2));
-        expect(await world.deploymentQueue.renew(id, lease(9))).toBe("held");
-        expect(await world.deploymentQueue.take(lease(9.5))).toBeUndefined();
+        await aDeployment(world, queuedAt(1));
+        const taken = await world.deploymentQueue.take(by());
+        await world.elapse(LEASE_MS + MINUTE);
+        expect(await world.deploymentQueue.renew(claimOf(taken!), LEASE_MS)).toBe("held");
+        expect(await world.deploymentQueue.take(by())).toBeUndefined();
+      }),
+    );
+
+    test(
+      "renew() and release() by a process that took it again leave the second claim alone, and the first is void",
+      withWorld(async (world) => {
+        const { deploymentQueue, elapse } = world;
+        await aDeployment(world, queuedAt(1));
+        const first = claimOf((await deploymentQueue.take(by()))!);
+        await elapse(LEASE_MS);
+        const second = claimOf((await deploymentQueue.take(by()))!);
+        expect(second).toEqual({ ...first, attempt: 2 });
+        expect(await deploymentQueue.renew(first, LEASE_MS)).toBe("lost");
+        await deploymentQueue.release(first);
+        expect(await deploymentQueue.renew(second, LEASE_MS)).toBe("held");
+        expect(await deploymentQueue.take(by("another"))).toBeUndefined();
       }),
     );
 
     test(
       "release() frees at once, by the owner alone",
       withWorld(async (world) => {
+        const { deploymentQueue } = world;
         const { id } = await aDeployment(world, queuedAt(1));
-        await world.deploymentQueue.take(lease(2));
+        const claim = claimOf((await deploymentQueue.take(by()))!);
         await move(world.deployments, id, { status: "deploying" });
-        await world.deploymentQueue.release(id, "another");
-        expect(await world.deploymentQueue.take(lease(2))).toBeUndefined();
-        await world.deploymentQueue.release(id, "one");
-        expect(await world.deploymentQueue.renew(id, lease(2))).toBe("lost");
-        expect(await world.deploymentQueue.take(lease(2))).toMatchObject({ id, status: "deploying" });
-        await world.deploymentQueue.release(newId("dep"), "one");
+        await deploymentQueue.release({ ...claim, owner: "another" });
+        expect(await deploymentQueue.take(by())).toBeUndefined();
+        await deploymentQueue.release(claim);
+        expect(await deploymentQueue.renew(claim, LEASE_MS)).toBe("lost");
+        expect(await deploymentQueue.take(by())).toMatchObject({ id, status: "deploying" });
+        await deploymentQueue.release({ ...claim, deploymentId: newId("dep") });
       }),
     );
 
     test(
       "overdue() tells held ones that wait too long in the queue or for an answer",
       withWorld(async (world) => {
+        const now = world.now().getTime();
+        const inMinutes = (count: number) => new Date(now + count * MINUTE);
+        const since = (count: number) => ({ queuedAt: inMinutes(count), createdAt: inMinutes(count) });
         const prompt = { promptId: "p", title: "", message: "", actions: [], answer: null };
-        const asked = { status: "building", held: true, prompt: { ...prompt, expiresAt: minutes(50) } } as const;
-        const late = await aDeployment(world, { held: true, ...queuedAt(1) });
-        const gate = await aDeployment(world, { ...asked, ...queuedAt(2) });
-        await aDeployment(world, { held: true, ...queuedAt(30) });
-        await aDeployment(world, { held: false, ...queuedAt(1) });
-        await aDeployment(world, { held: true, status: "cancelled", ...queuedAt(1) });
-        await aDeployment(world, { ...asked, prompt: { ...asked.prompt, expiresAt: minutes(51) } });
+        const asked = { status: "building", held: true, prompt: { ...prompt, expiresAt: inMinutes(50) } } as const;
+        const late = await aDeployment(world, { held: true, ...since(1) });
+        const gate = await aDeployment(world, { ...asked, ...since(2) });
+        await aDeployment(world, { held: true, ...since(40) });
+        await aDeployment(world, { held: false, ...since(1) });
+        await aDeployment(world, { held: true, status: "cancelled", ...since(1) });
+        await aDeployment(world, { ...asked, prompt: { ...asked.prompt, expiresAt: inMinutes(90) } });
         await aDeployment(world, { ...asked, prompt: { ...asked.prompt, answer: "approve" } });
-        const undecided = await aDeployment(world, { ...queuedAt(1), ...UNDECIDED, prompt: asked.prompt });
-        const own = async (minute: number) => {
-          const ids = await world.deploymentQueue.overdue({ at: minutes(minute), heldMs: 30 * 60_000 });
+        const undecided = await aDeployment(world, { ...since(1), ...UNDECIDED, prompt: asked.prompt });
+        const own = async () => {
+          const ids = await world.deploymentQueue.overdue(30 * MINUTE);
           return ids.filter((id) => id === late.id || id === gate.id || id === undecided.id);
         };
-        expect(await own(31)).toEqual([]);
-        expect(await own(31.1)).toEqual([late.id]);
-        expect(await own(50)).toEqual([late.id, gate.id]);
+        await world.elapse(29 * MINUTE);
+        expect(await own()).toEqual([]);
+        await world.elapse(4 * MINUTE);
+        expect(await own()).toEqual([late.id]);
+        await world.elapse(18 * MINUTE);
+        expect(await own()).toEqual([late.id, gate.id]);
         await move(world.deployments, gate.id, { held: false });
         await move(world.deployments, late.id, { status: "cancelled" });
-        expect(await own(60)).toEqual([]);
+        await world.elapse(10 * MINUTE);
+        expect(await own()).toEqual([]);
       }),
     );
 
@@ -348,10 +397,10 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         await isHeard(async () => {
           ({ id } = await aDeployment(world, queuedAt(1)));
         });
-        await world.deploymentQueue.take(lease(2));
+        const taken = await world.deploymentQueue.take(by());
         await isHeard(() => move(world.elsewhere.deployments, id, { cancelRequested: true }));
         await isHeard(() => move(world.deployments, id, { status: "building" }));
-        await isHeard(() => world.deploymentQueue.release(id, "one"));
+        await isHeard(() => world.deploymentQueue.release(claimOf(taken!)));
         await move(world.deployments, id, UNDECIDED);
         await isHeard(() => move(world.elsewhere.deployments, id, { held: false, asked: "reject" }));
         stops[0]!();
@@ -387,7 +436,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         ) {
           const pauses = randomInput(`how long ${owner} works`);
           while (begun.length < made.length) {
-            const taken = await queue.take({ ...lease(5, owner), maxBuilds: 3 });
+            const taken = await queue.take(by(owner, 3));
             if (!taken) {
               await Bun.sleep(1);
               continue;
@@ -400,7 +449,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
             await Bun.sleep(pauses.fraction() * 3);
             running.delete(taken.projectId);
             await move(deployments, taken.id, { status: "ready" });
-            await queue.release(taken.id, owner);
+            await queue.release(claimOf(taken, owner));
           }
         }
         const here = { queue: world.deploymentQueue, deployments: world.deployments };

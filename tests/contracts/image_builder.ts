@@ -159,6 +159,21 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       expect(await world.images.find(request.deploymentId, "app")).toBeUndefined();
     });
 
+    test("build() leaves the image alone that its deployment had, and keeps nothing, when it is not confirmed", async () => {
+      await using world = await open();
+      const first = imageRequest(world.talking);
+      const { image } = await world.builder.build(first);
+      const reason = new Error("somebody else goes on with it");
+      const confirm = async () => {
+        expect((await world.images.find(first.deploymentId, "app"))?.image).toBe(image);
+        throw reason;
+      };
+      const again = imageRequest(world.talking, { ...first, args: new Map([["A", "b"]]), confirm });
+      expect(await world.builder.build(again).catch((error: unknown) => error)).toBe(reason);
+      const kept = (await world.images.list()).filter(({ deploymentId }) => deploymentId === first.deploymentId);
+      expect(kept.map((each) => [each.service, each.image])).toEqual([["app", image]]);
+    });
+
     test("build() does not begin when it is aborted before", async () => {
       await using world = await open();
       const reason = new Error("enough");

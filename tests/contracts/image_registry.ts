@@ -161,6 +161,19 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(await world.isThere(first)).toBe(true);
     });
 
+    test("fetch() leaves the image alone that a service had when it is not confirmed", async () => {
+      await using world = await open();
+      const reference = fresh(world);
+      const image = await world.push(reference);
+      const request = pullRequest(reference);
+      await world.registry.fetch(request);
+      await world.push(reference);
+      const reason = new Error("somebody else goes on with it");
+      const again = { ...request, pull: "always" as const, confirm: () => Promise.reject(reason) };
+      expect(await world.registry.fetch(again).catch((error: unknown) => error)).toBe(reason);
+      expect((await world.images.find(request.owner.deploymentId, "db"))?.image).toBe(image);
+    });
+
     test("fetch() never pulls what is not to be pulled", async () => {
       await using world = await open();
       const reference = fresh(world);

@@ -162,7 +162,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       return given;
     });
     scramble(changed);
-    scramble(await world.deploymentQueue.take({ owner: "x", at: minutes(1), leaseMs: 1_000, maxBuilds: 1 }));
+    scramble(await world.deploymentQueue.take({ owner: "x", leaseMs: 1_000, maxBuilds: 1 }));
     return {
       given,
       reads: [
@@ -258,10 +258,8 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       bytes: null,
       sha256: null,
       files: null,
-      createdAt: minutes(1),
-      expiresAt: minutes(60),
     } as const;
-    await world.uploadSessions.create(given, UPLOAD_QUOTA);
+    await world.uploadSessions.create(given, { lifetimeMs: 1_000, quota: UPLOAD_QUOTA });
     const { id } = given;
     return { given, reads: [() => world.uploadSessions.find(organizationId, id)] };
   },
@@ -273,10 +271,10 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
   },
   async idempotentAnswers(world) {
     const request = { caller: "c", key: "k", route: "r", body: "b" };
-    const claim = await world.idempotentAnswers.claim(request, { at: minutes(1), leaseMs: 1_000 });
+    const claim = await world.idempotentAnswers.claim(request, 1_000);
     const given = { status: 200, body: "{}" };
     if (claim.state === "mine") await world.idempotentAnswers.keep(claim.claimId, "b", given);
-    return { given, reads: [() => world.idempotentAnswers.claim(request, { at: minutes(2), leaseMs: 1_000 })] };
+    return { given, reads: [() => world.idempotentAnswers.claim(request, 1_000)] };
   },
 };
 

@@ -13,7 +13,9 @@ import type { StoreWorld } from "./store_world.ts";
 import { vaultContract } from "./vault.ts";
 
 function openMemory(tables = new MemoryTables()): StoreWorld {
-  return { ...memoryWorld(tables), elsewhere: memoryWorld(tables) };
+  const { clock } = tables;
+  const elapse = async (ms: number) => clock.advance(ms);
+  return { ...memoryWorld(tables), elsewhere: memoryWorld(tables), now: () => clock.now(), elapse };
 }
 
 const used = new MemoryTables();

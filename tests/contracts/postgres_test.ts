@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
+import { migratedDatabase, openStores, setBack, vaultOf } from "../support/postgres_stores.ts";
 import {
   aDeployment,
   anOrganization,
@@ -26,7 +26,8 @@ async function openPostgres() {
   const world = opened.use(await openStores({ url, vault }));
   const elsewhere = opened.use(await openStores({ url, vault }));
   const held = opened.move();
-  return { ...world, elsewhere, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  const elapse = (ms: number) => setBack(world.database, ms);
+  return { ...world, elsewhere, now: () => new Date(), elapse, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 storeContracts("postgres", openPostgres);
@@ -78,7 +79,7 @@ describe("PostgreSQL stores", () => {
       refused,
     );
     await expect(world.users.findByEmail("a\0@example.com")).rejects.toMatchObject(refused);
-    await expect(world.attempts.take("\0", { limit: 1, windowMs: 1_000 }, START)).rejects.toMatchObject(refused);
+    await expect(world.attempts.take("\0", { limit: 1, windowMs: 1_000 })).rejects.toMatchObject(refused);
     expect(await world.projects.find(organizationId, project.id)).toEqual(project);
   });
 
@@ -97,13 +98,13 @@ describe("PostgreSQL stores", () => {
     await using world = await openPostgres();
     const long = Array.from({ length: 500 }, uniqueLabel).join("");
     const request = { caller: "somebody", key: long, route: "POST /", body: "aa" };
-    const lease = { at: START, leaseMs: 1_000 };
-    expect((await world.idempotentAnswers.claim(request, lease)).state).toBe("mine");
-    expect((await world.idempotentAnswers.claim(request, lease)).state).toBe("running");
-    expect((await world.idempotentAnswers.claim({ ...request, key: `${long}x` }, lease)).state).toBe("mine");
-    expect(await world.attempts.take(long, { limit: 1, windowMs: 1_000 }, START)).toBe(0);
-    expect(await world.attempts.take(long, { limit: 1, windowMs: 1_000 }, START)).toBe(1);
-    expect(await world.attempts.take(`${long}x`, { limit: 1, windowMs: 1_000 }, START)).toBe(0);
+    expect((await world.idempotentAnswers.claim(request, 60_000)).state).toBe("mine");
+    expect((await world.idempotentAnswers.claim(request, 60_000)).state).toBe("running");
+    expect((await world.idempotentAnswers.claim({ ...request, key: `${long}x` }, 60_000)).state).toBe("mine");
+    const once = { limit: 1, windowMs: 60_000 };
+    expect(await world.attempts.take(long, once)).toBe(0);
+    expect(await world.attempts.take(long, once)).toBeGreaterThan(0);
+    expect(await world.attempts.take(`${long}x`, once)).toBe(0);
   });
 
   test("what belongs to something that was removed meanwhile is a conflict, not a fault", async () => {
@@ -127,7 +128,7 @@ describe("PostgreSQL stores", () => {
     const lines = [{ seq: 1, at: START, stream: "stdout", message: "hello" }] as const;
     await world.runtimeLogs.append(log, { instanceId: "one", lines, leftOut: null }, { maxBytes: 1_000 });
     const page = { page: 1, perPage: 10 };
-    const lease = { owner: "one", at: minutes(1), leaseMs: 1_000 };
+    const claim = { deploymentId: deployment.id, owner: "one", attempt: 1 };
     const asked: readonly [string, () => Promise<unknown>][] = [
       ["projects.list", () => world.projects.list(organizationId, {}, page)],
       ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
@@ -148,8 +149,13 @@ describe("PostgreSQL stores", () => {
       ["runtimeLogs.states", () => world.runtimeLogs.states([log])],
       ["runtimeLogs.read", () => world.runtimeLogs.read(log, { since: 0, limit: 10 })],
       ["runtimeLogs.crowded", () => world.runtimeLogs.crowded(20)],
-      ["deploymentQueue.take", () => world.deploymentQueue.take({ ...lease, maxBuilds: 1 })],
-      ["deploymentQueue.renew", () => world.deploymentQueue.renew(deployment.id, lease)],
+      ["deploymentQueue.take", () => world.deploymentQueue.take({ owner: "one", leaseMs: 60_000, maxBuilds: 1 })],
+      ["deploymentQueue.renew", () => world.deploymentQueue.renew(claim, 60_000)],
+      [
+        "deploymentEvents.append under a claim",
+        () => world.deploymentEvents.append(deployment.id, [logLine("a")], claim),
+      ],
+      ["liveReleases.activate", () => world.liveReleases.activate(deployment.id, { claim, at: START })],
       ["servers.list", () => world.servers.list(organizationId, {}, page)],
       ["domains.list", () => world.domains.list(organizationId, {}, page)],
       ["domains.ofProjects", () => world.domains.ofProjects([project.id, "x"])],

@@ -98,11 +98,25 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
 
     test("make() starts anew, whatever was there before", async () => {
       const id = await finished({ "a/b": "old" });
-      const before = await folders.find(id);
       const path = await folders.make(id);
-      expect(path).toBe(before!.path);
       expect(await folders.find(id)).toEqual({ path, finished: false });
       expect(await tree(id)).toEqual([]);
+    });
+
+    test("make() gives a place of its own each time: whoever still writes to the former one changes nothing", async () => {
+      const id = newId("dep");
+      const former = await folders.make(id);
+      await fixture.write(former, "before", "former");
+      const path = await folders.make(id);
+      expect(path).not.toBe(former);
+      await fixture.write(path, "own", "new");
+      await fixture.write(former, "own", "late").catch(nothing);
+      await fixture.write(former, "late", "late").catch(nothing);
+      expect(await tree(id)).toEqual(["file own 3"]);
+      await folders.finish(id);
+      expect(await folders.find(id)).toEqual({ path, finished: true });
+      await folders.remove(id);
+      expect(await folders.find(id)).toBeUndefined();
     });
 
     test("make() keeps deployments apart", async () => {

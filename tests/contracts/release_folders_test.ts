@@ -74,6 +74,13 @@ describe("LocalReleaseFolders on the disk", () => {
     expect(await folders.find("dep_forged")).toEqual({ path: folder, finished: false });
   });
 
+  test("find() knows the folders of earlier versions, which had one place for their tree", async () => {
+    const home = join(root, "releases/dep_earlier");
+    await mkdir(join(home, "tree"), { recursive: true });
+    await writeFile(join(home, "finished"), "");
+    expect(await folders.find("dep_earlier")).toEqual({ path: join(home, "tree"), finished: true });
+  });
+
   test("find() after a kill in the middle of a removal finds no artifact, and list() tells what is left", async () => {
     await finished("dep_killed");
     const left = "dep_killed.01234567-89ab-cdef-0123-456789abcdef.removed";

@@ -51,6 +51,10 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly uploadSessions: UploadSessions;
   readonly users: Users;
   readonly variables: Variables;
+  /** The time by the store's clock, to within a second. */
+  now(): Date;
+  /** Lets time pass for all that the store's clock decides: leases, windows, expiry. */
+  elapse(ms: number): Promise<void>;
   /** The same data seen by another process. */
   readonly elsewhere: Pick<
     StoreWorld,

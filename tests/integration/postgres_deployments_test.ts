@@ -230,8 +230,7 @@ describe("deployments in PostgreSQL", () => {
     const { organizationId, projectId } = first;
     const second = await aDeployment(world, { organizationId, projectId });
     const hand = postgres(database.url, { max: 2, onnotice: () => {} });
-    const take = (owner: string) =>
-      world.deploymentQueue.take({ owner, at: new Date(), leaseMs: 60_000, maxBuilds: 9 });
+    const take = (owner: string) => world.deploymentQueue.take({ owner, leaseMs: 60_000, maxBuilds: 9 });
     let taking: ReturnType<typeof take>[] = [];
     await hand.begin(async (held) => {
       await held`select 1 from deployments where id = ${second.id} for update`;

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Project } from "../../domain/project.ts";
 import type { EngineScene } from "../support/engine_scene.ts";
 import { mortal } from "../support/mortal.ts";
+import { type ShopWork, SHOP_WORKS } from "../support/shop_works.ts";
 import {
   deployShop,
   SHOP,
-  shop,
   shopProject,
   shopScene,
   standing,
@@ -20,97 +19,8 @@ const LEASE_MS = 10_000;
 const MANY = 300;
 const AT_ONCE = 25;
 
-/** Something that a server is killed in the middle of. */
-interface Work {
-  readonly name: string;
-  /** What is there before; the deployment that it is about, if there is one already. */
-  readonly before: (scene: EngineScene, project: Project) => Promise<Deployment | undefined>;
-  /** Asks for it; resolves to the deployment to look at. */
-  readonly ask: (scene: EngineScene, project: Project, about: Deployment | undefined) => Promise<string>;
-  readonly isOver: (deployment: Deployment) => boolean;
-  readonly status: Deployment["status"];
-  /** What runs then. */
-  readonly runs: Versions;
-  readonly ends: number;
-}
-
-const CHANGED = { ...SHOP, api: "2", worker: "2" };
-const UNKNOWN = { ...SHOP, api: "2", worker: "unknown" };
-const BROKEN = { ...SHOP, api: "2", worker: "bad" };
-
-const WORKS: readonly Work[] = [
-  {
-    name: "a first deployment",
-    before: async () => undefined,
-    ask: async (scene, project) => (await scene.deploy(project, { services: shop(SHOP) })).id,
-    isOver: ({ finishedAt }) => finishedAt !== null,
-    status: "ready",
-    runs: SHOP,
-    ends: 1,
-  },
-  {
-    name: "a deployment that changes two services",
-    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
-    ask: async (scene, project) => (await scene.deploy(project, { services: shop(CHANGED) })).id,
-    isOver: ({ finishedAt }) => finishedAt !== null,
-    status: "ready",
-    runs: CHANGED,
-    ends: 1,
-  },
-  {
-    name: "a deployment of which a part fails",
-    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
-    ask: async (scene, project) => (await scene.deploy(project, { services: shop(BROKEN) })).id,
-    isOver: ({ finishedAt }) => finishedAt !== null,
-    status: "partial_failure",
-    runs: { ...SHOP, api: "2" },
-    ends: 1,
-  },
-  {
-    name: "a deployment of which an image cannot be pulled",
-    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
-    ask: async (scene, project) => (await scene.deploy(project, { services: shop(UNKNOWN) })).id,
-    isOver: ({ finishedAt }) => finishedAt !== null,
-    status: "partial_failure",
-    runs: { ...SHOP, api: "2" },
-    ends: 1,
-  },
-  {
-    name: "keep",
-    before: broken,
-    ask: (scene, _, about) => decided(scene, about!, "keep"),
-    isOver: ({ decision }) => decision === "kept",
-    status: "ready",
-    runs: { ...SHOP, api: "2" },
-    ends: 2,
-  },
-  {
-    name: "reject",
-    before: broken,
-    ask: (scene, _, about) => decided(scene, about!, "reject"),
-    isOver: ({ decision }) => decision === "rejected",
-    status: "rejected",
-    runs: SHOP,
-    ends: 2,
-  },
-];
-
-async function broken(scene: EngineScene, project: Project): Promise<Deployment> {
-  await deployShop(scene, project, SHOP);
-  return deployShop(scene, project, BROKEN);
-}
-
-/** Asks for a decision without waiting for it, as its caller goes with the server. */
-async function decided(scene: EngineScene, { id }: Deployment, what: "keep" | "reject"): Promise<string> {
-  const asked =
-    what === "keep" ? scene.useCases.keepDeployment(scene.by, id) : scene.useCases.rejectDeployment(scene.by, id);
-  asked.catch(() => {});
-  await scene.until(id, (deployment) => deployment.asked !== null);
-  return id;
-}
-
 /** Kills the process at its call of this number and lets another go on; tells at which, or nothing when it made fewer. */
-async function killedAt(call: number, when: "before" | "after", work: Work): Promise<string | undefined> {
+async function killedAt(call: number, when: "before" | "after", work: ShopWork): Promise<string | undefined> {
   await using scene = await shopScene();
   const project = await shopProject(scene);
   const about = await work.before(scene, project);
@@ -169,7 +79,7 @@ async function expectVisitorsServed(
 }
 
 describe.each(["before", "after"] as const)("killed right %s any call", (when) => {
-  test.each(WORKS)("in the middle of $name, the next process ends it as it should", async (work) => {
+  test.each(SHOP_WORKS)("in the middle of $name, the next process ends it as it should", async (work) => {
     const died: string[] = [];
     for (let call = 1; call < MANY; call += AT_ONCE) {
       const calls = Array.from({ length: AT_ONCE }, (_, index) => call + index);

@@ -105,7 +105,9 @@ export class EngineScene implements AsyncDisposable {
 
   #start(world: World): Worker {
     const run = runDeployment(world, { ...ENGINE, buildSlots: new Slots(4), ...this.#options.engine });
-    return startWorker(world, { run, maxBuilds: this.#options.maxBuilds ?? 2 });
+    // Time passes when a test says so, for leases too.
+    const elapsedMs = () => this.memory.clock.now().getTime();
+    return startWorker(world, { run, maxBuilds: this.#options.maxBuilds ?? 2, elapsedMs });
   }
 
   /** Stops every worker, as a server that is stopped does. */

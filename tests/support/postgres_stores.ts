@@ -1,5 +1,6 @@
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
 import { keyringOf, newKeyText } from "../../adapters/crypto/keyring.ts";
+import type { Database } from "../../adapters/postgres/database.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import {
   type PostgresWorld,
@@ -31,4 +32,18 @@ export async function openStores(
   const world = await postgresWorld({ usesMs: 50, ...options, vault: options.vault ?? (await vaultOf()) });
   await world.signals.whenLive();
   return world;
+}
+
+/** Makes everything that the clock of the database decides so much older, as if that time had passed. */
+export async function setBack(database: Database, ms: number): Promise<void> {
+  const columns = {
+    deployments: ["lease_until", "queued_at", "answer_due"],
+    upload_sessions: ["lease_until", "expires_at"],
+    attempts: ["ends_at"],
+    idempotent_answers: ["at", "lease_until"],
+  };
+  for (const [table, names] of Object.entries(columns)) {
+    const set = names.map((name) => `${name} = ${name} - interval '${ms} milliseconds'`).join(", ");
+    await database.run((sql) => sql.unsafe(`update ${table} set ${set}`));
+  }
 }

@@ -11,8 +11,9 @@ import images from "./0010_images.sql" with { type: "text" };
 import backupDestinations from "./0011_backup_destinations.sql" with { type: "text" };
 import services from "./0012_services.sql" with { type: "text" };
 import runtimeLogs from "./0013_runtime_logs.sql" with { type: "text" };
-import credentialTargets from "./0015_credential_targets.sql" with { type: "text" };
-import containerUse from "./0020_container_use.sql" with { type: "text" };
+import credentialTargets from "./0014_credential_targets.sql" with { type: "text" };
+import databaseClock from "./0015_database_clock.sql" with { type: "text" };
+import containerUse from "./0016_container_use.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -36,6 +37,7 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 11, name: "backup_destinations", text: backupDestinations },
   { version: 12, name: "services", text: services },
   { version: 13, name: "runtime_logs", text: runtimeLogs },
-  { version: 15, name: "credential_targets", text: credentialTargets },
-  { version: 20, name: "container_use", text: containerUse },
+  { version: 14, name: "credential_targets", text: credentialTargets },
+  { version: 15, name: "database_clock", text: databaseClock },
+  { version: 16, name: "container_use", text: containerUse },
 ];

@@ -6,11 +6,13 @@ import type { Instance } from "../../../ports/runtime.ts";
 import { checkHostMounts } from "../../projects/check_host_mounts.ts";
 import { cleanImages } from "../clean_images.ts";
 import { ensureServices } from "../ensure_services.ts";
+import { isInUse } from "../instance_in_use.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome, Standing } from "./changeover_plan.ts";
 import { publicServices } from "./public_services.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
-import { type Run, step, type StopReason, store } from "./run.ts";
+import type { StopReason } from "./hold.ts";
+import { type EnginePorts, type Run, step, store } from "./run.ts";
 import { publicAddresses, routeKey, routesTo } from "./serve.ts";
 import { pendingService, serviceEvent, tellService, withService } from "./service_ledger.ts";
 
@@ -156,8 +158,8 @@ async function nameServices(run: Run): Promise<void> {
 
 /** Moves traffic once the release has stayed up; one that replaces nothing gets it at once, as there is nobody to go back to. */
 async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
-  const { projects, runtime } = run.ports;
-  const { deployment, project } = run;
+  const { liveReleases, runtime } = run.ports;
+  const { deployment } = run;
   if (!former) await route(run);
   const outcomes = await changeover.stayedUp();
   run.signal.throwIfAborted();
@@ -166,10 +168,7 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
   await storeOutcomes(run, { outcomes, instead, replaces: former?.deployment.id ?? null });
   for (const { beside, instanceId } of outcomes) if (beside && instanceId) await runtime.introduce(instanceId);
   if (deployment.environment === "preview") return;
-  await projects.change(project.organizationId, project.id, {
-    at: run.ports.clock.now(),
-    change: () => ({ activeDeploymentId: deployment.id }),
-  });
+  await liveReleases.activate(deployment.id, { claim: run.hold.claim, at: run.ports.clock.now() });
   await announce(run);
 }
 
@@ -246,9 +245,9 @@ async function route(run: Run): Promise<void> {
   await ports.edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
 }
 
-/** Stops what served before and is not part of this release, once nobody is being answered by it. */
+/** Stops what served before and is not part of this release, once the run is over and nobody is being answered by it. */
 export async function retire(run: Run, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
-  const { edge, runtime } = run.ports;
+  const { runtime } = run.ports;
   const { deployment } = run;
   if (deployment.environment === "preview") return;
   const needed = new Set(live.services.map(({ instanceId }) => instanceId));
@@ -259,14 +258,21 @@ export async function retire(run: Run, live: Pick<Deployment, "services"> = run.
   );
   const retired: Instance[] = [];
   for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
-  if (retired.length === 0) return;
-  // Long answers and sockets may go on for a while, and need all of it; nobody has to wait for them. A killed server leaves this to the sweep.
-  void new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
-    .then(() => Promise.all(retired.map(({ instanceId }) => edge.drained(instanceId, DRAIN_MS))))
-    .then(() => Promise.all(retired.map(({ instanceId }) => runtime.remove(instanceId, { graceMs: STOP_GRACE_MS }))))
-    // Their images were in use until now.
-    .then(() => (retired.every(({ image }) => image === null) ? undefined : cleanImages(run.ports)()))
-    .catch(() => {});
+  if (retired.length > 0) run.afterwards.push((ports) => removeRetired(ports, retired));
+}
+
+/** Long answers and sockets may go on for a while, and need all of it; nobody has to wait for them. A killed server leaves this to the sweep. */
+async function removeRetired(ports: EnginePorts, retired: readonly Instance[]): Promise<void> {
+  const { edge, runtime } = ports;
+  await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
+  await Promise.all(retired.map(({ instanceId }) => edge.drained(instanceId, DRAIN_MS)));
+  // Somebody may have gone back to one of them meanwhile.
+  const removed = retired.map(async (instance) => {
+    if (!(await isInUse(ports, instance))) await runtime.remove(instance.instanceId, { graceMs: STOP_GRACE_MS });
+  });
+  await Promise.all(removed);
+  // Their images were in use until now.
+  if (retired.some(({ image }) => image !== null)) await cleanImages(ports)();
 }
 
 async function isOfPreview(run: Run, deploymentId: string): Promise<boolean> {

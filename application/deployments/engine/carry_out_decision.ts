@@ -8,15 +8,17 @@ import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { runsPartOf } from "../drop_artifact.ts";
 import { dropUpload } from "../drop_upload.ts";
+import type { Later } from "../end_previews.ts";
 import { ensureServices } from "../ensure_services.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import { retire, standingsOf } from "./bring_live.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome } from "./changeover_plan.ts";
+import { TakenAway } from "./hold.ts";
 import { partialFailure } from "./partial_failure.ts";
 import { publicServices } from "./public_services.ts";
 import { recordsOf } from "./records_of.ts";
-import { isOutage, type Run, say, store, TakenAway } from "./run.ts";
+import { isOutage, type Run, say, store } from "./run.ts";
 import { routesTo } from "./serve.ts";
 import { serviceEvent } from "./service_ledger.ts";
 
@@ -65,12 +67,9 @@ async function isLive({ deployment, ports }: Run): Promise<boolean> {
 }
 
 /** Leads visitors to a release that runs; to nothing where there was none. */
-async function lead({ ports, project, settings }: Run, restored: Deployment | undefined): Promise<void> {
+async function lead({ hold, ports, project, settings }: Run, restored: Deployment | undefined): Promise<void> {
   const routes = restored ? await routesTo(ports, project, restored, settings.baseDomain) : [];
-  await ports.projects.change(project.organizationId, project.id, {
-    at: ports.clock.now(),
-    change: () => ({ activeDeploymentId: restored?.id ?? null }),
-  });
+  await ports.liveReleases.activate(restored?.id ?? null, { claim: hold.claim, at: ports.clock.now() });
   await ports.edge.switch(project.id, routes);
   await ports.liveReleases.announce(project.id);
 }
@@ -158,17 +157,18 @@ async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined)
 /** Gives up what is not part of the release that serves now; trouble with that changes nothing about it. */
 async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
   const project = { ...run.project, activeDeploymentId: live?.id ?? null };
+  const later: Later = (work) => run.afterwards.push(work);
   const works = [
     () => retire(run, { services: live?.services ?? [] }),
     drop,
-    () => cleanReleases(run.ports, run.settings.rollbackWindow)(project),
+    () => cleanReleases(run.ports, run.settings.rollbackWindow, later)(project),
     async () => ([run.deployment, ...(live ? [live] : [])].some(usesContainers) ? cleanImages(run.ports)() : undefined),
   ];
   for (const work of works) {
     try {
       await work();
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (isOutage(error) || error instanceof TakenAway) throw error;
       say(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
     }
   }

@@ -32,6 +32,7 @@ import type { Volumes } from "../../../ports/volumes.ts";
 import type { YamlReader } from "../../../ports/yaml_reader.ts";
 import type { LocalSourceRules } from "../../projects/check_local_path.ts";
 import type { EventWriter } from "./event_writer.ts";
+import { type Hold, TakenAway } from "./hold.ts";
 import type { Slots } from "./slots.ts";
 
 /** Every port the engine works with. */
@@ -89,12 +90,11 @@ export interface EngineSettings {
   readonly healthMs: number;
 }
 
-/** Why a run is to stop. */
-export type StopReason = "cancelled" | "lost" | "shutdown";
-
 /** One deployment being carried out by this process. */
 export interface Run {
+  /** What changes something does so only while the run holds its deployment. */
   readonly ports: EnginePorts;
+  readonly hold: Hold;
   readonly settings: EngineSettings;
   readonly project: Project;
   environment: ReadonlyMap<string, Secret>;
@@ -105,6 +105,8 @@ export interface Run {
   deployment: Deployment;
   /** What is known and goes along with the next change: that a step is done, say. */
   noted?: ((deployment: Deployment) => Deployment) | undefined;
+  /** What is left to do once the run has ended as it should: it holds its deployment no longer, so each looks itself what may still be done. */
+  readonly afterwards: ((ports: EnginePorts) => Promise<void>)[];
 }
 
 /** Stores a change of the run's deployment with its events, after every line noted before, and its environment where that changes too. */
@@ -116,7 +118,7 @@ export async function store(
 ): Promise<void> {
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
-      if (!isStillOurs(run, deployment)) throw new TakenAway("Another process goes on with it, or it was ended");
+      if (!isStillOurs(run, deployment)) throw new TakenAway();
       return { ...also, deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
     }),
   );
@@ -138,11 +140,6 @@ export function isStillOurs(run: Run, stored: Deployment): boolean {
 /** Whether the database could not be asked; then nothing is decided, and the next attempt goes on. */
 export function isOutage(cause: unknown): boolean {
   return cause instanceof Failure && (cause.code === "database_away" || cause.code === "database_busy");
-}
-
-/** Thrown where a deployment is no longer a run's to change. */
-export class TakenAway extends Error {
-  override readonly name = "TakenAway";
 }
 
 /** Thrown where a person does not want a deployment to go on; the message goes into its log. */
@@ -169,7 +166,10 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
   try {
     await work();
   } catch (error) {
-    await store(run, record("failed", elapsed())).catch(() => {});
+    await store(run, record("failed", elapsed())).catch((problem: unknown) => {
+      // Whoever went on with it must not have it undone.
+      if (problem instanceof TakenAway) throw problem;
+    });
     // A later step may find that nothing is left to do, because of what happened in an earlier one.
     throw error instanceof StepFailed ? error : new StepFailed(name, error);
   }

@@ -9,6 +9,7 @@ import type { Secret } from "../../../domain/secret.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { cleanSources } from "../clean_sources.ts";
+import type { Later } from "../end_previews.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { dropVolumes } from "../drop_volumes.ts";
 import { keepUpload } from "../keep_upload.ts";
@@ -18,6 +19,8 @@ import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
 import { buildRelease } from "./build_release.ts";
 import { carryOutDecision } from "./carry_out_decision.ts";
 import { EventWriter } from "./event_writer.ts";
+import { fencedPorts } from "./fenced_ports.ts";
+import { type Hold, type StopReason, TakenAway } from "./hold.ts";
 import { partialFailure } from "./partial_failure.ts";
 import { routeKey } from "./serve.ts";
 import { serviceEvent } from "./service_ledger.ts";
@@ -30,9 +33,7 @@ import {
   say,
   step,
   StepFailed,
-  type StopReason,
   Stopped,
-  TakenAway,
   withNoted,
 } from "./run.ts";
 
@@ -40,20 +41,31 @@ const ATTEMPTS = 4;
 
 /** Carries a deployment out, from wherever it stands, until it is settled or has to wait; what it throws is a bug or an outage. */
 export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
-  return async function (taken: Deployment, signal: AbortSignal): Promise<void> {
+  return async function (taken: Deployment, hold: Hold): Promise<void> {
     const project = await ports.projects.find(taken.organizationId, taken.projectId);
     if (!project) return;
-    const writer = new EventWriter(ports, taken.id, (text) => text);
-    const run: Run = { ports, settings, project, environment: new Map(), writer, signal, deployment: taken };
+    const fenced = fencedPorts(ports, hold);
+    const run: Run = {
+      ports: fenced,
+      hold,
+      settings,
+      project,
+      environment: new Map(),
+      writer: new EventWriter(fenced, taken.id, (text) => text),
+      signal: hold.signal,
+      deployment: taken,
+      afterwards: [],
+    };
     try {
       run.environment = await ports.deployments.environment(taken.id);
       const secrets = [...secretValues(taken, run.environment), ...(await secretsBefore(ports, taken))];
-      run.writer = new EventWriter(ports, taken.id, secretMask(secrets));
-      if (taken.asked !== null) return await carryOutDecision(run, taken.asked);
-      await carryOut(run);
+      run.writer = new EventWriter(fenced, taken.id, secretMask(secrets));
+      if (taken.asked !== null) await carryOutDecision(run, taken.asked);
+      else await carryOut(run);
     } catch (error) {
-      await settle(run, error);
+      return settle(run, error);
     }
+    for (const work of run.afterwards) void work(ports).catch(() => {});
   };
 }
 
@@ -97,11 +109,12 @@ async function refuseHopeless(run: Run): Promise<void> {
 async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
   const { project, deployment } = run;
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
+  const later: Later = (work) => run.afterwards.push(work);
   const works = {
     retire: () => retire(run),
     clean: async () => {
       await dropUpload(run.ports, deployment);
-      const wereAny = await cleanReleases(run.ports, run.settings.rollbackWindow)(served);
+      const wereAny = await cleanReleases(run.ports, run.settings.rollbackWindow, later)(served);
       // To list images takes an engine long; what a killed server left is found by the sweep.
       // A killed process may have come no further than to the folders.
       if ((wereAny || deployment.attempts > 1) && deployment.plan.runtime === "docker") await cleanImages(run.ports)();
@@ -120,6 +133,15 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
 
 /** Ends a run that could not go on: a wait or a lost lease leaves everything to the next one; all else is undone first. */
 async function settle(run: Run, error: unknown): Promise<void> {
+  try {
+    await conclude(run, error);
+  } catch (problem) {
+    if (!(problem instanceof TakenAway)) throw problem;
+    run.writer.discard();
+  }
+}
+
+async function conclude(run: Run, error: unknown): Promise<void> {
   const reason = run.signal.aborted ? (run.signal.reason as StopReason) : undefined;
   const cause = error instanceof StepFailed ? error.cause : error;
   if (cause instanceof Waits) return run.writer.flush();
@@ -174,7 +196,7 @@ async function undo(run: Run): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (isOutage(error)) throw error;
+      if (isOutage(error) || error instanceof TakenAway) throw error;
       say(run, null, "Not everything of this deployment could be removed; it is tried again later", "warn");
     }
   }

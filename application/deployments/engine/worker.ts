@@ -1,11 +1,12 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
+import { loggedError } from "../../../domain/logged_error.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import type { DeploymentQueue } from "../../../ports/deployment_queue.ts";
+import type { DeploymentQueue, WorkClaim } from "../../../ports/deployment_queue.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
 import type { Log } from "../../../ports/log.ts";
 import { keepUpload, type KeepUploadPorts } from "../keep_upload.ts";
-import type { StopReason } from "./run.ts";
+import { type Hold, type StopReason, TakenAway } from "./hold.ts";
 
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_000;
@@ -21,8 +22,10 @@ export interface WorkerPorts extends KeepUploadPorts {
 
 export interface WorkerOptions {
   /** Carries out one deployment. */
-  readonly run: (deployment: Deployment, signal: AbortSignal) => Promise<void>;
+  readonly run: (deployment: Deployment, hold: Hold) => Promise<void>;
   readonly maxBuilds: number;
+  /** Milliseconds that grow steadily, also while this process is stopped; nobody sets this clock. */
+  readonly elapsedMs?: () => number;
 }
 
 /** A worker that runs; stopping it leaves what it had to the next one. */
@@ -30,24 +33,64 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** A deployment being carried out. */
-interface Work {
-  readonly stop: AbortController;
-  readonly done: Promise<void>;
-  /** Until when nobody else may have it, by this machine's own clock. */
-  heldUntil: number;
-}
-
 /** Takes deployments from the queue and carries them out, as many as may run at once, until stopped. */
 export function startWorker(ports: WorkerPorts, options: WorkerOptions): Worker {
   return new QueueWorker(ports, options);
+}
+
+/** A deployment being carried out. */
+class Work implements Hold {
+  readonly claim: WorkClaim;
+  readonly #queue: DeploymentQueue;
+  readonly #elapsedMs: () => number;
+  readonly #stop = new AbortController();
+  /** Until when nobody else can have it. */
+  #heldUntil: number;
+
+  constructor(claim: WorkClaim, queue: DeploymentQueue, elapsedMs: () => number) {
+    this.claim = claim;
+    this.#queue = queue;
+    this.#elapsedMs = elapsedMs;
+    this.#heldUntil = elapsedMs() + LEASE_MS;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  stop(reason: StopReason): void {
+    this.#stop.abort(reason);
+  }
+
+  async confirm(): Promise<void> {
+    do await this.#renew();
+    // An answer that was waited for longer than the lease lasts says nothing about now.
+    while (this.#elapsedMs() > this.#heldUntil);
+  }
+
+  /** Whoever cannot renew its lease must be gone before another takes it. */
+  stopWhenLate(): void {
+    if (this.#elapsedMs() > this.#heldUntil - RENEW_MS) this.stop("lost");
+  }
+
+  async #renew(): Promise<void> {
+    const asked = this.#elapsedMs();
+    const standing = await this.#queue.renew(this.claim, LEASE_MS);
+    if (standing === "lost") {
+      this.stop("lost");
+      throw new TakenAway();
+    }
+    if (standing === "cancel") this.stop("cancelled");
+    this.#heldUntil = asked + LEASE_MS;
+  }
 }
 
 class QueueWorker implements Worker {
   readonly #ports: WorkerPorts;
   readonly #options: WorkerOptions;
   readonly #owner = crypto.randomUUID();
-  readonly #running = new Map<string, Work>();
+  /** A deployment that was lost and taken again is there twice, until the first run has noticed. */
+  readonly #running = new Map<Work, Promise<void>>();
   readonly #forget: () => void;
   readonly #loop: Promise<void>;
   #stopped = false;
@@ -58,7 +101,7 @@ class QueueWorker implements Worker {
     this.#options = options;
     this.#forget = ports.deploymentQueue.onWork(() => {
       this.#wake?.();
-      for (const id of this.#running.keys()) void this.#renew(id);
+      for (const work of this.#running.keys()) void this.#renew(work);
     });
     this.#loop = this.#takeAll();
   }
@@ -67,17 +110,17 @@ class QueueWorker implements Worker {
     this.#stopped = true;
     this.#forget();
     this.#wake?.();
-    for (const { stop } of this.#running.values()) stop.abort("shutdown" satisfies StopReason);
+    for (const work of this.#running.keys()) work.stop("shutdown");
     await this.#loop;
-    await Promise.all([...this.#running.values()].map(({ done }) => done));
+    await Promise.all(this.#running.values());
   }
 
   async #takeAll(): Promise<void> {
     while (!this.#stopped) {
       // Whoever calls from here on is heard, also while this looks.
       const called = new Promise<void>((resolve) => (this.#wake = resolve));
-      const { maxBuilds } = this.#options;
-      const taken = await this.#attempt(() => this.#ports.deploymentQueue.take({ ...this.#lease(), maxBuilds }));
+      const wanted = { owner: this.#owner, leaseMs: LEASE_MS, maxBuilds: this.#options.maxBuilds };
+      const taken = await this.#attempt(() => this.#ports.deploymentQueue.take(wanted));
       if (taken) this.#begin(taken);
       else {
         await this.#attempt(() => endOverdue(this.#ports));
@@ -87,52 +130,47 @@ class QueueWorker implements Worker {
   }
 
   #begin(deployment: Deployment): void {
-    const { id } = deployment;
-    const stop = new AbortController();
-    if (deployment.cancelRequested) stop.abort("cancelled" satisfies StopReason);
-    if (this.#stopped) stop.abort("shutdown" satisfies StopReason);
-    const renewal = setInterval(() => void this.#renew(id), RENEW_MS);
-    const done = this.#attempt(() => this.#options.run(deployment, stop.signal)).then(async () => {
+    const { elapsedMs = () => performance.now() } = this.#options;
+    const claim = { deploymentId: deployment.id, owner: this.#owner, attempt: deployment.attempts };
+    const work = new Work(claim, this.#ports.deploymentQueue, elapsedMs);
+    if (deployment.cancelRequested) work.stop("cancelled");
+    if (this.#stopped) work.stop("shutdown");
+    const renewal = setInterval(() => void this.#renew(work), RENEW_MS);
+    const done = this.#attempt(() => this.#options.run(deployment, work)).then(async () => {
       clearInterval(renewal);
-      await this.#giveBack(id);
-      this.#running.delete(id);
+      if (work.signal.reason === ("lost" satisfies StopReason)) this.#tellLost(deployment);
+      await this.#giveBack(claim);
+      this.#running.delete(work);
     });
-    this.#running.set(id, { stop, done, heldUntil: performance.now() + LEASE_MS });
+    this.#running.set(work, done);
   }
 
   /** A database that is away takes it back a little later; after the lease it is free anyway. */
-  async #giveBack(id: string): Promise<void> {
+  async #giveBack(claim: WorkClaim): Promise<void> {
     const until = performance.now() + LEASE_MS;
     const release = async () => {
-      await this.#ports.deploymentQueue.release(id, this.#owner);
+      await this.#ports.deploymentQueue.release(claim);
       return true;
     };
     while (!(await this.#attempt(release))) if (this.#stopped || performance.now() > until) return;
   }
 
-  async #renew(id: string): Promise<void> {
-    const work = this.#running.get(id);
-    const asked = performance.now();
-    const standing = await this.#attempt(() => this.#ports.deploymentQueue.renew(id, this.#lease()));
-    if (!work) return;
-    if (standing === "held") work.heldUntil = asked + LEASE_MS;
-    // Whoever cannot renew its lease must be gone before another takes it.
-    const late = performance.now() > work.heldUntil - RENEW_MS;
-    if (standing === "cancel") work.stop.abort("cancelled" satisfies StopReason);
-    else if (standing === "lost" || late) work.stop.abort("lost" satisfies StopReason);
+  #tellLost({ id }: Deployment): void {
+    const message = "A deployment is left to another process: its lease could not be renewed in time";
+    this.#ports.log.write("warn", message, { deploymentId: id });
   }
 
-  #lease() {
-    return { owner: this.#owner, at: this.#ports.clock.now(), leaseMs: LEASE_MS };
+  async #renew(work: Work): Promise<void> {
+    await this.#attempt(() => work.confirm());
+    work.stopWhenLate();
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (error) {
-      this.#ports.log.write("warn", "The worker met a problem and goes on", {
-        error: error instanceof Error ? error.message : String(error),
-      });
+      if (error instanceof TakenAway) return undefined;
+      this.#ports.log.write("warn", "The worker met a problem and goes on", { ...loggedError(error) });
       await sleep(200);
       return undefined;
     }
@@ -143,7 +181,7 @@ class QueueWorker implements Worker {
 async function endOverdue(ports: WorkerPorts): Promise<void> {
   const { clock, deploymentQueue, deployments } = ports;
   const at = clock.now();
-  for (const id of await deploymentQueue.overdue({ at, heldMs: HELD_MS })) {
+  for (const id of await deploymentQueue.overdue(HELD_MS)) {
     const stored = await deployments.change(id, (deployment) => {
       if (!deployment.held) return undefined;
       // An unanswered prompt is the engine's to end, with its step; a deployment that was never started simply ends here.

@@ -76,11 +76,10 @@ test("one that waits in the queue ends at once, and its upload goes", async () =
 test("one that serves already is not cancelled: the caller is told that it is ready", async () => {
   const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
   await using scene = await EngineScene.open({
-    replace: ({ projects }) => ({
-      projects: intercepted(projects, "change", async (goOn) => {
-        const changed = await goOn();
+    replace: ({ liveReleases }) => ({
+      liveReleases: intercepted(liveReleases, "activate", async (goOn) => {
+        await goOn();
         await gate;
-        return changed;
       }),
     }),
   });

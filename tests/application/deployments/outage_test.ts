@@ -13,7 +13,7 @@ const CALLS: readonly Call[] = [
   ["deployments", "environment"],
   ["deploymentEvents", "append"],
   ["projects", "find"],
-  ["projects", "change"],
+  ["liveReleases", "activate"],
   ["liveReleases", "find"],
   ["liveReleases", "among"],
   ["liveReleases", "announce"],

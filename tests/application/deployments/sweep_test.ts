@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
+import { preparedAt, preparedFolder } from "../../../domain/deployment/prepared_folder.ts";
 import { EngineScene, START } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/intercepted.ts";
 
 test("the sweep keeps what is live, kept, running or shared, and removes the rest", async () => {
   await using scene = await EngineScene.open({ engine: { rollbackWindow: 2 } });
@@ -36,6 +38,43 @@ test("the sweep removes what a deleted deployment has left running", async () =>
   await sweepReleases(scene.memory, 2)();
   expect(await scene.running()).toEqual([]);
   expect(await scene.folders()).not.toContain(id);
+});
+
+test("the sweep removes the folders of sources that a killed server looked at, once nobody can be at it any more", async () => {
+  await using scene = await EngineScene.open();
+  const { clock, releaseFolders } = scene.memory;
+  const sweep = sweepReleases(scene.memory, 2);
+  // As earlier versions named theirs.
+  const earlier = `prepare-${crypto.randomUUID()}`;
+  await releaseFolders.make(earlier);
+  const left = preparedFolder(clock.now());
+  await releaseFolders.make(left);
+  await sweep();
+  expect(await scene.folders()).toEqual([left]);
+  clock.advance(90 * 60_000);
+  const looking = preparedFolder(clock.now());
+  await releaseFolders.make(looking);
+  await sweep();
+  expect((await scene.folders()).toSorted()).toEqual([left, looking].toSorted());
+  clock.advance(60 * 60_000);
+  await sweep();
+  expect(await scene.folders()).toEqual([looking]);
+});
+
+test("the folder of a source that is looked at is one that the sweep knows, and gone afterwards", async () => {
+  const made: string[] = [];
+  await using scene = await EngineScene.open({
+    replace: ({ releaseFolders }) => ({
+      releaseFolders: intercepted(releaseFolders, "make", (goOn, [id]) => {
+        made.push(id as string);
+        return goOn();
+      }),
+    }),
+  });
+  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
+  await scene.useCases.prepareSource(scene.by, wish, new AbortController().signal);
+  expect(made.map((id) => preparedAt(id))).toEqual([scene.memory.clock.now()]);
+  expect(await scene.folders()).toEqual([]);
 });
 
 test("the sweep removes at once what a killed server had stopped, and records what it printed", async () => {

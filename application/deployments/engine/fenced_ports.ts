@@ -1,0 +1,108 @@
+import { isClaimVoid } from "../../../domain/deployment/claim_void.ts";
+import { type Hold, TakenAway } from "./hold.ts";
+import type { EnginePorts } from "./run.ts";
+
+type Reads = { readonly [Port in keyof EnginePorts]: readonly (keyof EnginePorts[Port])[] };
+type Overrides = { readonly [Port in keyof EnginePorts]?: Partial<EnginePorts[Port]> };
+
+/** What changes nothing. Whatever is not listed is fenced: a port that is given another method needs nobody to remember this. */
+const READS: Reads = {
+  builder: [],
+  clock: ["now"],
+  compositions: ["read"],
+  containerEngine: ["answers"],
+  deploymentEvents: ["read", "last", "follow"],
+  deployments: ["find", "get", "list", "ofProject", "environment"],
+  domains: ["list", "find"],
+  edge: ["drained"],
+  healthProbe: ["answers"],
+  hostFolders: ["resolve", "locate"],
+  imageBuilder: ["features", "identify"],
+  imageRegistry: [],
+  installation: ["id", "usesContainers", "founder"],
+  keptSources: ["has", "list"],
+  liveReleases: ["list", "find", "among", "standings", "onChange"],
+  manifestParser: ["parse"],
+  projects: ["list", "find", "findBySlug"],
+  releaseFolders: ["entries", "read", "digest", "find", "list"],
+  releaseImages: ["find", "list", "archive"],
+  runtime: ["find", "list", "usage", "output"],
+  sources: [],
+  uploadFiles: ["list", "read", "stored"],
+  variables: ["list", "reveal"],
+  volumes: ["list"],
+  yamlReader: ["read"],
+};
+
+/** The ports of a run: through them it changes things only while it holds its deployment; from then on every change rejects with `TakenAway`. */
+export function fencedPorts(ports: EnginePorts, hold: Hold): EnginePorts {
+  const own = overrides(ports, hold);
+  const fenced = <Name extends keyof EnginePorts>(name: Name) =>
+    fencedPort<EnginePorts[Name]>(ports[name], { reads: READS[name], own: own[name] ?? {}, hold });
+  const names = Object.keys(READS) as (keyof EnginePorts)[];
+  return Object.fromEntries(names.map((name) => [name, fenced(name)])) as unknown as EnginePorts;
+}
+
+/** What checks the claim in the statement that changes something, and what takes so long that it has to check it again before its last step. */
+function overrides(ports: EnginePorts, hold: Hold): Overrides {
+  const { claim } = hold;
+  const confirm = () => hold.confirm();
+  return {
+    compositions: { write: (id, composition) => orTakenAway(ports.compositions.write(id, composition, claim)) },
+    deploymentEvents: { append: (id, events) => orTakenAway(ports.deploymentEvents.append(id, events, claim)) },
+    deployments: {
+      async change(id, how) {
+        // The run looks itself whether its own deployment, as it is stored at that moment, is still its to change.
+        if (id !== claim.deploymentId) await hold.confirm();
+        return ports.deployments.change(id, how);
+      },
+    },
+    imageBuilder: {
+      async build(request) {
+        await hold.confirm();
+        return ports.imageBuilder.build({ ...request, confirm });
+      },
+    },
+    imageRegistry: {
+      async fetch(request) {
+        await hold.confirm();
+        return ports.imageRegistry.fetch({ ...request, confirm });
+      },
+    },
+    keptSources: {
+      async keep(id, fill) {
+        await hold.confirm();
+        await ports.keptSources.keep(id, (folder) => fill(folder).then(confirm));
+      },
+    },
+    liveReleases: { activate: (id, options) => orTakenAway(ports.liveReleases.activate(id, options)) },
+  };
+}
+
+interface Fence<Port> {
+  readonly reads: readonly (keyof Port)[];
+  readonly own: Partial<Port>;
+  readonly hold: Hold;
+}
+
+function fencedPort<Port extends object>(port: Port, { reads, own, hold }: Fence<Port>): Port {
+  return new Proxy(port, {
+    get(target, name) {
+      const member: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
+      if (typeof member !== "function" || Object.hasOwn(own, name)) return member;
+      if (reads.includes(name as keyof Port)) return member.bind(target);
+      return async (...given: unknown[]): Promise<unknown> => {
+        await hold.confirm();
+        return member.apply(target, given);
+      };
+    },
+  });
+}
+
+async function orTakenAway<T>(changing: Promise<T>): Promise<T> {
+  try {
+    return await changing;
+  } catch (error) {
+    throw isClaimVoid(error) ? new TakenAway() : error;
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
+import { OpenRequest } from "../support/http_client.ts";
+import { SlipwayProcess } from "../support/slipway_process.ts";
+import { file, tarGz } from "../support/tar_archive.ts";
+import { testDatabase } from "../support/test_database.ts";
+
+setDefaultTimeout(120_000);
+
+/** A server in which something goes wrong on demand. */
+function start(url: string): Promise<SlipwayProcess> {
+  const preload = join(import.meta.dir, "../support/faults_on_signal.ts");
+  return SlipwayProcess.start({ DATABASE_URL: url, BUN_OPTIONS: `--preload ${preload}` });
+}
+
+/** The line of the log that holds a text, once there is one. */
+async function logged(slipway: SlipwayProcess, text: string): Promise<Record<string, string>> {
+  const stderr = await eventually(
+    async () => slipway.program.stderr,
+    (all) => all.includes(text),
+  );
+  const line = stderr.split("\n").find((each) => each.includes(text));
+  expect(line).toBeDefined();
+  return JSON.parse(line!);
+}
+
+test("a rejection that nobody handles is logged, and the server goes on", async () => {
+  await using database = await testDatabase();
+  await using slipway = await start(database.url);
+  slipway.program.signal("SIGUSR2");
+  expect(await logged(slipway, "nobody handles this")).toMatchObject({
+    level: "error",
+    error: "nobody handles this",
+    cause: "Error: a deep cause",
+    stack: expect.stringContaining("faults_on_signal.ts"),
+  });
+  expect((await slipway.call("GET", "/api/auth/me", { token: slipway.owner })).status).toBe(200);
+  slipway.program.signal("SIGUSR2");
+  expect(await slipway.stop()).toMatchObject({ code: 0, signal: null });
+});
+
+test("an exception that nobody catches is logged, running requests finish, and the server ends with a code", async () => {
+  await using database = await testDatabase();
+  await using slipway = await start(database.url);
+  const token = slipway.owner;
+  const { sessionId } = (await slipway.call("POST", "/api/projects/folder/session", { token, body: {} })).body;
+  const archive = tarGz([file("large.bin", crypto.getRandomValues(new Uint8Array(300_000)))]);
+  using upload = await OpenRequest.open(slipway.address, { path: `/api/projects/folder/upload/${sessionId}`, token });
+  await upload.write(archive.subarray(0, 100_000));
+  slipway.program.signal("SIGUSR1");
+  expect(await logged(slipway, "nobody catches this")).toMatchObject({
+    level: "error",
+    error: "nobody catches this",
+    stack: expect.stringContaining("faults_on_signal.ts"),
+  });
+  await upload.write(archive.subarray(100_000));
+  await upload.finish();
+  expect(await upload.answer()).toMatchObject({ status: 200, body: { success: true } });
+  expect(await slipway.program.ended).toMatchObject({ code: 1, signal: null });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { migrate } from "../../adapters/postgres/migrate.ts";
+import { newToken } from "../../domain/token.ts";
+import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { eventually } from "../support/eventually.ts";
+import { query } from "../support/query.ts";
+import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
+import { testDatabase } from "../support/test_database.ts";
+
+setDefaultTimeout(180_000);
+
+/** An app that answers with a text. */
+function app(answer: string, build = "true"): Readonly<Record<string, string>> {
+  return {
+    "build.sh": build,
+    "server.js": `Bun.serve({ port: process.env.PORT, fetch: () => new Response(${JSON.stringify(answer)}) })`,
+  };
+}
+
+/** Two servers on one database and one data folder, of which the second is started when it is needed. */
+async function pair() {
+  await using opened = new AsyncDisposableStack();
+  const { url } = opened.use(await testDatabase({ prepare: migrate }));
+  const { data } = opened.use(await temporaryPlace());
+  const settings = { DATABASE_URL: url, SLIPWAY_DATA: data, SLIPWAY_ADMIN_TOKEN: newToken() };
+  const a = opened.use(await SlipwayProcess.start(settings));
+  const b = opened.use(await SlipwayProcess.prepare(settings));
+  const lifetime = opened.move();
+  return { url, data, a, b, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+}
+
+/** Everything below a folder, with the times at which it changed. */
+async function filesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true });
+  const told = names.map(async (name) => `${name} ${(await stat(join(folder, name))).mtimeMs}`);
+  return (await Promise.all(told)).toSorted();
+}
+
+describe("a server that is paused for longer than its lease", () => {
+  let servers: Awaited<ReturnType<typeof pair>>;
+  beforeAll(async () => {
+    servers = await pair();
+  });
+  afterAll(() => servers?.[Symbol.asyncDispose]());
+
+  /** All that there is of a deployment: what is stored, what runs and what lies on the disk. */
+  async function seen(project: TestProject, id: string) {
+    const { data, url } = servers;
+    const own = (await readdir(join(data, "instances"))).filter((name) => name.startsWith(id)).toSorted();
+    return {
+      deployment: await project.get(id),
+      row: await query(
+        url,
+        `select status, attempts, lease_owner, last_seq, record from deployments where id = '${id}'`,
+      ),
+      live: await query(url, `select active_deployment_id from projects where id = '${project.id}'`),
+      instances: (await project.call("GET", `/api/deployments/${id}/info`)).body,
+      own,
+      files: await filesIn(join(data, "releases", id)),
+    };
+  }
+
+  test.each([
+    { step: "build", first: app("broken", "sleep 4; exit 1"), next: app("second") },
+    { step: "switch", first: app("second"), next: app("second") },
+  ])("changes nothing about what another one finished, woken in the middle of $step", async ({ step, first, next }) => {
+    const { a, b } = servers;
+    await using source = await SourceFolder.of(app("first"));
+    const project = await TestProject.create(a, {
+      name: `paused-${step}`,
+      localPath: source.path,
+      buildCommand: "sh build.sh",
+      startCommand: "bun server.js",
+    });
+    await project.deployed();
+    expect(await project.page()).toBe("first");
+    await source.write(first);
+    const id = await project.deploy();
+    await project.reached(id, step);
+    a.program.signal("SIGSTOP");
+    try {
+      await source.write(next);
+      await b.start();
+      const there = project.on(b);
+      expect(await there.settled(id)).toMatchObject({ status: "ready", error: null });
+      expect(await there.page()).toBe("second");
+      // The former release goes when nobody is being answered by it any more.
+      const before = await eventually(
+        () => seen(there, id),
+        ({ own, row }) => own.length === 1 && row[0]!["lease_owner"] === null,
+      );
+      expect(before).toMatchObject({ row: [{ attempts: 2 }], live: [{ active_deployment_id: id }] });
+      a.program.signal("SIGCONT");
+      const noticed = await eventually(
+        async () => a.program.stderr,
+        (text) => text.includes("is left to another process"),
+      );
+      expect(noticed).toContain(id);
+      expect(await seen(there, id)).toEqual(before);
+      const pages = await eventually(
+        async () => [await project.page(), await there.page()],
+        (all) => all.every((page) => page === "second"),
+      );
+      expect(pages).toEqual(["second", "second"]);
+    } finally {
+      a.program.signal("SIGCONT");
+      await b.stop();
+    }
+    await source.write(app("third"));
+    await project.deployed();
+    expect(await project.page()).toBe("third");
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { isSettled } from "../../domain/deployment/transitions.ts";
+import { APP, EngineScene, REPOSITORY, SITE } from "../support/engine_scene.ts";
+import { eventually } from "../support/eventually.ts";
+import { shopProject, shopScene } from "../support/service_scene.ts";
+import { SHOP_WORKS } from "../support/shop_works.ts";
+import { sleeper } from "../support/sleeper.ts";
+
+const LEASE_MS = 10_000;
+/** More calls than any of these makes. */
+const MANY = 1_000;
+const AT_ONCE = 25;
+
+/** Something that a process sleeps in the middle of. */
+interface Work {
+  readonly name: string;
+  readonly open: () => Promise<EngineScene>;
+  /** Makes ready what is needed; resolves to how to ask for it, and that to the deployment to look at. */
+  readonly prepare: (scene: EngineScene) => Promise<() => Promise<string>>;
+  /** Does something once the process has begun. */
+  readonly meanwhile?: (scene: EngineScene, id: string) => Promise<void>;
+  /** Changes something while the process sleeps. */
+  readonly asleep?: (scene: EngineScene) => void;
+  readonly isOver: (deployment: Deployment) => boolean;
+}
+
+const SIMPLE = { open: () => EngineScene.open(), isOver: isSettled };
+
+const WORKS: readonly Work[] = [
+  {
+    ...SIMPLE,
+    name: "an app that replaces another",
+    async prepare(scene) {
+      const project = await scene.project();
+      await scene.deployed(project);
+      return async () => (await scene.deploy(project)).id;
+    },
+  },
+  {
+    ...SIMPLE,
+    name: "an app that fails, and does not when it is tried again",
+    async prepare(scene) {
+      const project = await scene.project();
+      await scene.deployed(project);
+      scene.healthy = () => false;
+      return async () => (await scene.deploy(project)).id;
+    },
+    asleep: (scene) => (scene.healthy = () => true),
+  },
+  {
+    ...SIMPLE,
+    name: "a build that fails, and does not when it is tried again",
+    async prepare(scene) {
+      const project = await scene.project({ gitUrl: REPOSITORY, runtime: "docker" });
+      scene.memory.imageBuilder.otherwise = { fails: { step: "RUN false", exitCode: 1 } };
+      return async () => (await scene.deploy(project)).id;
+    },
+    asleep: ({ memory }) => (memory.imageBuilder.otherwise = { port: 3000 }),
+  },
+  {
+    ...SIMPLE,
+    name: "an app that is cancelled",
+    async prepare(scene) {
+      const project = await scene.project();
+      await scene.deployed(project);
+      scene.healthy = () => false;
+      return async () => (await scene.deploy(project)).id;
+    },
+    async meanwhile(scene, id) {
+      await scene.until(id, ({ steps }) => steps.some(({ name }) => name === "health"));
+      void scene.useCases.cancelDeployment(scene.by, id).catch(() => {});
+    },
+  },
+  {
+    ...SIMPLE,
+    name: "an upload",
+    async prepare(scene) {
+      const project = await scene.project({});
+      const uploadSessionId = await scene.upload(APP);
+      return async () => (await scene.deploy(project, { uploadSessionId })).id;
+    },
+  },
+  {
+    ...SIMPLE,
+    name: "a preview of a site",
+    async prepare(scene) {
+      scene.known.git[REPOSITORY] = { commits: [{ sha: "1", message: "m", branches: ["main"], files: SITE }] };
+      const project = await scene.project();
+      for (let count = 0; count < 3; count++) await scene.deployed(project, { environment: "preview" });
+      return async () => (await scene.deploy(project, { environment: "preview" })).id;
+    },
+  },
+  ...SHOP_WORKS.map((work): Work => ({
+    name: `${work.name} of a shop`,
+    open: () => shopScene(),
+    isOver: work.isOver,
+    async prepare(scene) {
+      const project = await shopProject(scene);
+      const about = await work.before(scene, project);
+      return () => work.ask(scene, project, about);
+    },
+  })),
+];
+
+/** Has the process sleep after its call of this number while another one goes on; tells after which, or nothing when it made fewer. */
+async function sleptAt(call: number, work: Work): Promise<string | undefined> {
+  await using scene = await work.open();
+  const ask = await work.prepare(scene);
+  await scene.rest();
+  scene.memory.clock.advance(1_000);
+  const id = await ask();
+  const process = sleeper(scene.world, call);
+  scene.doomed(process.world);
+  const begun = work.meanwhile?.(scene, id);
+  while (!process.isAsleep()) {
+    const deployment = (await scene.memory.deployments.get(id))!;
+    if (work.isOver(deployment) && process.calls.includes("deploymentQueue.release")) return undefined;
+    await Bun.sleep(1);
+  }
+  // What it had called before is carried out while it sleeps.
+  await Bun.sleep(2);
+  const slept = `${call}: ${process.calls.at(-1)}`;
+  const taken = (await scene.memory.deployments.get(id))!.attempts;
+  work.asleep?.(scene);
+  scene.memory.clock.advance(LEASE_MS + 1);
+  scene.work();
+  const ended = await scene.until(id, work.isOver);
+  process.wake();
+  await begun;
+  if (ended.attempts === taken) return slept;
+  await scene.rest();
+  const before = await stored(scene, ended);
+  const released = () => process.calls.slice(call).includes("deploymentQueue.release");
+  // It has not begun where it had taken nothing yet.
+  if (taken > 0) expect([slept, await eventually(async () => released(), Boolean)]).toEqual([slept, true]);
+  await Bun.sleep(2);
+  expect([slept, process.effects]).toEqual([slept, []]);
+  expect([slept, await stored(scene, ended)]).toEqual([slept, before]);
+  return slept;
+}
+
+/** All that is stored of the project of a deployment. */
+async function stored({ memory }: EngineScene, { id, organizationId, projectId }: Deployment) {
+  return {
+    project: await memory.projects.find(organizationId, projectId),
+    deployments: await memory.deployments.ofProject(projectId),
+    composition: await memory.compositions.read(id),
+    events: await memory.deploymentEvents.read(id, { since: 0, limit: 10_000 }),
+  };
+}
+
+describe("a process that sleeps past its lease", () => {
+  test.each(WORKS)("after any call, in the middle of $name, changes nothing any more", async (work) => {
+    const slept: string[] = [];
+    for (let call = 1; call < MANY; call += AT_ONCE) {
+      const calls = Array.from({ length: AT_ONCE }, (_, index) => call + index);
+      const ats = await Promise.all(calls.map((number) => sleptAt(number, work)));
+      slept.push(...ats.filter((at) => at !== undefined));
+      if (ats.includes(undefined)) break;
+    }
+    expect(slept.length).toBeGreaterThan(10);
+    expect(slept.length).toBeLessThan(MANY - 2);
+  });
+});
