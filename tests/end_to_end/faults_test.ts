@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
+import { randomInput } from "../support/random_input.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
@@ -45,7 +46,7 @@ test("an exception that nobody catches is logged, running requests finish, and t
   await using slipway = await start(database.url);
   const token = slipway.owner;
   const { sessionId } = (await slipway.call("POST", "/api/projects/folder/session", { token, body: {} })).body;
-  const archive = tarGz([file("large.bin", crypto.getRandomValues(new Uint8Array(300_000)))]);
+  const archive = tarGz([file("large.bin", randomInput("a large upload").bytes(300_000))]);
   using upload = await OpenRequest.open(slipway.address, { path: `/api/projects/folder/upload/${sessionId}`, token });
   await upload.write(archive.subarray(0, 100_000));
   slipway.program.signal("SIGUSR1");
