@@ -23,6 +23,7 @@ import { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
 import { OwnContainers } from "./own_containers.ts";
+import { setRestartPolicy } from "./restart_policy.ts";
 import { ScopeNames } from "./scope_names.ts";
 import { ScopeNetworks } from "./scope_networks.ts";
 import { engineRefused } from "./start_failure.ts";
@@ -46,7 +47,6 @@ type Grace = Pick<RemovalOptions, "graceMs">;
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 const AT_ONCE = 32;
 const LONGEST_GRACE_S = 300;
-const UPDATE_TRIES = 10;
 const RENAME_MS = 10_000;
 const AGAIN_MS = 50;
 const LEFT_AFTER_MS = 600_000;
@@ -144,7 +144,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       const record = await this.#own.find(instanceId);
       if (!record) throw notFound("instance");
       const { restarts } = await this.#described(record);
-      if (!isOneShot(record)) await this.#setPolicy(record, KEPT_RUNNING);
+      if (!isOneShot(record)) await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
       // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
       const rests = record.State.Status === "exited";
       if (rests) await this.#rename(record, restarts + 1);
@@ -198,7 +198,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   /** The record of a container after what is due was done about it. */
   async #settled(record: ContainerRecord): Promise<ContainerRecord | undefined> {
     const now = Date.now();
-    if (isBackAgain(record, now)) await this.#setPolicy(record, KEPT_RUNNING).catch(unlessRefused);
+    if (isBackAgain(record, now)) await setRestartPolicy(this.#engine, record, KEPT_RUNNING).catch(unlessRefused);
     if (!isCrashLoop(record, now)) return record;
     return this.#alone(record.Config.Labels[LABEL.instance]!, async () => {
       const still = await this.#own.inspect(record.Id);
@@ -211,7 +211,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   /** The restart policy is where it is noted. One that just began its next try is let go on: when it ends too, it stays so. */
   async #giveUp(record: ContainerRecord): Promise<void> {
     try {
-      await this.#setPolicy(record, LEFT_ALONE);
+      await setRestartPolicy(this.#engine, record, LEFT_ALONE);
       const noted = await this.#own.inspect(record.Id);
       if (noted?.State.Status === "restarting") await this.#stop(noted, 0);
     } catch (error) {
@@ -242,21 +242,6 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   #inGrace({ Config }: ContainerRecord, graceMs: number) {
     const seconds = Math.max(Math.ceil(graceMs / 1_000), Math.min(Config.StopTimeout ?? 0, LONGEST_GRACE_S));
     return { query: { t: seconds }, timeoutMs: seconds * 1_000 + this.#engine.answerMs };
-  }
-
-  /** Has the engine start it again when it ends, or not. */
-  async #setPolicy({ Id, HostConfig }: ContainerRecord, Name: string): Promise<void> {
-    if (HostConfig.RestartPolicy.Name === Name) return;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#engine.json("POST", `/containers/${Id}/update`, { json: { RestartPolicy: { Name } } });
-        return;
-      } catch (error) {
-        // For a moment after a program has ended, the engine itself takes it for running.
-        if (!isRefusal(error, 500) || attempt === UPDATE_TRIES) throw error;
-        await Bun.sleep(AGAIN_MS);
-      }
-    }
   }
 
   /** Notes in its name how often it was started again; another server may do the same. */
