@@ -9,28 +9,26 @@ import { testPrograms } from "./support/test_programs.ts";
 const MINUTES = 60_000;
 const LIMIT = 30 * MINUTES;
 
-/** Lanes with what they need, and the groups that each may run, in this order; what several may run is run by the one that comes to it first. */
-type Plan = readonly { readonly lane: Lane; readonly groups: readonly TestGroup[] }[];
+/** A lane with the groups that it may run, in this order; what several may run is run by the one that comes to it first. */
+interface LanePlan {
+  readonly lane: Lane;
+  readonly groups: readonly TestGroup[];
+}
 
 /** Runs every group, in as many lanes as there are kinds of them, with the servers they need, which are gone afterwards. */
 async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promise<GroupResult> {
   await using opened = new AsyncDisposableStack();
   const of = (...kinds: readonly string[]) => groups.filter(({ kind }) => kinds.includes(kind));
   if (of("machine", "containers", "docker").length > 0) await testPrograms();
-  // What takes long to get ready is got ready meanwhile.
-  const engines = prepared(of("containers"), of("docker"), opened);
-  engines.catch(() => {});
-  const plain = plainLane();
-  const results = await runLanes(
-    [
-      { lane: plain, groups: of("fast") },
-      { lane: plain, groups: of("fast") },
-    ],
-    signal,
+  const lanes = new Lanes(signal);
+  const others = [...of("machine"), ...of("fast")];
+  // What needs an engine is got ready meanwhile.
+  const withEngines = prepared(of("containers"), of("docker"), opened).then((plans) =>
+    Promise.all(plans.map(({ lane, groups: own }) => lanes.run({ lane, groups: [...own, ...others] }))),
   );
-  const machine = { lane: plain, groups: of("machine") };
-  const withEngines = (await engines).map(({ lane, groups: own }) => ({ lane, groups: [...own, ...machine.groups] }));
-  results.push(...(await runLanes([...withEngines, machine], signal)));
+  const plain = lanes.run({ lane: plainLane(), groups: [...of("fast"), ...of("machine")] });
+  await Promise.all([plain, withEngines]);
+  const { results } = lanes;
   const sum = (pick: (each: TestCount) => number) => results.reduce((total, each) => total + pick(each), 0);
   return {
     passed: sum((each) => each.passed),
@@ -45,18 +43,18 @@ async function prepared(
   containers: readonly TestGroup[],
   docker: readonly TestGroup[],
   opened: AsyncDisposableStack,
-): Promise<Plan> {
+): Promise<readonly LanePlan[]> {
   const wanted = [containers, docker].filter((each) => each.length > 0);
   if (wanted.length === 0) return [];
   await removeLeftNetworks();
   const lanes = (await engineLanes(wanted.length)).map((lane) => opened.use(lane));
-  const plan = lanes.map((lane, index) => ({
+  const plans = lanes.map((lane, index) => ({
     lane,
     // Where there is only one engine, its tests run one after the other.
     groups: index === lanes.length - 1 ? wanted.slice(index).flat() : wanted[index]!,
   }));
-  await Promise.all(plan.map(({ lane, groups }) => prepare(lane, groups)));
-  return plan;
+  await Promise.all(plans.map(({ lane, groups }) => prepare(lane, groups)));
+  return plans;
 }
 
 function prepare(lane: EngineLane, groups: readonly TestGroup[]): Promise<void> {
@@ -68,25 +66,31 @@ function prepare(lane: EngineLane, groups: readonly TestGroup[]): Promise<void> 
 }
 
 /** Runs lanes side by side, as tests wait more than they work. One is watched as it runs; what is said in the others is shown group by group. */
-async function runLanes(plan: Plan, signal: AbortSignal): Promise<GroupResult[]> {
-  const results: GroupResult[] = [];
-  const begun = new Set<TestGroup>();
-  const work = plan.map(async ({ lane, groups }, index) => {
+class Lanes {
+  readonly results: GroupResult[] = [];
+  readonly #signal: AbortSignal;
+  readonly #begun = new Set<TestGroup>();
+  #isWatched = false;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  async run({ lane, groups }: LanePlan): Promise<void> {
+    const output = this.#isWatched ? "later" : "inherit";
+    this.#isWatched = true;
     for (const group of groups) {
-      if (begun.has(group)) continue;
-      begun.add(group);
+      if (this.#begun.has(group)) continue;
+      this.#begun.add(group);
       const start = performance.now();
-      const output = index === 0 ? "inherit" : "later";
-      const result = await runGroup(group, { folder: process.cwd(), timeout: LIMIT, signal, output, lane });
-      results.push(result);
+      const options = { folder: process.cwd(), timeout: LIMIT, signal: this.#signal, output, lane } as const;
+      const result = await runGroup(group, options);
+      this.results.push(result);
       const seconds = ((performance.now() - start) / 1_000).toFixed(0);
       say(`Group "${group.name}" took ${seconds} s: ${result.passed} tests passed and ${result.failed} failed`);
-      signal.throwIfAborted();
+      this.#signal.throwIfAborted();
     }
-  });
-  await Promise.all(work);
-  signal.throwIfAborted();
-  return results;
+  }
 }
 
 /** Says once more what failed: whoever looks at a long run looks at its end. */
