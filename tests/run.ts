@@ -20,14 +20,18 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   await using opened = new AsyncDisposableStack();
   const of = (...kinds: readonly string[]) => groups.filter(({ kind }) => kinds.includes(kind));
   if (of("machine", "containers", "docker").length > 0) await testPrograms();
-  const lanes = new Lanes(signal);
+  const failed = new AbortController();
+  const lanes = new Lanes(AbortSignal.any([signal, failed.signal]));
   const others = [...of("machine"), ...of("fast")];
   // What needs an engine is got ready meanwhile.
   const withEngines = prepared(of("containers"), of("docker"), opened).then((plans) =>
     Promise.all(plans.map(({ lane, groups: own }) => lanes.run({ lane, groups: [...own, ...others] }))),
   );
   const plain = lanes.run({ lane: plainLane(), groups: [...of("fast"), ...of("machine")] });
-  await Promise.all([plain, withEngines]);
+  await Promise.all([plain, withEngines]).catch((error: unknown) => {
+    failed.abort(error);
+    throw error;
+  });
   const { results } = lanes;
   const sum = (pick: (each: TestCount) => number) => results.reduce((total, each) => total + pick(each), 0);
   return {
