@@ -43,6 +43,14 @@ test.each([
   expect(await modeOf(folder)).toBe("700");
 });
 
+test("ownDataFolder() knows everything that a server makes there", async () => {
+  const wiring = await Bun.file(join(import.meta.dir, "../../open_world.ts")).text();
+  const made = Array.from(wiring.matchAll(/\binData\("([^"]+)"\)/g), ([, name]) => `${name}/`);
+  expect(made).toContain("releases/");
+  await existing(...made);
+  await ownDataFolder(folder);
+});
+
 test.each([[["notes.txt"]], [["uploads/", "notes.txt"]], [["postgres/", "mail/"]], [[".bashrc"]], [["postgresql/"]]])(
   "ownDataFolder() refuses and leaves alone a folder with %j",
   async (names) => {
