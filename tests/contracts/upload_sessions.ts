@@ -31,6 +31,11 @@ export function sessionOf(
   };
 }
 
+/** A session without its times: those that are stored age with the clock of the store. */
+function timeless(session: UploadSession) {
+  return { ...session, createdAt: null, expiresAt: null };
+}
+
 /** What every `UploadSessions` adapter promises. */
 export function uploadSessionsContract(
   name: string,
@@ -52,11 +57,6 @@ export function uploadSessionsContract(
       const found = await world().uploadSessions.find(organizationId, id);
       if (!found) return undefined;
       const { expired: _, ...session } = found;
-      return session;
-    }
-
-    /** A session, times left out: those that are stored age with the clock of the store. */
-    function timeless({ createdAt: _, expiresAt: __, ...session }: UploadSession) {
       return session;
     }
 
