@@ -34,8 +34,9 @@ export interface DeploymentQueue {
   overdue(heldMs: number): Promise<readonly string[]>;
   /** Gives a deployment back; nothing for a void claim. */
   release(claim: WorkClaim): Promise<void>;
-  /** Calls the handler whenever there may be something to take or to cancel, in any process; returns how to stop. */
+  /**
+   * Calls the handler whenever there may be something to take or to cancel, in any process: once for each deployment that is stored, changed to that effect,
+   * given back or removed. Returns how to stop.
+   */
   onWork(handler: () => void): () => void;
-  /** Says so, to all processes. */
-  announce(): Promise<void>;
 }

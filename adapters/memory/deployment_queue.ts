@@ -44,17 +44,13 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
     const row = this.#tables.claimed(claim);
     if (!row) return;
     row.lease = null;
-    await this.announce();
+    this.#tables.tellWorkers();
   }
 
   onWork(handler: () => void): () => void {
     const own = () => handler();
     this.#tables.workHandlers.add(own);
     return () => this.#tables.workHandlers.delete(own);
-  }
-
-  async announce(): Promise<void> {
-    this.#tables.tellWorkers();
   }
 
   #after(ms: number): Date {
