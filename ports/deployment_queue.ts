@@ -39,8 +39,9 @@ export interface DeploymentQueue {
    * the next one took it up and gave it back.
    */
   isTaken(projectId: string): Promise<boolean>;
-  /** Calls the handler whenever there may be something to take or to cancel, in any process; returns how to stop. */
+  /**
+   * Calls the handler whenever there may be something to take or to cancel, in any process: once for each deployment that is stored, changed to that effect,
+   * given back or removed. Returns how to stop.
+   */
   onWork(handler: () => void): () => void;
-  /** Says so, to all processes. */
-  announce(): Promise<void>;
 }

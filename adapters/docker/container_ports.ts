@@ -1,9 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
-import { HOST } from "./container_request.ts";
+import { freePort, PORT_RANGES } from "../shared/free_port.ts";
 import type { PublishedPort } from "./labels.ts";
-
-const FIRST = 23_000;
-const COUNT = 4_000;
 
 /**
  * Loopback ports that nobody listens on, one for each port inside, none of those that were tried; they are noted there. They are chosen here, as one that
@@ -18,23 +15,11 @@ export function freeHostPorts(inside: readonly number[], tried: Set<number>): re
 }
 
 function freeHostPort(tried: ReadonlySet<number>): number {
-  const start = Math.floor(Math.random() * COUNT);
-  for (let offset = 0; offset < COUNT; offset++) {
-    const port = FIRST + ((start + offset) % COUNT);
-    if (!tried.has(port) && isFree(port)) return port;
-  }
+  const port = freePort(PORT_RANGES.container, { taken: tried });
+  if (port !== undefined) return port;
   throw new Failure(
     "unavailable",
     "no_free_port",
     "Cannot start this: found no free port on 127.0.0.1; remove releases that run",
   );
-}
-
-function isFree(port: number): boolean {
-  try {
-    Bun.listen({ hostname: HOST, port, exclusive: true, socket: { data() {} } }).stop(true);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -11,12 +11,12 @@ import {
   writeConnectionRecord,
 } from "./connection_record.ts";
 import { lockFolder } from "./folder_lock.ts";
-import { freePort } from "./free_port.ts";
+import { freePort, PORT_RANGES } from "../shared/free_port.ts";
 import { keepRunning } from "./keep_running.ts";
 import { stopLeftovers } from "./leftover_processes.ts";
 import { postgresBinaries } from "./postgres_binaries.ts";
 import { PORT_TAKEN, type Postmaster, startPostmaster } from "./postmaster.ts";
-import { folderUnusable } from "./unavailable.ts";
+import { folderUnusable, unavailable } from "./unavailable.ts";
 
 /** A PostgreSQL of this process's own; disposing it stops it. */
 export interface EmbeddedPostgres extends AsyncDisposable {
@@ -91,13 +91,19 @@ function newPassword(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
+function databasePort(): number {
+  const port = freePort(PORT_RANGES.database);
+  if (port !== undefined) return port;
+  throw unavailable("no_free_port", "Cannot start the embedded PostgreSQL: found no free port on 127.0.0.1");
+}
+
 /** Starts on a free port, on another one when somebody takes it in between. */
 async function startAnywhere(
   cluster: Cluster,
   { password, settings }: { password: string; settings: Readonly<Record<string, string>> },
 ): Promise<{ postmaster: Postmaster; record: ConnectionRecord }> {
   for (let attempt = 1; ; attempt++) {
-    const record = { port: await freePort(), password };
+    const record = { port: databasePort(), password };
     await writeConnectionRecord(cluster.folder, record);
     try {
       return { postmaster: await startPostmaster(cluster, { port: record.port, settings }), record };

@@ -1,17 +1,14 @@
-import { dlopen } from "bun:ffi";
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { conflict } from "../../domain/failure.ts";
-
-const LOCK_EX = 2;
-const LOCK_NB = 4;
+import { tryLock } from "../shared/file_lock.ts";
 
 /** Holds the data folder for this process until disposed or dead; fails naming the process that holds it already. */
 export function lockFolder(folder: string): Disposable {
   const file = join(folder, "postgres.lock");
   const fd = openSync(file, "a+", 0o600);
   // The kernel drops the lock with the process, so no kill can leave a stale one, and pids may repeat.
-  if (!flock(fd)) {
+  if (!tryLock(fd, "exclusive")) {
     closeSync(fd);
     throw conflict(
       "data_folder_in_use",
@@ -21,16 +18,6 @@ export function lockFolder(folder: string): Disposable {
   ftruncateSync(fd);
   writeSync(fd, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), 0);
   return { [Symbol.dispose]: () => closeSync(fd) };
-}
-
-function flock(fd: number): boolean {
-  const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
-  const libc = dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } });
-  try {
-    return libc.symbols.flock(fd, LOCK_EX | LOCK_NB) === 0;
-  } finally {
-    libc.close();
-  }
 }
 
 function holder(file: string): string {

@@ -44,7 +44,7 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
     const row = this.#tables.claimed(claim);
     if (!row) return;
     row.lease = null;
-    await this.announce();
+    this.#tables.tellWorkers();
   }
 
   async isTaken(projectId: string): Promise<boolean> {
@@ -57,10 +57,6 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
     const own = () => handler();
     this.#tables.workHandlers.add(own);
     return () => this.#tables.workHandlers.delete(own);
-  }
-
-  async announce(): Promise<void> {
-    this.#tables.tellWorkers();
   }
 
   #after(ms: number): Date {

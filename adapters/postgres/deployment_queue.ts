@@ -72,8 +72,4 @@ export class PostgresDeploymentQueue implements DeploymentQueue {
     const stops = [this.#signals.subscribe(WORK_CHANNEL, () => handler()), this.#signals.onReset(() => handler())];
     return () => stops.forEach((stop) => stop());
   }
-
-  async announce(): Promise<void> {
-    await this.#signals.publish(WORK_CHANNEL, "");
-  }
 }

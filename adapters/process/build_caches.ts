@@ -1,7 +1,7 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { holdFile } from "./file_lock.ts";
+import { holdFile } from "../shared/file_lock.ts";
 
 const KEY = /^[A-Za-z0-9_-]{1,100}$/;
 

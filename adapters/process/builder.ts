@@ -7,7 +7,7 @@ import type { FindSystemUser } from "../../ports/system_user.ts";
 import { BuildCaches } from "./build_caches.ts";
 import { type Confinement, sandboxChooser, SYSTEM_PATH } from "./choose_sandbox.ts";
 import { killTree, type Tree } from "./end_tree.ts";
-import { holdFile, waitForFile } from "./file_lock.ts";
+import { holdFile, waitForFile } from "../shared/file_lock.ts";
 import { giveTo, makeRoom, type Room } from "./room.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { loggedError } from "../../domain/logged_error.ts";
-import { conflict, invalid, notFound } from "../../domain/failure.ts";
+import { conflict, type Failure, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Log } from "../../ports/log.ts";
 import type {
@@ -18,8 +18,8 @@ import type {
 import type { FindSystemUser } from "../../ports/system_user.ts";
 import type { Vault } from "../../ports/vault.ts";
 import { sandboxChooser } from "./choose_sandbox.ts";
-import { waitForFile } from "./file_lock.ts";
-import { freePort } from "./free_port.ts";
+import { waitForFile } from "../shared/file_lock.ts";
+import { freePort, PORT_RANGES } from "../shared/free_port.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
 import { listeningPorts } from "./listening_ports.ts";
 import { once } from "./once.ts";
@@ -27,6 +27,7 @@ import { OutputStore } from "./output_store.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { describe, environmentPlace, type Keeper, startInstance, stopInstance } from "./supervised_instance.ts";
 import { instanceFolders, isInstanceId, STARTING, Supervisor } from "./supervisor.ts";
+import { unavailable } from "./unavailable.ts";
 import { UsageMeter } from "./usage_meter.ts";
 
 /** Where and how programs run. */
@@ -197,6 +198,8 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
     }
     const sealed = await this.#keeper.vault.seal(new Secret(JSON.stringify(values)), environmentPlace(instanceId));
     const others = instanceFolders(this.#folder).map((other) => other.record()?.port);
+    const port = freePort(PORT_RANGES.process, { taken: new Set(others.filter((each) => each !== undefined)) });
+    if (port === undefined) throw noFreePort();
     const record: InstanceRecord = {
       instanceId,
       deploymentId,
@@ -208,11 +211,15 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
       environment: sealed,
       memoryBytes: request.memoryBytes ?? null,
       oneShot: request.oneShot ?? false,
-      port: freePort(new Set(others.filter((port) => port !== undefined))),
+      port,
     };
     // Due a little later for the supervisor, which steps in only if this process is killed before it starts it.
     await folder.create(record, { ...NEW, startedAt: Date.now(), startAt: Date.now() + 5_000 });
   }
+}
+
+function noFreePort(): Failure {
+  return unavailable("no_free_port", "Cannot start this: found no free port on 127.0.0.1; remove releases that run");
 }
 
 function described(folder: InstanceFolder, ports = listeningPorts): Instance | undefined {

@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/log.ts";
-import { holdFile } from "./file_lock.ts";
+import { holdFile } from "../shared/file_lock.ts";
 import { InstanceFolder } from "./instance_folder.ts";
 import { once } from "./once.ts";
 import { isTakenUp, OutputPump } from "./output_pump.ts";

@@ -1,9 +1,14 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning } from "../../domain/deployment/transitions.ts";
+import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import { askToCancel, type CancelDeploymentPorts } from "./cancel_deployment.ts";
 import { dropUpload } from "./drop_upload.ts";
 
 const LOOK_MS = 100;
+
+export interface CancelAllPorts extends CancelDeploymentPorts {
+  readonly deploymentQueue: Pick<DeploymentQueue, "isTaken">;
+}
 
 /** Within this time a worker takes up what is to be taken; what nobody took by then nobody carries out. */
 const TAKE_UP_MS = 2_000;
@@ -12,7 +17,7 @@ const TAKE_UP_MS = 2_000;
  * Cancels all that has not finished of a project, and resolves once nobody carries out anything of it, decisions
  * included.
  */
-export function cancelAll(ports: CancelDeploymentPorts) {
+export function cancelAll(ports: CancelAllPorts) {
   const { clock, deploymentQueue, deployments } = ports;
   return async function (projectId: string): Promise<void> {
     let idleSince = performance.now();
@@ -32,7 +37,6 @@ export function cancelAll(ports: CancelDeploymentPorts) {
       isRunning(deployment) ? askToCancel(deployment, clock.now()) : undefined,
     );
     if (asked?.status === "cancelled") await dropUpload(ports, asked);
-    await deploymentQueue.announce();
   }
 }
 

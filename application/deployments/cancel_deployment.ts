@@ -3,37 +3,31 @@ import { happen, isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { keepUpload, type KeepUploadPorts } from "./keep_upload.ts";
 
 const SETTLE_MS = 20_000;
-const LOOK_MS = 50;
 
-export interface CancelDeploymentPorts extends KeepUploadPorts {
+export interface CancelDeploymentPorts extends AwaitDeploymentPorts, KeepUploadPorts {
   readonly clock: Clock;
-  readonly deploymentQueue: DeploymentQueue;
-  readonly deployments: Deployments;
 }
 
 /** Cancels a deployment that has not finished, and waits until nothing of it runs any more. */
 export function cancelDeployment(ports: CancelDeploymentPorts) {
-  const { clock, deploymentQueue, deployments } = ports;
+  const { clock, deployments } = ports;
   const find = findDeployment(ports);
-  return async function (by: Principal, id: string): Promise<Deployment> {
+  return async function (by: Principal, id: string, signal?: AbortSignal): Promise<Deployment> {
     const found = await find(by, id, "deployment:write");
     demand(by, "deployment:admin", { id, projectId: found.projectId });
-    let asked = await deployments.change(id, (deployment) => askToCancel(deployment, clock.now()));
+    const asked = await deployments.change(id, (deployment) => askToCancel(deployment, clock.now()));
     if (!asked) throw notFound("deployment");
     if (asked.status === "cancelled") await keepUpload(ports, asked);
-    await deploymentQueue.announce();
-    for (let waited = 0; isRunning(asked) && waited < SETTLE_MS; waited += LOOK_MS) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      asked = (await deployments.get(id)) ?? asked;
-    }
-    if (!isRunning(asked) && asked.status !== "cancelled") throw notCancellable(asked);
-    return asked;
+    if (!isRunning(asked)) return asked;
+    const waiting = { until: (deployment: Deployment) => !isRunning(deployment), limitMs: SETTLE_MS, signal };
+    const settled = (await awaitDeployment(ports, id, waiting)) ?? asked;
+    if (!isRunning(settled) && settled.status !== "cancelled") throw notCancellable(settled);
+    return settled;
   };
 }
 

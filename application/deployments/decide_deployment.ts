@@ -1,33 +1,31 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 /** Within what a connection may stay silent. */
 const SETTLE_MS = 50_000;
-const LOOK_MS = 50;
 
-export interface DecideDeploymentPorts {
-  readonly deploymentQueue: DeploymentQueue;
-  readonly deployments: Deployments;
+export interface DecideOptions {
+  readonly settleMs?: number;
 }
 
 /** Resolves a partial failure by accepting the services that came up; resolves once that is stored and in effect. */
-export function keepDeployment(ports: DecideDeploymentPorts) {
-  const decide = decideDeployment(ports);
-  return (by: Principal, id: string): Promise<Deployment> => decide(by, id, "keep");
+export function keepDeployment(ports: AwaitDeploymentPorts, options: DecideOptions = {}) {
+  const decide = decideDeployment(ports, "keep", options);
+  return (by: Principal, id: string, signal?: AbortSignal): Promise<Deployment> => decide(by, id, signal);
 }
 
 /** Resolves a partial failure by taking changed services back; resolves once they are, with the release that serves again. */
-export function rejectDeployment(ports: DecideDeploymentPorts) {
-  const decide = decideDeployment(ports);
+export function rejectDeployment(ports: AwaitDeploymentPorts, options: DecideOptions = {}) {
+  const decide = decideDeployment(ports, "reject", options);
   return async function (
     by: Principal,
     id: string,
+    signal?: AbortSignal,
   ): Promise<{ readonly deployment: Deployment; readonly restoredDeploymentId: string | null }> {
-    const deployment = await decide(by, id, "reject");
+    const deployment = await decide(by, id, signal);
     const { replaces } = deployment;
     // It may have been deleted while this one was brought live.
     const restored = replaces === null ? undefined : await ports.deployments.get(replaces);
@@ -35,21 +33,22 @@ export function rejectDeployment(ports: DecideDeploymentPorts) {
   };
 }
 
-function decideDeployment({ deploymentQueue, deployments }: DecideDeploymentPorts) {
-  const find = findDeployment({ deployments });
-  return async function (by: Principal, id: string, what: "keep" | "reject"): Promise<Deployment> {
+function decideDeployment(
+  ports: AwaitDeploymentPorts,
+  what: "keep" | "reject",
+  { settleMs = SETTLE_MS }: DecideOptions,
+) {
+  const find = findDeployment(ports);
+  return async function (by: Principal, id: string, signal: AbortSignal | undefined): Promise<Deployment> {
     await find(by, id, "deployment:write");
-    let decided = await deployments.change(id, (deployment) => ask(deployment, what));
+    if (!(await ports.deployments.change(id, (deployment) => ask(deployment, what)))) throw notFound("deployment");
+    // A worker carries it out, and another one goes on where that is killed, whether anybody waits for it or not.
+    const decided = await awaitDeployment(ports, id, {
+      until: ({ asked }) => asked === null,
+      limitMs: settleMs,
+      signal,
+    });
     if (!decided) throw notFound("deployment");
-    await deploymentQueue.announce();
-    // A worker carries it out, and another one goes on where that is killed.
-    const until = performance.now() + SETTLE_MS;
-    while (decided.asked !== null && performance.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      const now = await deployments.get(id);
-      if (!now) throw notFound("deployment");
-      decided = now;
-    }
     if (decided.asked !== null) throw takesLong(what);
     if (decided.status === "partial_failure")
       throw invalid(

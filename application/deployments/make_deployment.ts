@@ -11,12 +11,10 @@ import type { Secret } from "../../domain/secret.ts";
 import type { Composition } from "../../domain/composition/composition.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 
 export interface MakeDeploymentPorts {
   readonly clock: Clock;
-  readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
 }
 
@@ -52,7 +50,7 @@ export interface DeploymentWish {
 }
 
 /** Queues a deployment; the variables and settings of its project are taken anew when its build starts, unless it goes back to what was recorded. */
-export function makeDeployment({ clock, deploymentQueue, deployments }: MakeDeploymentPorts) {
+export function makeDeployment({ clock, deployments }: MakeDeploymentPorts) {
   return async function (project: Project, wish: DeploymentWish): Promise<Deployment> {
     const at = clock.now();
     const { values, secretKeys } = wish.recorded ?? { values: new Map<string, Secret>(), secretKeys: [] };
@@ -64,7 +62,6 @@ export function makeDeployment({ clock, deploymentQueue, deployments }: MakeDepl
         ...compositionOf(wish),
       },
     );
-    await deploymentQueue.announce();
     return made;
   };
 }

@@ -2,13 +2,11 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { invalid, invalidField, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 export interface RespondToPromptPorts {
   readonly clock: Clock;
-  readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
 }
 
@@ -37,7 +35,6 @@ export function respondToPrompt(ports: RespondToPromptPorts) {
       return { deployment: { ...deployment, held: false, prompt: { ...prompt, answer: given.action } }, events: [] };
     });
     if (!answered) throw notFound("deployment");
-    await ports.deploymentQueue.announce();
     return answered;
   };
 }

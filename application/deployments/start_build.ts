@@ -2,12 +2,11 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 /** Lets a held deployment start as soon as its project is free; one that runs already stays as it is. */
-export function startBuild(ports: { readonly deploymentQueue: DeploymentQueue; readonly deployments: Deployments }) {
+export function startBuild(ports: { readonly deployments: Deployments }) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string): Promise<Deployment> {
     await find(by, id, "deployment:write");
@@ -18,7 +17,6 @@ export function startBuild(ports: { readonly deploymentQueue: DeploymentQueue; r
       return waits ? { deployment: { ...deployment, held: false }, events: [] } : undefined;
     });
     if (!started) throw notFound("deployment");
-    await ports.deploymentQueue.announce();
     return started;
   };
 }

@@ -4,14 +4,13 @@ import type { Principal } from "../../domain/permission.ts";
 import type { Project } from "../../domain/project.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { Runtime } from "../../ports/runtime.ts";
-import { cancelAll } from "../deployments/cancel_all.ts";
-import type { CancelDeploymentPorts } from "../deployments/cancel_deployment.ts";
+import { cancelAll, type CancelAllPorts } from "../deployments/cancel_all.ts";
 import { stopInstances } from "../deployments/stop_instances.ts";
 import { stopServing, type StopServingPorts } from "../deployments/stop_serving.ts";
 import { answerInTime, type AnswerInTimePorts } from "../requests/answer_in_time.ts";
 import { findProject } from "./find_project.ts";
 
-export interface RemoveProjectPorts extends CancelDeploymentPorts, StopServingPorts, AnswerInTimePorts {
+export interface RemoveProjectPorts extends CancelAllPorts, StopServingPorts, AnswerInTimePorts {
   readonly projects: Projects;
   readonly runtime: Runtime;
 }

@@ -129,13 +129,18 @@ function build(access: Access, useCases: SteeringUseCases) {
     );
 }
 
+/** Aborts when the caller has left; whoever named a key may come back for the answer, which is waited for then. */
+function waitOf({ headers, signal }: Request): AbortSignal | undefined {
+  return headers.has("idempotency-key") ? undefined : signal;
+}
+
 function deciding(access: Access, useCases: SteeringUseCases) {
   return new Elysia({ name: "http/deployments/deciding" })
     .use(access)
     .post(
       "/:id/keep",
-      async ({ principal, params }) => {
-        const deployment = await useCases.keepDeployment(principal, params.id);
+      async ({ principal, params, request }) => {
+        const deployment = await useCases.keepDeployment(principal, params.id, waitOf(request));
         return { success: true, deployment: deploymentView(await useCases.showDeployment(deployment)) };
       },
       {
@@ -152,8 +157,12 @@ function deciding(access: Access, useCases: SteeringUseCases) {
     )
     .post(
       "/:id/reject",
-      async ({ principal, params }) => {
-        const { deployment, restoredDeploymentId } = await useCases.rejectDeployment(principal, params.id);
+      async ({ principal, params, request }) => {
+        const { deployment, restoredDeploymentId } = await useCases.rejectDeployment(
+          principal,
+          params.id,
+          waitOf(request),
+        );
         const shown = deploymentView(await useCases.showDeployment(deployment));
         return { success: true, deployment: shown, restoredDeploymentId };
       },
@@ -202,8 +211,8 @@ function running(access: Access, useCases: SteeringUseCases) {
     .use(access)
     .post(
       "/:id/cancel",
-      async ({ principal, params }) => {
-        const { status } = await useCases.cancelDeployment(principal, params.id);
+      async ({ principal, params, request }) => {
+        const { status } = await useCases.cancelDeployment(principal, params.id, waitOf(request));
         return {
           success: true,
           message:

@@ -379,7 +379,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "onWork() hears announcements, new ones, changes and releases of every process, until stopped",
+      "onWork() hears new ones, changes and releases of every process, until stopped",
       withWorld(async (world) => {
         const heard = { here: 0, there: 0 };
         const stops = [
@@ -393,7 +393,6 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
           expect(await eventually(both, Boolean)).toBe(true);
         }
         let id = "";
-        await isHeard(() => world.deploymentQueue.announce());
         await isHeard(async () => {
           ({ id } = await aDeployment(world, queuedAt(1)));
         });
@@ -406,13 +405,31 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         stops[0]!();
         const before = heard.here;
         const there = heard.there;
-        await world.deploymentQueue.announce();
+        await aDeployment(world, queuedAt(1));
         await eventually(
           async () => heard.there,
           (count) => count > there,
         );
         expect(heard.here).toBe(before);
         stops[1]!();
+      }),
+    );
+
+    test(
+      "onWork() hears of each new one once",
+      withWorld(async (world) => {
+        const { id: organizationId } = await anOrganization(world);
+        let heard = 0;
+        const stop = world.elsewhere.deploymentQueue.onWork(() => heard++);
+        for (let count = 1; count <= 5; count++) {
+          await aDeployment(world, { organizationId, ...queuedAt(count) });
+          await eventually(
+            async () => heard,
+            (sum) => sum >= count,
+          );
+          expect(heard).toBe(count);
+        }
+        stop();
       }),
     );
 

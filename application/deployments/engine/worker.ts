@@ -196,7 +196,6 @@ async function endOverdue(ports: WorkerPorts): Promise<void> {
       };
     });
     if (stored?.status === "cancelled") await keepUpload(ports, stored);
-    await deploymentQueue.announce();
   }
 }
 

@@ -52,7 +52,6 @@ describe("a build that needs approval", () => {
     await using scene = await EngineScene.open();
     const { id, promptId } = await asked(scene);
     scene.memory.clock.advance(DAY + 1);
-    await scene.memory.deploymentQueue.announce();
     const failed = await scene.settled(id);
     expect(failed).toMatchObject({ status: "failed", error: { code: "approval_expired", step: "build" } });
     expect(failed.error!.message).toContain("Deploy again");
@@ -180,7 +179,6 @@ describe("a deployment held by start: false", () => {
     await using scene = await EngineScene.open();
     const { id } = await scene.deploy(await scene.project(), { start: false });
     scene.memory.clock.advance(DAY + 1);
-    await scene.memory.deploymentQueue.announce();
     expect(await scene.settled(id)).toMatchObject({ status: "cancelled", held: false });
     expect((await scene.events(id)).at(-1)).toMatchObject({ type: "end", status: "cancelled" });
   });

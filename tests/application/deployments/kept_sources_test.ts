@@ -141,7 +141,6 @@ describe("a deployment of an upload can be built again from exactly its files", 
     const project = await scene.project({});
     const first = await scene.deploy(project, { uploadSessionId: await scene.upload(APP), start: false });
     scene.memory.clock.advance(DAY + 1);
-    await scene.memory.deploymentQueue.announce();
     expect((await scene.settled(first.id)).status).toBe("cancelled");
     while ((await scene.uploads()).length > 0) await Bun.sleep(1);
     await built(scene, await again(scene, first));
