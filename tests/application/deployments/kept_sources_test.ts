@@ -4,6 +4,7 @@ import { sweepSources } from "../../../application/deployments/clean_sources.ts"
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { Project } from "../../../domain/project.ts";
 import { Secret } from "../../../domain/secret.ts";
+import { eventually } from "../../support/eventually.ts";
 import { failing } from "../../support/failing.ts";
 import { APP, EngineScene } from "../../support/engine_scene.ts";
 
@@ -143,7 +144,10 @@ describe("a deployment of an upload can be built again from exactly its files", 
     scene.memory.clock.advance(DAY + 1);
     await scene.memory.deploymentQueue.announce();
     expect((await scene.settled(first.id)).status).toBe("cancelled");
-    while ((await scene.uploads()).length > 0) await Bun.sleep(1);
+    await eventually(
+      () => scene.uploads(),
+      ({ length }) => length === 0,
+    );
     await built(scene, await again(scene, first));
   });
 
