@@ -8,11 +8,18 @@ const LIMIT_MS = 5_000;
 
 /** Reads YAML with the library `yaml`; long texts apart from the process's own thread, so that nothing waits for a hostile one. */
 export class LibraryYamlReader implements YamlReader {
+  readonly #limitMs: number;
+
+  /** Gives up a long text after `limitMs`. Defaults to 5 s. */
+  constructor({ limitMs = LIMIT_MS }: { readonly limitMs?: number } = {}) {
+    this.#limitMs = limitMs;
+  }
+
   async read(text: string): Promise<YamlReading> {
     if (text.length > MAX_LENGTH) {
       return problem(`Cannot read this: it is longer than ${MAX_LENGTH} characters. Split it up`);
     }
-    return text.length <= AT_ONCE ? readYaml(text) : readApart(text);
+    return text.length <= AT_ONCE ? readYaml(text) : readApart(text, this.#limitMs);
   }
 }
 
@@ -20,10 +27,10 @@ function problem(message: string): YamlReading {
   return { problem: { line: 1, message } };
 }
 
-async function readApart(text: string): Promise<YamlReading> {
+async function readApart(text: string, limitMs: number): Promise<YamlReading> {
   const worker = new Worker(new URL("./yaml_worker.ts", import.meta.url).href);
   const { promise, resolve } = Promise.withResolvers<YamlReading>();
-  const timer = setTimeout(() => resolve(problem("Cannot read this: it takes too long. Write it simpler")), LIMIT_MS);
+  const timer = setTimeout(() => resolve(problem("Cannot read this: it takes too long. Write it simpler")), limitMs);
   worker.addEventListener("message", ({ data }: MessageEvent<YamlReading>) => resolve(data));
   worker.addEventListener("error", () => resolve(problem("Cannot read this: it takes too much. Write it simpler")));
   try {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
-import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { detectProject } from "../../application/uploads/detect_project.ts";
 import type { Detection } from "../../domain/detection/detection.ts";
+import { patientYamlReader } from "../support/patient_yaml_reader.ts";
 
 function found(
   files: Readonly<Record<string, string>>,
@@ -13,7 +13,7 @@ function found(
     containerEngine: { answers: async () => engine },
     manifestParser: new LibraryManifestParser(),
     runtimePreset,
-    yamlReader: new LibraryYamlReader(),
+    yamlReader: patientYamlReader(),
   };
   return detectProject(ports, {
     async *entries() {

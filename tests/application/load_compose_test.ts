@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { loadCompose, type LoadComposeWish } from "../../application/deployments/load_compose.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
+import { patientYamlReader } from "../support/patient_yaml_reader.ts";
 
 function load(files: Readonly<Record<string, string>>, wish: Partial<LoadComposeWish> = {}) {
   const asked: string[] = [];
@@ -13,7 +13,7 @@ function load(files: Readonly<Record<string, string>>, wish: Partial<LoadCompose
       return files[path] === undefined ? undefined : new TextEncoder().encode(files[path]);
     },
   };
-  const run = loadCompose({ yamlReader: new LibraryYamlReader(), releaseFolders });
+  const run = loadCompose({ yamlReader: patientYamlReader(), releaseFolders });
   return { asked, done: run("one", { root: "", file: "compose.yaml", variables: new Map(), ...wish }) };
 }
 

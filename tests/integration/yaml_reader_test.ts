@@ -2,9 +2,10 @@ import { expect, test } from "bun:test";
 import { MemoryYamlReader } from "../../adapters/memory/yaml_reader.ts";
 import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { YAML_TEXTS, yamlReaderContract } from "../contracts/yaml_reader.ts";
+import { patientYamlReader } from "../support/patient_yaml_reader.ts";
 
 yamlReaderContract("memory", () => new MemoryYamlReader(new Map(YAML_TEXTS.map(([, text, says]) => [text, says]))));
-yamlReaderContract("library", () => new LibraryYamlReader());
+yamlReaderContract("library", () => patientYamlReader());
 
 for (const [what, text, line, word] of [
   ["a key that is there twice", "a: 1\nb: 2\na: 3\n", 3, '"a" is there twice'],
@@ -19,7 +20,7 @@ for (const [what, text, line, word] of [
   ["values that are too deep", `${"[".repeat(200)}${"]".repeat(200)}`, 1, "inside each other"],
 ] as const) {
   test(`read() says where ${what} stands`, async () => {
-    const reading = await new LibraryYamlReader().read(text);
+    const reading = await patientYamlReader().read(text);
     expect(reading).toEqual({ problem: { line, message: expect.stringContaining(word) } });
   });
 }
@@ -34,21 +35,31 @@ test("read() shows no value in a problem", async () => {
     "- hush\nhush",
     "%hush",
   ]) {
-    const reading = await new LibraryYamlReader().read(text);
+    const reading = await patientYamlReader().read(text);
     expect(JSON.stringify("problem" in reading ? reading.problem : "")).not.toContain("hush");
   }
 });
 
 test("read() reads a long text as it reads a short one", async () => {
   const text = `a: &a [1, {b: "x"}]\nc: *a\n`;
-  const long = await new LibraryYamlReader().read(`${text}${"# a comment\n".repeat(1_000)}`);
-  expect(long).toEqual(await new LibraryYamlReader().read(text));
+  const long = await patientYamlReader().read(`${text}${"# a comment\n".repeat(1_000)}`);
+  expect(long).toEqual(await patientYamlReader().read(text));
 });
 
 test("read() leaves the thread to others while it reads a long text", async () => {
-  const reading = new LibraryYamlReader().read("[]".repeat(60_000)).then(() => "read");
+  const reading = patientYamlReader()
+    .read("[]".repeat(60_000))
+    .then(() => "read");
   // Were it read here, this would come after it.
   const other = new Promise((resolve) => setTimeout(() => resolve("other"), 0));
   expect(await Promise.race([reading, other])).toBe("other");
   await reading;
+});
+
+test("read() gives up what takes too long", async () => {
+  // Less than it takes to begin.
+  const reading = await new LibraryYamlReader({ limitMs: 0 }).read("# a comment\n".repeat(1_000));
+  expect(reading).toEqual({
+    problem: { line: 1, message: "Cannot read this: it takes too long. Write it simpler" },
+  });
 });

@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { loadCompose } from "../../application/deployments/load_compose.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/composition/service_spec.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
+import { patientYamlReader } from "./patient_yaml_reader.ts";
 
 /** Where the cases of compose files lie. */
 export const COMPOSE_CASES = join(import.meta.dirname, "../domain/compose_cases");
@@ -32,7 +32,7 @@ export async function composeSays(files: ReadonlyMap<string, Uint8Array>, wish: 
     },
   };
   const variables = new Map(Object.entries(wish.variables ?? {}).map(([key, value]) => [key, new Secret(value)]));
-  const load = loadCompose({ yamlReader: new LibraryYamlReader(), releaseFolders });
+  const load = loadCompose({ yamlReader: patientYamlReader(), releaseFolders });
   try {
     const meant = { root: wish.root ?? "", file: wish.file ?? "compose.yaml", variables };
     const { services, warnings } = await load("one", meant);

@@ -1,10 +1,10 @@
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
-import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import type { ServiceDefinition } from "../../domain/service_definition.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Project, ProjectSettings } from "../../domain/project.ts";
 import type { Instance } from "../../ports/runtime.ts";
 import { EngineScene, type SceneOptions } from "./engine_scene.ts";
+import { patientYamlReader } from "./patient_yaml_reader.ts";
 
 /** The services of a shop, each by its version; a version that begins with "bad" does not come up. */
 export type Versions = Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ export async function shopScene(options: SceneOptions = {}): Promise<EngineScene
     engine: { runtime: "docker", ...options.engine },
     replace: (world) => ({
       manifestParser: new LibraryManifestParser(),
-      yamlReader: new LibraryYamlReader(),
+      yamlReader: patientYamlReader(),
       ...options.replace?.(world),
     }),
   });

@@ -4,6 +4,7 @@ import { sweepSources } from "../../../application/deployments/clean_sources.ts"
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import type { Project } from "../../../domain/project.ts";
 import { Secret } from "../../../domain/secret.ts";
+import { eventually } from "../../support/eventually.ts";
 import { failing } from "../../support/failing.ts";
 import { APP, EngineScene } from "../../support/engine_scene.ts";
 
@@ -142,7 +143,10 @@ describe("a deployment of an upload can be built again from exactly its files", 
     const first = await scene.deploy(project, { uploadSessionId: await scene.upload(APP), start: false });
     scene.memory.clock.advance(DAY + 1);
     expect((await scene.settled(first.id)).status).toBe("cancelled");
-    while ((await scene.uploads()).length > 0) await Bun.sleep(1);
+    await eventually(
+      () => scene.uploads(),
+      ({ length }) => length === 0,
+    );
     await built(scene, await again(scene, first));
   });
 

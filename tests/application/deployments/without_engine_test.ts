@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { AllRuntimes } from "../../../adapters/joined/all_runtimes.ts";
 import { LibraryManifestParser } from "../../../adapters/manifests/manifest_parser.ts";
-import { LibraryYamlReader } from "../../../adapters/yaml/library_yaml_reader.ts";
 import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
@@ -9,6 +8,7 @@ import { Failure } from "../../../domain/failure.ts";
 import type { Project, ProjectSettings } from "../../../domain/project.ts";
 import type { World } from "../../../ports/world.ts";
 import { APP, commit, EngineScene, REPOSITORY, SITE } from "../../support/engine_scene.ts";
+import { patientYamlReader } from "../../support/patient_yaml_reader.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 
@@ -39,7 +39,7 @@ async function sceneWithoutEngine() {
         },
       },
       manifestParser: new LibraryManifestParser(),
-      yamlReader: new LibraryYamlReader(),
+      yamlReader: patientYamlReader(),
       imageBuilder: absent(world.imageBuilder, "imageBuilder", asked),
       imageRegistry: absent(world.imageRegistry, "imageRegistry", asked),
       releaseImages: absent(world.releaseImages, "releaseImages", asked),
