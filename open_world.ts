@@ -100,7 +100,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
 
 /** What builds and runs images; whether an engine answers shows when one is needed. */
 function openContainers(
-  { dockerHost, mode }: Config,
+  { dataFolder, dockerHost, mode }: Config,
   installation: string,
   { log, nameRecords }: { readonly log: Log; readonly nameRecords: NameRecords },
 ) {
@@ -111,7 +111,7 @@ function openContainers(
     imageBuilder: new DockerImageBuilder({ engine, installation }),
     imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages, ...way }),
     releaseImages,
-    runtime: new DockerRuntime({ engine, installation, log, watchOnStart: true }),
+    runtime: new DockerRuntime({ engine, installation, folder: join(dataFolder, "starting"), log, watchOnStart: true }),
     volumes: new DockerVolumes({ engine, installation }),
   };
 }

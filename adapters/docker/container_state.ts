@@ -10,6 +10,8 @@ export interface Sight {
   readonly restartsBefore: number;
   /** Whether the program listens on the first port that is published, or has none to listen on. */
   readonly listens: boolean;
+  /** Whether a living server is starting it. */
+  readonly beingStarted: boolean;
 }
 
 export const STEADY_MS = 10_000;
@@ -50,6 +52,11 @@ export function isSteady({ State }: ContainerRecord, now: number): boolean {
   return now - timeOf(State.StartedAt) > STEADY_MS;
 }
 
+/** Whether it was made and never started. */
+export function isNotStarted({ State }: ContainerRecord): boolean {
+  return State.Status === "created";
+}
+
 /** Whether it ends by itself. */
 export function isOneShot({ Config }: ContainerRecord): boolean {
   return Config.Labels[LABEL.oneShot] === "true";
@@ -85,16 +92,16 @@ function restartsOf(record: ContainerRecord): number {
   return isGivenUp(record) && !isUp(record) ? record.RestartCount - 1 : record.RestartCount;
 }
 
-function statusOf(record: ContainerRecord, { now, listens }: Sight): Instance["status"] {
+function statusOf(record: ContainerRecord, sight: Sight): Instance["status"] {
   const { Status } = record.State;
   if (Status === "restarting") return Status;
-  if (isUp(record)) return listens || isSteady(record, now) ? "running" : "starting";
-  return isBeingStarted(record, now) ? "starting" : "exited";
+  if (isUp(record)) return sight.listens || isSteady(record, sight.now) ? "running" : "starting";
+  return isBeingStarted(record, sight) ? "starting" : "exited";
 }
 
-function exitOf(record: ContainerRecord, { now }: Sight): Instance["exit"] {
+function exitOf(record: ContainerRecord, sight: Sight): Instance["exit"] {
   const { ExitCode, OOMKilled, Status } = record.State;
-  if (isUp(record) || isBeingStarted(record, now)) return null;
+  if (isUp(record) || isBeingStarted(record, sight)) return null;
   if (Status === "created") return { code: null, reason: "stopped" };
   if (OOMKilled) return { code: ExitCode, reason: "out_of_memory" };
   if (isGivenUp(record)) return { code: ExitCode, reason: "crash_loop" };
@@ -102,9 +109,9 @@ function exitOf(record: ContainerRecord, { now }: Sight): Instance["exit"] {
   return { code: ExitCode, reason: ownEnd ? "exited" : "stopped" };
 }
 
-/** One that its server made and did not live to start stays as it is. */
-function isBeingStarted({ State, Created }: ContainerRecord, now: number): boolean {
-  return State.Status === "created" && now - timeOf(Created) < STARTING_MS;
+/** One that its server made and did not live to start, or stands still in the middle of, stays as it is. */
+function isBeingStarted(record: ContainerRecord, { now, beingStarted }: Sight): boolean {
+  return isNotStarted(record) && beingStarted && now - timeOf(record.Created) < STARTING_MS;
 }
 
 function isGivenUp(record: ContainerRecord): boolean {

@@ -16,7 +16,16 @@ import { containerOutput } from "./container_output.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
 import { ContainerStart } from "./container_start.ts";
-import { instanceOf, isBackAgain, isCrashLoop, isOneShot, isStartDue, isSteady, isUp } from "./container_state.ts";
+import {
+  instanceOf,
+  isBackAgain,
+  isCrashLoop,
+  isNotStarted,
+  isOneShot,
+  isStartDue,
+  isSteady,
+  isUp,
+} from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher } from "./container_watcher.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
@@ -27,12 +36,15 @@ import { setRestartPolicy } from "./restart_policy.ts";
 import { ScopeNames } from "./scope_names.ts";
 import { ScopeNetworks } from "./scope_networks.ts";
 import { engineRefused } from "./start_failure.ts";
+import { StartingMarks } from "./starting_marks.ts";
 
 /** On which engine, and as whose, containers run. */
 export interface DockerRuntimeOptions {
   readonly engine: EngineApi;
   /** Tells this installation's containers from those of others on the same engine. */
   readonly installation: string;
+  /** Where servers of this installation note what they are starting. */
+  readonly folder: string;
   readonly log?: Log;
   /** Labels that containers and networks carry beside Slipway's own. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -58,6 +70,7 @@ const NO_CONTAINER = /no such container/i;
  */
 export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #engine: EngineApi;
+  readonly #starting: StartingMarks;
   readonly #own: OwnContainers;
   readonly #networks: ScopeNetworks;
   readonly #names: ScopeNames;
@@ -72,10 +85,19 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #tasks = new Map<string, Promise<unknown>>();
 
   constructor(options: DockerRuntimeOptions) {
-    const { engine, installation, log, labels = {}, watchOnStart = false, leftAfterMs = LEFT_AFTER_MS } = options;
+    const {
+      engine,
+      installation,
+      folder,
+      log,
+      labels = {},
+      watchOnStart = false,
+      leftAfterMs = LEFT_AFTER_MS,
+    } = options;
     this.#engine = engine;
     this.#leftAfterMs = leftAfterMs;
     this.#watchOnStart = watchOnStart;
+    this.#starting = new StartingMarks(folder);
     this.#own = new OwnContainers(engine, installation);
     this.#networks = new ScopeNetworks(engine, this.#own, labels);
     this.#names = new ScopeNames(engine, this.#own, this.#networks);
@@ -103,6 +125,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
     }
     if (this.#watchOnStart) void this.supervise();
+    using _ = await this.#starting.mark(request.instanceId);
     const id = await this.#start.start(request);
     return this.#described(await this.#own.inspect(id).catch(refused("look at this")));
   }
@@ -192,7 +215,8 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     if (!record) throw notFound("instance");
     const now = Date.now();
     const listens = isUp(record) && !isSteady(record, now) && (await containerListens(record));
-    return instanceOf(record, { now, listens, restartsBefore: this.#own.restartsBefore(record) });
+    const beingStarted = isNotStarted(record) && this.#starting.isMarked(record.Config.Labels[LABEL.instance]!);
+    return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
   }
 
   /** The record of a container after what is due was done about it. */

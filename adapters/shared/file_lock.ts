@@ -47,6 +47,6 @@ function opened(path: string): number | undefined {
 }
 
 /** Whether the path still leads to the open file: it may have been removed while we waited for it. */
-function isStillAt(path: string, descriptor: number): boolean {
+export function isStillAt(path: string, descriptor: number): boolean {
   return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
 }

@@ -32,7 +32,13 @@ function record(
   };
 }
 
-const sight = (given: Partial<Sight> = {}): Sight => ({ now: NOW, listens: false, restartsBefore: 0, ...given });
+const sight = (given: Partial<Sight> = {}): Sight => ({
+  now: NOW,
+  listens: false,
+  beingStarted: false,
+  restartsBefore: 0,
+  ...given,
+});
 
 function waiting(forMs: number, restarts: number): boolean {
   const state = { Status: "restarting", StartedAt: ago(forMs + 5), FinishedAt: ago(forMs) } as const;
@@ -43,8 +49,8 @@ function ended(ExitCode: number, OOMKilled = false): Partial<ContainerState> {
   return { Status: "exited", ExitCode, OOMKilled };
 }
 
-function told(state: Partial<ContainerState>, given?: Parameters<typeof record>[1], now = NOW) {
-  const { status, exit } = instanceOf(record(state, given), sight({ now }));
+function told(state: Partial<ContainerState>, given?: Parameters<typeof record>[1], seen: Partial<Sight> = {}) {
+  const { status, exit } = instanceOf(record(state, given), sight(seen));
   return [status, exit && `${exit.reason} ${exit.code}`];
 }
 
@@ -69,10 +75,12 @@ describe("isCrashLoop()", () => {
 });
 
 describe("instanceOf()", () => {
-  test("tells of one that is being started, and of one that its server did not live to start", () => {
+  test("tells of one that is being started, and of one that its server did not live to start, or stands still", () => {
     const made = { Status: "created", StartedAt: NEVER } as const;
-    expect(told(made, {}, NOW - 31_000)).toEqual(["starting", null]);
-    expect(told(made)).toEqual(["exited", "stopped null"]);
+    const soon = NOW - 31_000;
+    expect(told(made, {}, { now: soon, beingStarted: true })).toEqual(["starting", null]);
+    expect(told(made, {}, { now: soon, beingStarted: false })).toEqual(["exited", "stopped null"]);
+    expect(told(made, {}, { beingStarted: true })).toEqual(["exited", "stopped null"]);
   });
 
   test("tells of one that runs, from when it has stayed up", () => {

@@ -41,9 +41,11 @@ function expectAway(answers: readonly unknown[]): void {
 describe("DockerRuntime without an engine", () => {
   test("says so when nothing is there, whatever it is asked, and supervise() does not wait for it", async () => {
     const engine = new EngineApi("unix:///no/such/docker.sock");
-    await using runtime = new DockerRuntime({ engine, installation: "test" });
+    const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+    await using runtime = new DockerRuntime({ engine, installation: "test", folder });
     await runtime.supervise();
     expectAway(await answersOf(runtime));
+    await rm(folder, { recursive: true });
   });
 
   test.each([
@@ -60,7 +62,7 @@ describe("DockerRuntime without an engine", () => {
     await new Promise<void>((resolve) => silent.listen(socket, resolve));
     try {
       const engine = new EngineApi(`unix://${socket}`, { answerMs: 300 });
-      await using runtime = new DockerRuntime({ engine, installation: "test" });
+      await using runtime = new DockerRuntime({ engine, installation: "test", folder });
       await runtime.supervise();
       expectAway(await answersOf(runtime));
     } finally {

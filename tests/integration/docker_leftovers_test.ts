@@ -3,13 +3,17 @@ import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { type DockerServices, dockerServices } from "../support/docker_services.ts";
 import { DOCKER_HOST } from "../support/docker_world.ts";
+import type { StarterTask } from "../support/docker_starter.ts";
+import { eventually } from "../support/eventually.ts";
 import { faultyEngine } from "../support/faulty_engine.ts";
+import { TEST_LABEL } from "../support/test_leftovers.ts";
 import { serviceRequest } from "../contracts/service_runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);
 
 const FILES = [{ target: "/run/secrets/key", content: "secret", mode: 0o400, uid: 0, gid: 0 }];
+const STARTER = new URL("../support/docker_starter.ts", import.meta.url).pathname;
 const GRACE = { graceMs: 0 };
 
 /** Everything that the engine has of an installation. */
@@ -25,9 +29,9 @@ async function thingsOf(world: DockerServices): Promise<Record<"containers" | "n
 }
 
 /** Has the next server look at everything once, to whom all that is older is left over. */
-async function nextServer({ installation }: DockerServices, leftAfterMs?: number): Promise<void> {
-  const options = leftAfterMs === undefined ? {} : { leftAfterMs };
-  await using runtime = new DockerRuntime({ engine: new EngineApi(DOCKER_HOST), installation, ...options });
+async function nextServer({ folder, installation }: DockerServices, leftAfterMs?: number): Promise<void> {
+  const options = { folder, installation, ...(leftAfterMs !== undefined && { leftAfterMs }) };
+  await using runtime = new DockerRuntime({ engine: new EngineApi(DOCKER_HOST), ...options });
   await runtime.supervise();
 }
 
@@ -92,4 +96,35 @@ test.concurrent("the next server leaves alone what belongs to a container, wheth
   await nextServer(world, 0);
   // What a scope keeps is nobody's left-over.
   expect(await thingsOf(world)).toEqual({ containers: 0, networks: 0, volumes: 1 });
+});
+
+test.concurrent("a container that a killed server had made and not started yet is told from one that is being started", async () => {
+  await using world = await dockerServices();
+  await using stuck = await faultyEngine(({ path }) =>
+    path.endsWith("/start") ? new Promise<undefined>(() => {}) : undefined,
+  );
+  const { folder, image, installation, runtime } = world;
+  const { instanceId } = serviceRequest(world, null);
+  const command = world.programs.working;
+  const labels = { [TEST_LABEL]: "1" };
+  const task: StarterTask = { host: stuck.host, installation, folder, labels, image, command, instanceId };
+  const starter = Bun.spawn([process.execPath, STARTER, JSON.stringify(task)], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const made = await eventually(
+    () => runtime.find(instanceId),
+    (instance) => instance !== undefined,
+  );
+  expect(made).toMatchObject({ status: "starting", exit: null });
+  starter.kill("SIGKILL");
+  await starter.exited;
+  expect(await runtime.find(instanceId)).toMatchObject({ status: "exited", exit: { reason: "stopped" } });
+  expect(await runtime.list()).toMatchObject([{ instanceId, status: "exited" }]);
+  await runtime.remove(instanceId, GRACE);
+  await runtime.start(serviceRequest(world, command, { instanceId }));
+  const running = await eventually(
+    () => runtime.find(instanceId),
+    (instance) => instance?.status === "running",
+  );
+  expect(running?.status).toBe("running");
 });

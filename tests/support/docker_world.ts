@@ -1,4 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
 import { DockerVolumes } from "../../adapters/docker/docker_volumes.ts";
 import { OwnContainers } from "../../adapters/docker/own_containers.ts";
@@ -34,6 +36,8 @@ export interface DockerWorld extends RuntimeForContract<RunnableImage> {
   readonly runtime: DockerRuntime;
   readonly volumes: DockerVolumes;
   readonly installation: string;
+  /** Where its servers note what they are starting. */
+  readonly folder: string;
   readonly image: string;
   /** Another runtime of the same installation, as another server would have. */
   another(dockerHost?: string): DockerRuntime;
@@ -71,7 +75,8 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
   const image = await tinyImage();
   const installation = `test-${crypto.randomUUID()}`;
   const engine = new EngineApi(dockerHost);
-  const options = { engine, installation, labels: { [TEST_LABEL]: "1" } };
+  const folder = join(tmpdir(), `slipway-starting-${installation}`);
+  const options = { engine, installation, folder, labels: { [TEST_LABEL]: "1" } };
   const another = (host?: string) => new DockerRuntime({ ...options, ...(host && { engine: new EngineApi(host) }) });
   const runtime = another();
   if (watches) await runtime.supervise();
@@ -83,6 +88,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     runtime,
     volumes: new DockerVolumes(options),
     installation,
+    folder,
     prefix: new OwnContainers(engine, installation).prefix,
     image,
     another,
@@ -96,6 +102,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     programs: DOCKER_PROGRAMS,
     async [Symbol.asyncDispose]() {
       await runtime[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
       const containers = await idsOf("ps", "--all");
       if (containers.length > 0) await ask("rm", "--force", "--volumes", ...containers);
       const networks = await idsOf("network", "ls");

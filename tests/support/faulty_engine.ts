@@ -16,9 +16,9 @@ export interface FaultyEngine extends AsyncDisposable {
   readonly host: string;
 }
 
-/** Opens one; `refuse` says with which words a question is refused, if it is. */
+/** Opens one; `refuse` says with which words a question is refused, if it is, and as late as it likes. */
 export async function faultyEngine(
-  refuse: (question: EngineQuestion) => string | undefined,
+  refuse: (question: EngineQuestion) => string | undefined | Promise<string | undefined>,
   { status = 500 } = {},
 ): Promise<FaultyEngine> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
@@ -28,7 +28,7 @@ export async function faultyEngine(
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const body = await request.text();
-      const message = refuse({ method: request.method, path: pathname.replace(/^\/v[\d.]+/, ""), body });
+      const message = await refuse({ method: request.method, path: pathname.replace(/^\/v[\d.]+/, ""), body });
       if (message !== undefined) return Response.json({ message }, { status });
       return fetch(`http://docker${pathname}${search}`, {
         unix: DOCKER_HOST.slice("unix://".length),
