@@ -1,3 +1,4 @@
+import { loggedError } from "../../domain/logged_error.ts";
 import { lineBytes, type OutputPart, OutputTail, RECORDED_BYTES } from "../../domain/deployment/output_tail.ts";
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../domain/deployment/secret_values.ts";
@@ -74,8 +75,7 @@ export function recordedRuntime(
 
   function notRecorded(instanceId: string) {
     return (error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
-      log.write("warn", "What an instance printed could not be recorded", { instanceId, error: why });
+      log.write("warn", "What an instance printed could not be recorded", { instanceId, ...loggedError(error) });
     };
   }
 }

@@ -1,4 +1,5 @@
-import { causeOf, type Failure } from "../../domain/failure.ts";
+import type { Failure } from "../../domain/failure.ts";
+import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/log.ts";
 
 /** Shorter than a connection may stay silent: whoever waits gets an answer before it is closed. */
@@ -23,12 +24,8 @@ export function answerInTime({ log, answerMs = ANSWER_MS }: AnswerInTimePorts) {
       limit.reject(late());
     }, answerMs);
     work.catch((error: unknown) => {
-      if (isLate) log.write("warn", "What a request began could not be finished", told(error));
+      if (isLate) log.write("warn", "What a request began could not be finished", { ...loggedError(error) });
     });
     return Promise.race([work, limit.promise]).finally(() => clearTimeout(timer));
   };
-}
-
-function told(error: unknown) {
-  return { error: error instanceof Error ? error.message : String(error), cause: causeOf(error) };
 }
