@@ -54,7 +54,8 @@ describe("a deployment struck at any step", () => {
   });
   faultMatrix({
     name: "plain",
-    strikes: DEPLOYMENT_STRIKES,
+    // The others only read and write files and the database: every call of them is struck in memory.
+    strikes: DEPLOYMENT_STRIKES.filter(({ step }) => step !== "detect" && step !== "clean"),
     atOnce: 8,
     cancellable: true,
     server: () => faultyServer(apps.settings()),

@@ -1,29 +1,34 @@
-const LONGEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 200;
+const GROWTH = 1.3;
+/** How many times as long as a question takes nothing is asked after it. */
+const REST = 3;
 
 /**
  * Asks again until the answer satisfies, and resolves to it. Rejects with what was seen last, an answer or an error,
- * when that takes longer than told.
+ * when that takes longer than the limit. Questions that are expensive are asked less often: others need the machine, too.
  */
 export async function eventually<T>(
   ask: () => Promise<T>,
   satisfies: (answer: T) => boolean,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<T> {
   const giveUpAt = Date.now() + limitMs;
-  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs + 1, LONGEST_PAUSE_MS)) {
-    let unsatisfied: Error;
+  for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * GROWTH, LONGEST_PAUSE_MS)) {
+    const asked = performance.now();
+    let unsatisfied: () => Error;
     try {
       const answer = await ask();
       if (satisfies(answer)) return answer;
-      unsatisfied = new Error(
-        `It stays as it is for ${limitMs} ms: ${Bun.inspect(answer, { depth: 6 }).slice(0, 4_000)}`,
-      );
+      unsatisfied = () => new Error(`It stays as it is for ${limitMs} ms: ${shown(answer)}`);
     } catch (cause) {
-      unsatisfied = new Error(`It fails for ${limitMs} ms: ${cause instanceof Error ? cause.message : cause}`, {
-        cause,
-      });
+      const why = cause instanceof Error ? cause.message : String(cause);
+      unsatisfied = () => new Error(`It fails for ${limitMs} ms: ${why}`, { cause });
     }
-    if (Date.now() > giveUpAt) throw unsatisfied;
-    await Bun.sleep(pauseMs);
+    if (Date.now() > giveUpAt) throw unsatisfied();
+    await Bun.sleep(Math.max(pauseMs, REST * (performance.now() - asked)));
   }
+}
+
+function shown(answer: unknown): string {
+  return Bun.inspect(answer, { depth: 6 }).slice(0, 4_000);
 }
