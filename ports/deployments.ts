@@ -8,6 +8,8 @@ import type { Composition } from "../domain/composition/composition.ts";
 export interface DeploymentFilter {
   /** Only of these projects; absent: all of the organization. */
   readonly projectIds?: readonly string[];
+  /** Of these, only those of this project. */
+  readonly projectId?: string;
   /** These deployments too, whatever their project. */
   readonly ids?: readonly string[];
   /** Of all these, only those with this status, environment and exact branch; absent: any. */

@@ -9,7 +9,7 @@ import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
-const FIELDS = ["status", "environment", "branch"] as const;
+const FIELDS = ["projectId", "status", "environment", "branch"] as const;
 const EVERYTHING: Page = { page: 1, perPage: Number.MAX_SAFE_INTEGER };
 
 /** Keeps deployments in memory. */

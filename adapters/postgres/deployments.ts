@@ -82,7 +82,7 @@ export class PostgresDeployments implements Deployments {
 
   async list(
     organizationId: string,
-    { projectIds, ids = [], status, environment, branch }: DeploymentFilter,
+    { projectIds, ids = [], projectId, status, environment, branch }: DeploymentFilter,
     page: Page,
   ): Promise<Listing<Deployment>> {
     return readPage(
@@ -91,6 +91,7 @@ export class PostgresDeployments implements Deployments {
       (sql) => ({
         columns: deploymentColumns(sql),
         from: sql`deployments where organization_id = ${organizationId}
+          ${projectId === undefined ? sql`` : sql`and project_id = ${projectId}`}
           ${projectIds ? sql`and (project_id = any (${projectIds}::text[]) or id = any (${ids}::text[]))` : sql``}
           ${status === undefined ? sql`` : sql`and status = ${status}`}
           ${environment === undefined ? sql`` : sql`and record ->> 'environment' = ${environment}`}

@@ -1,20 +1,24 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { happen, isRunning } from "../../domain/deployment/transitions.ts";
-import { invalid, notFound } from "../../domain/failure.ts";
+import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { keepUpload, type KeepUploadPorts } from "./keep_upload.ts";
 
-const SETTLE_MS = 20_000;
+/** Shorter than a connection may stay silent. */
+const SETTLE_MS = 50_000;
 
 export interface CancelDeploymentPorts extends AwaitDeploymentPorts, KeepUploadPorts {
   readonly clock: Clock;
 }
 
 /** Cancels a deployment that has not finished, and waits until nothing of it runs any more. */
-export function cancelDeployment(ports: CancelDeploymentPorts) {
+export function cancelDeployment(
+  ports: CancelDeploymentPorts,
+  { settleMs = SETTLE_MS }: { readonly settleMs?: number } = {},
+) {
   const { clock, deployments } = ports;
   const find = findDeployment(ports);
   return async function (by: Principal, id: string, signal?: AbortSignal): Promise<Deployment> {
@@ -24,9 +28,10 @@ export function cancelDeployment(ports: CancelDeploymentPorts) {
     if (!asked) throw notFound("deployment");
     if (asked.status === "cancelled") await keepUpload(ports, asked);
     if (!isRunning(asked)) return asked;
-    const waiting = { until: (deployment: Deployment) => !isRunning(deployment), limitMs: SETTLE_MS, signal };
+    const waiting = { until: (deployment: Deployment) => !isRunning(deployment), limitMs: settleMs, signal };
     const settled = (await awaitDeployment(ports, id, waiting)) ?? asked;
-    if (!isRunning(settled) && settled.status !== "cancelled") throw notCancellable(settled);
+    if (isRunning(settled)) throw takesLong();
+    if (settled.status !== "cancelled") throw notCancellable(settled);
     return settled;
   };
 }
@@ -47,6 +52,11 @@ export function askToCancel(deployment: Deployment, at: Date) {
       { type: "end", status, decision, error: null },
     ] as const,
   };
+}
+
+function takesLong(): Failure {
+  const message = "The deployment is still being cancelled: read it again in a moment";
+  return new Failure("unavailable", "cancel_takes_long", message, { retryAfter: 5 });
 }
 
 function notCancellable({ status }: Deployment) {

@@ -38,7 +38,8 @@ export function followDeployment(ports: FollowDeploymentPorts, { recheckMs = REC
     if (isOver(deployment) && options.since >= last) return undefined;
     const allowed = async () => void (await find(await options.caller(), id, "deployment:read"));
     return whileAllowed(allowed, recheckMs, (done) =>
-      untilEnd(ports, id, { since: options.since, signal: AbortSignal.any([options.signal, done]) }),
+      // A number that no event has yet would be passed by unseen.
+      untilEnd(ports, id, { since: Math.min(options.since, last), signal: AbortSignal.any([options.signal, done]) }),
     );
   };
 }

@@ -3,18 +3,12 @@ import { allows, type Principal, visibleIds } from "../../domain/permission.ts";
 import type { DeploymentFilter, Deployments } from "../../ports/deployments.ts";
 
 /** What a caller wants to see of the deployments. */
-export type DeploymentSelection = Pick<DeploymentFilter, "status" | "environment" | "branch"> & {
-  readonly projectId?: string;
-};
+export type DeploymentSelection = Pick<DeploymentFilter, "projectId" | "status" | "environment" | "branch">;
 
 /** Lists the deployments of the caller's organization that it may see, or some of them. */
 export function listDeployments({ deployments }: { readonly deployments: Deployments }) {
-  return function (by: Principal, { projectId, ...wanted }: DeploymentSelection, page: Page) {
+  return function (by: Principal, wanted: DeploymentSelection, page: Page) {
     const ids = visibleIds(by, "deployment:list");
-    if (projectId !== undefined) {
-      const visible = ids === "all" || allows(by, "deployment:list", { id: "", projectId });
-      return deployments.list(by.organizationId, { ...wanted, projectIds: visible ? [projectId] : [] }, page);
-    }
     if (ids === "all") return deployments.list(by.organizationId, wanted, page);
     const granted = [...by.grants, ...(by.narrowing?.grants ?? [])].filter(({ resource }) => resource === "project");
     const projectIds = [...new Set(granted.map(({ id }) => id))].filter((id) =>

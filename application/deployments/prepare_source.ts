@@ -11,14 +11,15 @@ import { detectFiles, type ReadableTree } from "../uploads/detect_files.ts";
 import { detectProject, type DetectProjectPorts } from "../uploads/detect_project.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
-const LIMIT_MS = 60_000;
+/** Shorter than a connection may stay silent. */
+const LIMIT_MS = 50_000;
 
 export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPorts {
   readonly clock: Clock;
   readonly githostUrl: string;
   readonly releaseFolders: ReleaseFolders;
   readonly sources: Sources;
-  /** How long fetching may take; defaults to 60 s. */
+  /** How long fetching may take; defaults to 50 s. */
   readonly prepareLimitMs?: number;
 }
 

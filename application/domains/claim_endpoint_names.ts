@@ -35,7 +35,8 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
       else if (!held) missing.add(claimable(hostname));
       else if (held.projectId !== project.id) throw await refused(by, project, hostname);
     }
-    if (by && missing.size > 0) demand(by, "project:write", { id: project.id });
+    // Whoever may deploy a project may say where it is found.
+    if (by && missing.size > 0) demand(by, "deployment:write", { id: "", projectId: project.id });
     for (const hostname of missing) await claim(by, project, hostname);
   };
 

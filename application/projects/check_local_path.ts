@@ -47,7 +47,7 @@ export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPort
       throw new Failure(
         "forbidden",
         "local_source_forbidden",
-        "Cannot deploy from this folder: an admin may, or it must lie in one of LOCAL_SOURCE_ROOTS",
+        'Cannot deploy from this folder without the permission "project:admin": it lies in none of LOCAL_SOURCE_ROOTS',
       );
     }
     if (!real) throw invalidField(field, "there is no readable folder of this name");

@@ -5,7 +5,8 @@ import type { IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../por
 const LEASE_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
 const LOOK_AGAIN_MAX_MS = 500;
-const WAIT_MS = 30_000;
+/** As long as the longest answer takes, and shorter than a connection may stay silent. */
+const WAIT_MS = 55_000;
 
 /** A request that is to be answered once. */
 export interface OnceRequest extends IdempotentRequest {

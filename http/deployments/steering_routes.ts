@@ -212,14 +212,8 @@ function running(access: Access, useCases: SteeringUseCases) {
     .post(
       "/:id/cancel",
       async ({ principal, params, request }) => {
-        const { status } = await useCases.cancelDeployment(principal, params.id, waitOf(request));
-        return {
-          success: true,
-          message:
-            status === "cancelled"
-              ? "The deployment is cancelled"
-              : `The deployment is being cancelled; its status is "${status}"`,
-        };
+        await useCases.cancelDeployment(principal, params.id, waitOf(request));
+        return { success: true, message: "The deployment is cancelled" };
       },
       {
         permission: "deployment:write",

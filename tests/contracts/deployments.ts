@@ -248,7 +248,7 @@ export function deploymentsContract(
         aDeployment(world(), { organizationId, projectId: projectOf, createdAt: minutes(minute) });
       const [first, second, third] = [await make(projectId, 1), await make(secondId, 2), await make(secondId, 3)];
       const foreign = await aDeployment(world());
-      const listed = async (filter: { projectIds?: string[]; ids?: string[] }) =>
+      const listed = async (filter: { projectIds?: string[]; ids?: string[]; projectId?: string }) =>
         (await world().deployments.list(organizationId, filter, ALL)).items.map(({ id }) => id);
       expect(await listed({ projectIds: [projectId] })).toEqual([first.id]);
       expect(await listed({ projectIds: [secondId, foreign.projectId] })).toEqual([third.id, second.id]);
@@ -256,6 +256,9 @@ export function deploymentsContract(
       expect(await listed({ projectIds: [], ids: [second.id] })).toEqual([second.id]);
       expect(await listed({ projectIds: [], ids: [] })).toEqual([]);
       expect(await listed({ projectIds: [] })).toEqual([]);
+      expect(await listed({ projectId: secondId })).toEqual([third.id, second.id]);
+      expect(await listed({ projectIds: [projectId], ids: [second.id], projectId: secondId })).toEqual([second.id]);
+      expect(await listed({ projectIds: [projectId], ids: [second.id], projectId })).toEqual([first.id]);
       expect(await listed({})).toEqual([third.id, second.id, first.id]);
     });
 

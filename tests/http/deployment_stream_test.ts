@@ -102,6 +102,15 @@ describe("GET /api/deployments/:id/stream", () => {
     await readToEnd(reader);
   });
 
+  test("of a running one closes after the end, also when resumed after a number that no event has yet", async () => {
+    await using app = await deployingApp();
+    const id = await building(app);
+    const reader = (await app.ask(`/${id}/stream?since=1000000`)).body!.getReader();
+    await app.post(`/${id}/cancel`);
+    expect(await readUntil(reader, "event: end")).toContain('"status":"cancelled"');
+    await readToEnd(reader);
+  });
+
   test("ends behind a line that came after the end of the deployment", async () => {
     await using app = await deployingApp();
     const id = await app.deployed(await app.project());

@@ -21,6 +21,7 @@ describe("GET /api/deployments", () => {
     });
     const seen = async (query: string) => (await app.get(`?${query}`, token)).body.total;
     expect([await seen("status=ready"), await seen("status=queued"), await seen("branch=main")]).toEqual([1, 0, 0]);
+    expect([await seen(`projectId=${projectId}`), await seen("projectId=prj_other")]).toEqual([1, 0]);
   });
 
   test.each([

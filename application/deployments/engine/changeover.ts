@@ -83,12 +83,18 @@ export class Changeover {
 
   #decided(): readonly Outcome[] {
     const outcomes = this.#plan.wanted.map(({ spec }) => this.#outcomes.get(spec.name)!);
-    if (this.#plan.inPart && !outcomes.every(hasFailed)) return outcomes;
-    if (!outcomes.some(hasFailed)) return outcomes;
+    if (!outcomes.some(hasFailed) || (this.#plan.inPart && this.#plan.wanted.some((record) => this.#isUp(record))))
+      return outcomes;
     const failed = outcomes.filter(hasFailed);
     const { failure, name } = failed.find((outcome) => outcome.failure?.code !== "dependency_failed") ?? failed[0]!;
     const wasBuilt = this.#plan.wanted.some((record) => record.spec.name === name && !record.failure);
     throw wasBuilt ? failure : new StepFailed("build", failure);
+  }
+
+  /** What ends by itself serves nobody: a part is worth having only where something else is up. */
+  #isUp({ spec }: ServiceRecord): boolean {
+    const { status } = this.#outcomes.get(spec.name)!;
+    return !spec.oneShot && (status === "healthy" || status === "unchanged");
   }
 
   #launch(record: ServiceRecord): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cancelDeployment } from "../../../application/deployments/cancel_deployment.ts";
 import type { StepName } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { APP, EngineScene, START } from "../../support/engine_scene.ts";
@@ -132,4 +133,23 @@ test("one that has ended is not cancelled again", async () => {
   expect(status).toBe("failed");
   const refused = scene.useCases.cancelDeployment(scene.by, id);
   await expect(refused).rejects.toThrow('Cannot cancel this deployment: its status is "failed"');
+});
+
+test("one that takes long to end is said to be still at it, and ends all the same", async () => {
+  const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
+  await using scene = await EngineScene.open({
+    replace: ({ releaseFolders }) => ({
+      releaseFolders: intercepted(releaseFolders, "remove", async (goOn) => {
+        await gate;
+        return goOn();
+      }),
+    }),
+  });
+  scene.scriptBuild({ hangs: true });
+  const { id } = await scene.deploy(await scene.project());
+  await scene.inStep(id, "build");
+  const refused = await cancelDeployment(scene.world, { settleMs: 20 })(scene.by, id).catch((error: Failure) => error);
+  expect(refused).toMatchObject({ kind: "unavailable", code: "cancel_takes_long", retryAfter: 5 });
+  letGo();
+  expect((await scene.settled(id)).status).toBe("cancelled");
 });

@@ -160,6 +160,23 @@ describe("a deployment of several services", () => {
     expect(await scene.log(failed.id)).toContain("it went wrong");
   });
 
+  test("fails when all that came up has ended by itself: nothing serves", async () => {
+    await using scene = await shopScene();
+    const failed = await deployShop(scene, await shopProject(scene, { publicEndpoints: [] }), {
+      migrate: "1",
+      db: "bad",
+    });
+    expect(failed).toMatchObject({ status: "failed", decision: null });
+    const services = [
+      { name: "migrate", image: "migrate:1", oneShot: true },
+      { name: "worker", image: "worker:bad" },
+    ];
+    const project = await shopProject(scene, { publicEndpoints: [] });
+    const alone = await scene.deployed(project, { services });
+    expect([alone.status, alone.decision, alone.error?.code]).toEqual(["failed", null, "crash_loop"]);
+    expect((await scene.deployed(project, { services: services.slice(0, 1) })).status).toBe("ready");
+  });
+
   test("goes back to its record in a rollback, leaves alone what is the same, and runs no migration again", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
