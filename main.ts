@@ -11,6 +11,8 @@ import { welcome } from "./welcome.ts";
 
 const DRAIN_MS = 10_000;
 const UPKEEP_MS = 60_000;
+/** How long a process that something broke in has to end in order. */
+const BROKEN_MS = 30_000;
 
 /** Starts everything, serves until asked to stop or broken, stops everything in order, and tells the exit code. */
 async function run(config: Config): Promise<number> {
@@ -37,6 +39,8 @@ async function run(config: Config): Promise<number> {
   process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder, appsUrl, runtime, shownToken }));
   const first = tidy();
   const ending = await Promise.race([stopping, faults.broken]);
+  // What is broken may never come to an end.
+  if (ending === "broken") setTimeout(() => process.exit(1), BROKEN_MS).unref();
   log.write("info", "Stopping: no new requests, running ones may finish");
   clearInterval(upkeep);
   await listener.stop(DRAIN_MS);

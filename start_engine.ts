@@ -39,14 +39,19 @@ export async function startEngine(
   const removeLeftovers = sweepReleases(world, rollbackWindow);
   const removeSources = sweepSources(world, rollbackWindow);
   const removeLogs = cleanRuntimeLogs(world);
-  const sweep = async () => {
-    await revive();
-    await removeLeftovers();
-    await removeSources();
-    await removeLogs();
-    await world.builder.trimCaches(CACHE_BYTES);
-    if (await installation.usesContainers()) await removeImages();
+  const lookAfterContainers = async () => {
+    if (!(await installation.usesContainers())) return;
+    // Another server may have been the first to use them.
+    void containers.supervise();
+    await removeImages();
   };
+  const trimCaches = () => world.builder.trimCaches(CACHE_BYTES);
+  /** What one of them cannot remove keeps no other from its work. */
+  const sweep = async () => {
+    for (const work of [revive, removeLeftovers, removeSources, removeLogs, trimCaches, lookAfterContainers])
+      await work().catch(complain("Leftovers could not be removed"));
+  };
+  let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
   const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
   // Before anything is looked up: what is removed meanwhile is not routed to afterwards.
@@ -63,7 +68,7 @@ export async function startEngine(
   const run = runDeployment(world, engineSettings(config, edge.port, await world.installation.id()));
   const worker = startWorker(world, { run, maxBuilds: buildConcurrency });
   const sweeping = setInterval(tidy, SWEEP_MS);
-  tidy();
+  noteLeftContainers().then(tidy, complain("Containers could not be looked for"));
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -74,8 +79,15 @@ export async function startEngine(
     },
   };
 
+  /** An earlier version did not note that it used containers, and what it left of deleted projects is in no record. */
+  async function noteLeftContainers(): Promise<void> {
+    if (config.runtime === "process" || (await installation.usesContainers())) return;
+    if ((await world.containerEngine.answers()) && (await containers.list()).length > 0)
+      await installation.noteContainers();
+  }
+
   function tidy(): void {
-    sweep().catch(complain("Leftovers could not be removed"));
+    sweepUnderWay ??= sweep().finally(() => (sweepUnderWay = undefined));
   }
 
   function complain(message: string) {

@@ -35,8 +35,8 @@ export interface DeploymentQueue {
   /** Gives a deployment back; nothing for a void claim. */
   release(claim: WorkClaim): Promise<void>;
   /**
-   * Whether somebody took a deployment of a project and has not given it back; whoever was killed has not either, until
-   * the next one took it up and gave it back.
+   * Whether somebody took a deployment of a project and has not given it back. Whoever was killed has not either, until
+   * the next one took it up and gave it back; where there is nothing to take up any more, until its lease ran out.
    */
   isTaken(projectId: string): Promise<boolean>;
   /**

@@ -9,7 +9,14 @@ export interface KeptSources {
    */
   keep(deploymentId: string, fill: (folder: string) => Promise<void>): Promise<void>;
   /** Keeps the files of one deployment for another one too, without taking their space again where the disk can; `false` when there are none. */
-  share(fromDeploymentId: string, toDeploymentId: string): Promise<boolean>;
+  share(
+    fromDeploymentId: string,
+    toDeploymentId: string,
+    options?: {
+      /** Rejects when it is not to be kept after all; asked once everything is there. */
+      readonly confirm?: () => Promise<void>;
+    },
+  ): Promise<boolean>;
   /** Copies what is kept into an existing empty folder, to be changed there at will; `false` when nothing is. Rejects when aborted with the signal's reason. */
   copyTo(deploymentId: string, folder: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
   /** Whether something is kept for a deployment. */

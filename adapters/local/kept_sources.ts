@@ -40,15 +40,21 @@ export class LocalKeptSources implements KeptSources {
     }
   }
 
-  async share(fromDeploymentId: string, toDeploymentId: string): Promise<boolean> {
+  async share(
+    fromDeploymentId: string,
+    toDeploymentId: string,
+    { confirm }: { readonly confirm?: () => Promise<void> } = {},
+  ): Promise<boolean> {
     const from = this.#home(fromDeploymentId);
-    if (from === undefined || !(await this.has(fromDeploymentId))) return false;
+    const before = from === undefined ? undefined : await inodeOf(from);
+    if (from === undefined || before === undefined) return false;
     const gone = new Error("The source was removed while it was shared");
     try {
       await this.keep(toDeploymentId, async (part) => {
         await failing("share the source", () => copyTree(from, part, { share: true }));
-        // Removed meanwhile, some of it may be missing.
-        if (!(await this.has(fromDeploymentId))) throw gone;
+        // Removed or replaced meanwhile, some of it may be missing.
+        if ((await inodeOf(from)) !== before) throw gone;
+        await confirm?.();
       });
     } catch (error) {
       if (error === gone) return false;
@@ -63,16 +69,17 @@ export class LocalKeptSources implements KeptSources {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<boolean> {
     const home = this.#home(deploymentId);
-    if (home === undefined || !(await this.has(deploymentId))) return false;
+    const before = home === undefined ? undefined : await inodeOf(home);
+    if (home === undefined || before === undefined) return false;
     await copyTree(home, folder, options).catch((error: unknown) => {
       throw options.signal?.aborted ? options.signal.reason : storageFailure("copy the source", error);
     });
-    return this.has(deploymentId);
+    return (await inodeOf(home)) === before;
   }
 
   async has(deploymentId: string): Promise<boolean> {
     const home = this.#home(deploymentId);
-    return home !== undefined && ((await absentAsUndefined(() => lstat(home)))?.isDirectory() ?? false);
+    return home !== undefined && (await inodeOf(home)) !== undefined;
   }
 
   async remove(deploymentId: string): Promise<void> {
@@ -116,6 +123,12 @@ export class LocalKeptSources implements KeptSources {
   #home(id: string): string | undefined {
     return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
   }
+}
+
+/** What tells a folder from another one that takes its place; `undefined` when there is none. */
+async function inodeOf(folder: string): Promise<number | undefined> {
+  const found = await absentAsUndefined(() => lstat(folder));
+  return found?.isDirectory() ? found.ino : undefined;
 }
 
 async function failing<T>(action: string, work: () => Promise<T>): Promise<T> {

@@ -80,10 +80,13 @@ export class LocalUploadFiles implements UploadFiles {
   async copyTo(id: string, folder: string, { signal, shared = false }: CopyToOptions = {}): Promise<void> {
     const home = this.#home(id);
     const tree = home === undefined ? undefined : join(home, "tree");
-    if (tree === undefined || !(await absentAsUndefined(() => lstat(tree)))?.isDirectory()) throw gone();
+    const before = tree === undefined ? undefined : await absentAsUndefined(() => lstat(tree));
+    if (tree === undefined || !before?.isDirectory()) throw gone();
     await copyTree(tree, folder, { ...(signal && { signal }), share: shared }).catch((error: unknown) => {
       throw signal?.aborted ? signal.reason : storageFailure("copy the upload", error);
     });
+    // Removed or replaced meanwhile, some of it may be missing.
+    if ((await absentAsUndefined(() => lstat(tree)))?.ino !== before.ino) throw gone();
   }
 
   async discard(id: string): Promise<void> {

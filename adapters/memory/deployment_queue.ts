@@ -3,6 +3,8 @@ import { isRunning, occupies } from "../../domain/deployment/transitions.ts";
 import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployment_queue.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 
+const TAKEABLE: ReadonlySet<string> = new Set(["queued", "building", "deploying", "partial_failure"]);
+
 /** Hands out deployments from memory. */
 export class MemoryDeploymentQueue implements DeploymentQueue {
   readonly #tables: MemoryTables;
@@ -48,9 +50,10 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
   }
 
   async isTaken(projectId: string): Promise<boolean> {
-    return this.#tables.deployments
-      .values()
-      .some((row) => row.deployment.projectId === projectId && row.lease !== null);
+    return this.#tables.deployments.values().some(({ deployment, lease }) => {
+      if (deployment.projectId !== projectId || lease === null) return false;
+      return lease.until > this.#tables.clock.now() || (!deployment.held && TAKEABLE.has(deployment.status));
+    });
   }
 
   onWork(handler: () => void): () => void {

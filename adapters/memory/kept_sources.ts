@@ -41,10 +41,16 @@ export class MemoryKeptSources implements KeptSources {
     }
   }
 
-  async share(fromDeploymentId: string, toDeploymentId: string): Promise<boolean> {
+  async share(
+    fromDeploymentId: string,
+    toDeploymentId: string,
+    { confirm }: { readonly confirm?: () => Promise<void> } = {},
+  ): Promise<boolean> {
     const source = this.#sources.get(fromDeploymentId);
-    if (source) this.#sources.set(toDeploymentId, source);
-    return source !== undefined;
+    if (!source) return false;
+    await confirm?.();
+    this.#sources.set(toDeploymentId, source);
+    return true;
   }
 
   async copyTo(

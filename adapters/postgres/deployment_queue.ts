@@ -63,7 +63,12 @@ export class PostgresDeploymentQueue implements DeploymentQueue {
 
   async isTaken(projectId: string): Promise<boolean> {
     const rows = await this.#database.run(
-      (sql) => sql`select 1 from deployments where project_id = ${projectId} and lease_owner is not null limit 1`,
+      (sql) => sql`
+        select 1 from deployments
+        where project_id = ${projectId} and lease_owner is not null
+          and (lease_until > clock_timestamp()
+            or (not held and status in ('queued', 'building', 'deploying', 'partial_failure')))
+        limit 1`,
     );
     return rows.length > 0;
   }

@@ -5,7 +5,7 @@ import { demand, type Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { keepUpload, type KeepUploadPorts } from "./keep_upload.ts";
+import { copyUpload, keepUpload, type KeepUploadPorts } from "./keep_upload.ts";
 
 /** Shorter than a connection may stay silent. */
 const SETTLE_MS = 50_000;
@@ -24,6 +24,7 @@ export function cancelDeployment(
   return async function (by: Principal, id: string, signal?: AbortSignal): Promise<Deployment> {
     const found = await find(by, id, "deployment:write");
     demand(by, "deployment:admin", { id, projectId: found.projectId });
+    if (found.status === "queued") await copyUpload(ports, found);
     const asked = await deployments.change(id, (deployment) => askToCancel(deployment, clock.now()));
     if (!asked) throw notFound("deployment");
     if (asked.status === "cancelled") await keepUpload(ports, asked);

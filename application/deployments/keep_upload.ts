@@ -11,22 +11,24 @@ export interface KeepUploadPorts {
   readonly uploadFiles: UploadFiles;
 }
 
-/** Keeps the uploaded files of a deployment that ended before they were fetched, so that it can be built again. */
-export async function keepUpload(
-  ports: KeepUploadPorts,
+/** Keeps the uploaded files of a deployment that ended before they were fetched, so that it can be built again, and gives up the upload. */
+export async function keepUpload(ports: KeepUploadPorts, deployment: Pick<Deployment, "id" | "source">): Promise<void> {
+  await copyUpload(ports, deployment);
+  await dropUpload(ports, deployment);
+}
+
+/** Keeps the uploaded files of a deployment that is about to end before they are fetched: once it has, they may be swept. */
+export async function copyUpload(
+  { keptSources, sources }: Pick<KeepUploadPorts, "keptSources" | "sources">,
   { id, source }: Pick<Deployment, "id" | "source">,
 ): Promise<void> {
-  const { keptSources, sources } = ports;
-  if (source.kind !== "upload") return;
-  if (!(await keptSources.has(id))) {
-    const { signal } = new AbortController();
-    const fill = async (folder: string) =>
-      void (await sources.fetch(source, { folder, signal, shared: true, log: () => {} }));
-    await keptSources.keep(id, fill).catch((error: unknown) => {
-      if (!isGone(error)) throw error;
-    });
-  }
-  await dropUpload(ports, { source });
+  if (source.kind !== "upload" || (await keptSources.has(id))) return;
+  const { signal } = new AbortController();
+  const fill = async (folder: string) =>
+    void (await sources.fetch(source, { folder, signal, shared: true, log: () => {} }));
+  await keptSources.keep(id, fill).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
+  });
 }
 
 function isGone(error: unknown): boolean {

@@ -90,7 +90,7 @@ test.concurrent(`${WHAT}, as processes`, async () => {
 });
 
 test.concurrent(`${WHAT}, in containers`, async () => {
-  await using server = await dockerServer({ ROLLBACK_WINDOW: "30" });
+  await using server = await dockerServer({ ROLLBACK_WINDOW: "30", PROBATION_SECONDS: "0.3" });
   const app = { files: (version: string) => containerApp(version) as Files, settings: {} };
   await bothUnderLoad(server.slipway, app);
 });

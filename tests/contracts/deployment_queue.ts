@@ -94,6 +94,19 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
+      "isTaken() forgets a killed process with its lease where nothing is left to take up, and not before",
+      withWorld(async (world) => {
+        const { deploymentQueue, deployments, elapse } = world;
+        const { projectId } = await aDeployment(world, queuedAt(1));
+        const { id } = (await deploymentQueue.take(by()))!;
+        await elapse(LEASE_MS + MINUTE);
+        expect(await deploymentQueue.isTaken(projectId)).toBe(true);
+        await move(deployments, id, { status: "ready" });
+        expect(await deploymentQueue.isTaken(projectId)).toBe(false);
+      }),
+    );
+
+    test(
       "take() passes over what is held, ended, or busy by another of its project",
       withWorld(async (world) => {
         const { id: organizationId } = await anOrganization(world);

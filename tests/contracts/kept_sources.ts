@@ -128,6 +128,14 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       expect(await kept.has(to)).toBe(false);
     });
 
+    test("share() keeps nothing that is not confirmed, and leaves what was there", async () => {
+      const [from, to] = [await keep(), newId("dep")];
+      const reason = new Error("somebody else goes on with it");
+      const confirm = () => Promise.reject(reason);
+      expect(await kept.share(from, to, { confirm }).catch((error: unknown) => error)).toBe(reason);
+      expect(await kept.has(to)).toBe(false);
+    });
+
     test("remove() removes one and no other, and an absent one without an error", async () => {
       const [one, other] = [await keep(), await keep()];
       await kept.remove(one);

@@ -62,54 +62,68 @@ describe("a server that is paused for longer than its lease", () => {
     };
   }
 
-  test.each([
-    { step: "build", first: app("broken", "sleep 4; exit 1"), next: app("second") },
-    { step: "switch", first: app("second"), next: app("second") },
-  ])("changes nothing about what another one finished, woken in the middle of $step", async ({ step, first, next }) => {
-    const { a, b } = servers;
-    await using source = await SourceFolder.of(app("first"));
-    const project = await TestProject.create(a, {
-      name: `paused-${step}`,
-      localPath: source.path,
-      buildCommand: "sh build.sh",
-      startCommand: "bun server.js",
-    });
-    await project.deployed();
-    expect(await project.page()).toBe("first");
-    await source.write(first);
-    const id = await project.deploy();
-    await project.reached(id, step);
-    a.program.signal("SIGSTOP");
-    try {
+  test.each(["build", "switch"])(
+    "changes nothing about what another one finished, woken in the middle of %s",
+    async (step) => {
+      const { a, b } = servers;
+      // The build of the server that is paused fails, and only that.
+      let builds = 0;
+      using verdict = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: () => new Response(`${builds++ === 0 ? 1 : 0}`),
+      });
+      const ask = `bun -e "process.exit(Number(await (await fetch('${verdict.url}')).text()))"`;
+      const next = app("second", step === "build" ? `echo begun; sleep 4; ${ask}` : "true");
+      await using source = await SourceFolder.of(app("first"));
+      const project = await TestProject.create(a, {
+        name: `paused-${step}`,
+        localPath: source.path,
+        buildCommand: "sh build.sh",
+        startCommand: "bun server.js",
+      });
+      await project.deployed();
+      expect(await project.page()).toBe("first");
       await source.write(next);
-      await b.start();
-      const there = project.on(b);
-      expect(await there.settled(id)).toMatchObject({ status: "ready", error: null });
-      expect(await there.page()).toBe("second");
-      // The former release goes when nobody is being answered by it any more.
-      const before = await eventually(
-        () => seen(there, id),
-        ({ own, row }) => own.length === 1 && row[0]!["lease_owner"] === null,
-      );
-      expect(before).toMatchObject({ row: [{ attempts: 2 }], live: [{ active_deployment_id: id }] });
-      a.program.signal("SIGCONT");
-      const noticed = await eventually(
-        async () => a.program.stderr,
-        (text) => text.includes("is left to another process"),
-      );
-      expect(noticed).toContain(id);
-      expect(await seen(there, id)).toEqual(before);
-      const pages = await eventually(
-        async () => [await project.page(), await there.page()],
-        (all) => all.every((page) => page === "second"),
-      );
-      expect(pages).toEqual(["second", "second"]);
-    } finally {
-      a.program.signal("SIGCONT");
-      await b.stop();
-    }
-    await source.write(app("third"));
-    await project.deployed();
-    expect(await project.page()).toBe("third");
-  });
+      const id = await project.deploy();
+      await project.reached(id, step);
+      if (step === "build") {
+        await eventually(
+          () => project.log(id),
+          (log) => log.includes("\nbegun\n"),
+        );
+      }
+      a.program.signal("SIGSTOP");
+      try {
+        await b.start();
+        const there = project.on(b);
+        expect(await there.settled(id)).toMatchObject({ status: "ready", error: null });
+        expect(await there.page()).toBe("second");
+        // The former release goes when nobody is being answered by it any more.
+        const before = await eventually(
+          () => seen(there, id),
+          ({ own, row }) => own.length === 1 && row[0]!["lease_owner"] === null,
+        );
+        expect(before).toMatchObject({ row: [{ attempts: 2 }], live: [{ active_deployment_id: id }] });
+        a.program.signal("SIGCONT");
+        const noticed = await eventually(
+          async () => a.program.stderr,
+          (text) => text.includes("is left to another process"),
+        );
+        expect(noticed).toContain(id);
+        expect(await seen(there, id)).toEqual(before);
+        const pages = await eventually(
+          async () => [await project.page(), await there.page()],
+          (all) => all.every((page) => page === "second"),
+        );
+        expect(pages).toEqual(["second", "second"]);
+      } finally {
+        a.program.signal("SIGCONT");
+        await b.stop();
+      }
+      await source.write(app("third"));
+      await project.deployed();
+      expect(await project.page()).toBe("third");
+    },
+  );
 });

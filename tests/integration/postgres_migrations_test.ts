@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
+import { aDeployment } from "../support/store_builders.ts";
 import { recordText } from "../../adapters/postgres/deployment_row.ts";
 import { ALL_MIGRATIONS, type Migration } from "../../adapters/postgres/migrations/all_migrations.ts";
 import { credentialTarget } from "../../domain/backup/credential_target.ts";
@@ -143,12 +144,30 @@ describe("migrate()", () => {
   ] as const)("brings deployments of one service up: %s", async (_, plan, site) => {
     const service = { name: "app", status: "healthy", url: "http://x", error: null, instanceId: "i-1" } as const;
     const { former, now } = await broughtUp(plan, [service]);
-    expect(now).toEqual({ ...former, asked: null, replaces: null, services: [{ ...service, site }] });
+    const own = { branch: former.branch! };
+    expect(now).toEqual({ ...former, asked: null, replaces: null, own, services: [{ ...service, site }] });
   });
 
   test("brings deployments up that had not begun", async () => {
     const { former, now } = await broughtUp({}, []);
-    expect(now).toEqual({ ...former, asked: null, replaces: null, services: [] });
+    const own = { branch: former.branch! };
+    expect(now).toEqual({ ...former, asked: null, replaces: null, own, services: [] });
+  });
+
+  test("leaves those that wait what was chosen for them alone, and those that have begun as they were", async () => {
+    await using database = await migratedDatabase();
+    await using world = await openStores({ url: database.url });
+    const queued = await aDeployment(world, { branch: "feature", requireApproval: true });
+    const plain = await aDeployment(world, { branch: null, requireApproval: false });
+    const begun = await aDeployment(world, { status: "building", branch: "feature" });
+    const step = ALL_MIGRATIONS.find(({ name }) => name === "queued_choices")!;
+    const sql = postgres(database.url, { max: 1 });
+    await sql.unsafe(step.text);
+    await sql.end();
+    const ownOf = async ({ id }: Deployment) => (await world.deployments.get(id))?.own;
+    expect(await ownOf(queued)).toEqual({ branch: "feature", requireApproval: true });
+    expect(await ownOf(plain)).toEqual(plain.own);
+    expect(await ownOf(begun)).toEqual(begun.own);
   });
 
   test.each([

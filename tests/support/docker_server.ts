@@ -39,6 +39,8 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
       SLIPWAY_ADMIN_TOKEN: newToken(),
       SLIPWAY_RUNTIME: "docker",
       DOCKER_HOST,
+      // What ends right after it was started is not to pass for up.
+      PROBATION_SECONDS: "1.5",
       ...settings,
     }),
   );

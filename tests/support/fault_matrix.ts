@@ -56,6 +56,8 @@ export interface FaultScene<Server extends FaultyServer> {
   readonly atOnce: number;
   /** Whether the work can be cancelled. */
   readonly cancellable: boolean;
+  /** Whether the database is taken away, too; by default it is. */
+  readonly databaseAway?: boolean;
   /** Starts a server of its own. */
   server(): Promise<Server>;
   prepared(server: Server, name: string): Promise<StruckProject>;
@@ -67,8 +69,9 @@ const RESUMED_MS = 15_000;
 /** Strikes work in every step: its server is killed, the database is away, it is cancelled. No visitor notices, and it comes to its end. */
 export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Server>): void {
   const inTurn = inTurns(scene.atOnce);
-  const { cancellable, name, strikes } = scene;
-  const what = `killed with its server, then without the database${cancellable ? ", then cancelled" : ""}`;
+  const { cancellable, databaseAway: losesDatabase = true, name, strikes } = scene;
+  const blows = losesDatabase ? [serverKilled, databaseAway] : [serverKilled];
+  const what = `killed with its server${losesDatabase ? ", then without the database" : ""}${cancellable ? ", then cancelled" : ""}`;
   for (const strike of strikes) {
     test.concurrent(
       `in "${strike.step}": ${what}, each comes to its end`,
@@ -77,7 +80,7 @@ export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Serve
         // What it runs is looked for among all processes of the machine.
         const own = crypto.randomUUID().slice(0, 8);
         const struck = await scene.prepared(server, `${name}-${strike.step}-${own}`);
-        for (const blow of [serverKilled, databaseAway]) await goesOn(server, struck, strike, blow);
+        for (const blow of blows) await goesOn(server, struck, strike, blow);
         if (cancellable) await isCancelled(server, struck, strike);
         await struck.expectNext();
       }),

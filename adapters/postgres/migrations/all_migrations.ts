@@ -14,6 +14,7 @@ import runtimeLogs from "./0013_runtime_logs.sql" with { type: "text" };
 import credentialTargets from "./0014_credential_targets.sql" with { type: "text" };
 import databaseClock from "./0015_database_clock.sql" with { type: "text" };
 import containerUse from "./0016_container_use.sql" with { type: "text" };
+import queuedChoices from "./0017_queued_choices.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -40,4 +41,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 14, name: "credential_targets", text: credentialTargets },
   { version: 15, name: "database_clock", text: databaseClock },
   { version: 16, name: "container_use", text: containerUse },
+  { version: 17, name: "queued_choices", text: queuedChoices },
 ];

@@ -74,6 +74,10 @@ function overrides(ports: EnginePorts, hold: Hold): Overrides {
         await hold.confirm();
         await ports.keptSources.keep(id, (folder) => fill(folder).then(confirm));
       },
+      async share(from, to) {
+        await hold.confirm();
+        return ports.keptSources.share(from, to, { confirm });
+      },
     },
     liveReleases: { activate: (id, options) => orTakenAway(ports.liveReleases.activate(id, options)) },
   };

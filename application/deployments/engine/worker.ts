@@ -5,7 +5,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { DeploymentQueue, WorkClaim } from "../../../ports/deployment_queue.ts";
 import type { Deployments } from "../../../ports/deployments.ts";
 import type { Log } from "../../../ports/log.ts";
-import { keepUpload, type KeepUploadPorts } from "../keep_upload.ts";
+import { copyUpload, keepUpload, type KeepUploadPorts } from "../keep_upload.ts";
 import { type Hold, type StopReason, TakenAway } from "./hold.ts";
 
 const LEASE_MS = 10_000;
@@ -182,6 +182,8 @@ async function endOverdue(ports: WorkerPorts): Promise<void> {
   const { clock, deploymentQueue, deployments } = ports;
   const at = clock.now();
   for (const id of await deploymentQueue.overdue(HELD_MS)) {
+    const waiting = await deployments.get(id);
+    if (waiting?.status === "queued") await copyUpload(ports, waiting);
     const stored = await deployments.change(id, (deployment) => {
       if (!deployment.held) return undefined;
       // An unanswered prompt is the engine's to end, with its step; a deployment that was never started simply ends here.

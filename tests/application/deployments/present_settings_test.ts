@@ -224,6 +224,6 @@ describe("settings that do not fit when the build starts fail the deployment wit
     });
     const failed = await started(scene, last);
     expect([failed.status, failed.error?.code]).toEqual(["failed", "local_source_forbidden"]);
-    expect(failed.error?.message).toStartWith("Cannot deploy from this folder: an admin may");
+    expect(failed.error?.message).toStartWith('Cannot deploy from this folder without the permission "project:admin"');
   });
 });
