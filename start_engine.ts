@@ -19,14 +19,13 @@ const STOP_MS = 10_000;
 const CACHE_BYTES = 4 * 1_024 ** 3;
 const IMAGE_CACHE_BYTES = 10 * 1_024 ** 3;
 
+type OpenWorld = Awaited<ReturnType<typeof openWorld>>;
+
 /** What carries deployments out; disposing leaves running releases alone and unfinished deployments to the next process. */
 export type Engine = AsyncDisposable;
 
 /** Starts what is live, opens the edge, and takes deployments from the queue. */
-export async function startEngine(
-  world: Awaited<ReturnType<typeof openWorld>>,
-  config: Config & { readonly publicUrl: string },
-): Promise<Engine> {
+export async function startEngine(world: OpenWorld, config: Config & { readonly publicUrl: string }): Promise<Engine> {
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, installation, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
@@ -34,23 +33,7 @@ export async function startEngine(
   // A machine without Docker is as good as any: no engine is asked before something was put into containers.
   if (await installation.usesContainers()) await containers.supervise();
   const restore = restoreReleases(world, { baseDomain });
-  const revive = reviveReleases(world, restore);
-  const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
-  const removeLeftovers = sweepReleases(world, rollbackWindow);
-  const removeSources = sweepSources(world, rollbackWindow);
-  const removeLogs = cleanRuntimeLogs(world);
-  const lookAfterContainers = async () => {
-    if (!(await installation.usesContainers())) return;
-    // Another server may have been the first to use them.
-    void containers.supervise();
-    await removeImages();
-  };
-  const trimCaches = () => world.builder.trimCaches(CACHE_BYTES);
-  /** What one of them cannot remove keeps no other from its work. */
-  const sweep = async () => {
-    for (const work of [revive, removeLeftovers, removeSources, removeLogs, trimCaches, lookAfterContainers])
-      await work().catch(complain("Leftovers could not be removed"));
-  };
+  const sweep = sweeper(world, rollbackWindow, restore, complain("Leftovers could not be removed"));
   let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
   const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
@@ -68,7 +51,7 @@ export async function startEngine(
   const run = runDeployment(world, engineSettings(config, edge.port, await world.installation.id()));
   const worker = startWorker(world, { run, maxBuilds: buildConcurrency });
   const sweeping = setInterval(tidy, SWEEP_MS);
-  noteLeftContainers().then(tidy, complain("Containers could not be looked for"));
+  noteLeftContainers(world, config).then(tidy, complain("Containers could not be looked for"));
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -79,13 +62,6 @@ export async function startEngine(
     },
   };
 
-  /** An earlier version did not note that it used containers, and what it left of deleted projects is in no record. */
-  async function noteLeftContainers(): Promise<void> {
-    if (config.runtime === "process" || (await installation.usesContainers())) return;
-    if ((await world.containerEngine.answers()) && (await containers.list()).length > 0)
-      await installation.noteContainers();
-  }
-
   function tidy(): void {
     sweepUnderWay ??= sweep().finally(() => (sweepUnderWay = undefined));
   }
@@ -93,6 +69,43 @@ export async function startEngine(
   function complain(message: string) {
     return (error: unknown) => log.write("warn", message, { ...loggedError(error) });
   }
+}
+
+/** Brings back what is live and gone, and removes what nobody needs; what one part cannot remove keeps no other from its work. */
+function sweeper(
+  world: OpenWorld,
+  rollbackWindow: number,
+  restore: ReturnType<typeof restoreReleases>,
+  complain: (error: unknown) => void,
+): () => Promise<void> {
+  const { builder, containers, installation } = world;
+  const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
+  const lookAfterContainers = async () => {
+    if (!(await installation.usesContainers())) return;
+    // Another server may have been the first to use them.
+    void containers.supervise();
+    await removeImages();
+  };
+  const works = [
+    reviveReleases(world, restore),
+    sweepReleases(world, rollbackWindow),
+    sweepSources(world, rollbackWindow),
+    cleanRuntimeLogs(world),
+    () => builder.trimCaches(CACHE_BYTES),
+    lookAfterContainers,
+  ];
+  return async function () {
+    for (const work of works) await work().catch(complain);
+  };
+}
+
+/** An earlier version did not note that it used containers, and what it left of deleted projects is in no record. */
+async function noteLeftContainers(
+  { containerEngine, containers, installation }: OpenWorld,
+  { runtime }: Pick<Config, "runtime">,
+): Promise<void> {
+  if (runtime === "process" || (await installation.usesContainers())) return;
+  if ((await containerEngine.answers()) && (await containers.list()).length > 0) await installation.noteContainers();
 }
 
 function engineSettings(
