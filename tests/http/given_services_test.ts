@@ -168,15 +168,15 @@ describe("public endpoints", () => {
     }
   });
 
-  test("claim names only for those who may write the project", async () => {
+  test("claim free names for whoever may deploy the project, and nobody else", async () => {
     const { app, project, access } = await scene();
     const id = await project({ services: [web] });
-    const grants = [{ resource: "deployment", id: "*", action: "write" }];
-    const { token } = await member(app, "restricted", { grants });
-    const refused = await access(id, { publicEndpoints: [{ domain: "fresh" }] }, { token });
-    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"project:write"')]);
-    expect((await access(id, { publicEndpoints: [{ domain: "fresh" }] })).status).toBe(200);
-    expect((await access(id, { publicEndpoints: [{ domain: "fresh" }] }, { token })).status).toBe(200);
+    const wish = { publicEndpoints: [{ domain: "fresh" }] };
+    const holding = async (action: string) =>
+      (await member(app, "restricted", { grants: [{ resource: "deployment", id: "*", action }] })).token;
+    const refused = await access(id, wish, { token: await holding("read") });
+    expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"deployment:write"')]);
+    expect((await access(id, wish, { token: await holding("write") })).status).toBe(200);
   });
 
   test("take a custom name only when it is proven", async () => {
