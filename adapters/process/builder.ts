@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
 import { type Failure, invalid } from "../../domain/failure.ts";
@@ -7,7 +8,7 @@ import type { FindSystemUser } from "../../ports/system_user.ts";
 import { BuildCaches } from "./build_caches.ts";
 import { type Confinement, sandboxChooser, SYSTEM_PATH } from "./choose_sandbox.ts";
 import { killTree, type Tree } from "./end_tree.ts";
-import { holdFile, waitForFile } from "../shared/file_lock.ts";
+import { holdFile } from "../shared/file_lock.ts";
 import { giveTo, makeRoom, type Room } from "./room.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
@@ -30,6 +31,9 @@ interface Step {
   readonly room: Room;
   readonly confinement: Confinement;
 }
+
+const NEW = ".new-";
+const HALF_MADE_MS = 600_000;
 
 /** Builds with processes of this machine, each build in a sandbox of its own where possible; they end with this process. */
 export class ProcessBuilder implements Builder {
@@ -76,18 +80,27 @@ export class ProcessBuilder implements Builder {
   /** A new folder for one build, held until that ends; those of killed servers are removed, with what still runs in them. */
   async #place(confinement: Confinement): Promise<{ readonly path: string } & Disposable> {
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
-    using alone = await waitForFile(join(this.#folder, ".making"));
-    for (const name of alone ? await readdir(this.#folder) : []) {
-      const left = join(this.#folder, name);
-      using unused = name.startsWith("build-") ? holdFile(join(left, "lock")) : undefined;
-      if (!unused) continue;
+    for (const name of await readdir(this.#folder)) await this.#clearAway(name, confinement);
+    // It gets its name when it is held: nobody has to wait for anybody, who might stand still, and nobody takes it for one that was left.
+    const made = await mkdtemp(join(this.#folder, NEW));
+    await chmod(made, 0o711);
+    const lock = holdFile(join(made, "lock"))!;
+    const path = join(this.#folder, `build-${crypto.randomUUID()}`);
+    await rename(made, path);
+    return { path, [Symbol.dispose]: () => lock[Symbol.dispose]() };
+  }
+
+  async #clearAway(name: string, confinement: Confinement): Promise<void> {
+    const left = join(this.#folder, name);
+    if (name.startsWith(NEW)) {
+      const age = Date.now() - (statSync(left, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
+      if (age > HALF_MADE_MS) await rm(left, { recursive: true, force: true });
+    } else if (name.startsWith("build-")) {
+      using unused = holdFile(join(left, "lock"));
+      if (!unused) return;
       await killTree(strays(join(left, "home"), confinement));
       await rm(left, { recursive: true, force: true });
     }
-    const path = await mkdtemp(join(this.#folder, "build-"));
-    await chmod(path, 0o711);
-    const lock = holdFile(join(path, "lock"))!;
-    return { path, [Symbol.dispose]: () => lock[Symbol.dispose]() };
   }
 }
 

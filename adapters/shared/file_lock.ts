@@ -5,6 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+/** Far longer than anything takes that is done while a file is held. */
+const LIMIT_MS = 60_000;
 
 const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
 const libc = dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } });
@@ -25,14 +27,19 @@ export function holdFile(path: string): Disposable | undefined {
   return undefined;
 }
 
-/** The same, after whoever holds it; `undefined` only when its folder is not there. */
-export async function waitForFile(path: string): Promise<Disposable | undefined> {
+/**
+ * The same, after whoever holds it; `undefined` only when its folder is not there. Somebody who holds it for longer than `limitMs`, by default a minute, stands
+ * still, as a process does that was stopped: then this goes on without it.
+ */
+export async function waitForFile(path: string, { limitMs = LIMIT_MS } = {}): Promise<Disposable | undefined> {
+  const until = performance.now() + limitMs;
   for (;;) {
     const held = holdFile(path);
     if (held) return held;
     const descriptor = opened(path);
     if (descriptor === undefined) return undefined;
     closeSync(descriptor);
+    if (performance.now() > until) return { [Symbol.dispose]() {} };
     await delay(10);
   }
 }

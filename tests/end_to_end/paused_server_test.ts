@@ -19,6 +19,29 @@ function app(answer: string, build = "true"): Readonly<Record<string, string>> {
   };
 }
 
+/** A build that takes some seconds and does not succeed the first time. */
+function firstFailing() {
+  /** What each build has come to, by a name of its own. */
+  const builds = new Map<string, string>();
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch({ url }) {
+      const { pathname, search } = new URL(url);
+      builds.set(search, pathname);
+      const [first] = builds.keys();
+      return new Response("", { status: pathname === "/end" && search === first ? 500 : 200 });
+    },
+  });
+  const ask = (path: string) =>
+    `bun -e 'process.exit((await fetch("${server.url}${path}?" + process.env.BUILD)).ok ? 0 : 1)'`;
+  return {
+    command: `export BUILD=$(cat /proc/sys/kernel/random/uuid); ${ask("begin")}; sleep 4; exec ${ask("end")}`,
+    stages: () => [...builds.values()],
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
 /** Two servers on one database and one data folder, of which the second is started when it is needed. */
 async function pair() {
   await using opened = new AsyncDisposableStack();
@@ -62,68 +85,61 @@ describe("a server that is paused for longer than its lease", () => {
     };
   }
 
-  test.each(["build", "switch"])(
-    "changes nothing about what another one finished, woken in the middle of %s",
-    async (step) => {
-      const { a, b } = servers;
-      // The build of the server that is paused fails, and only that.
-      let builds = 0;
-      using verdict = Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: () => new Response(`${builds++ === 0 ? 1 : 0}`),
-      });
-      const ask = `bun -e "process.exit(Number(await (await fetch('${verdict.url}')).text()))"`;
-      const next = app("second", step === "build" ? `echo begun; sleep 4; ${ask}` : "true");
-      await using source = await SourceFolder.of(app("first"));
-      const project = await TestProject.create(a, {
-        name: `paused-${step}`,
-        localPath: source.path,
-        buildCommand: "sh build.sh",
-        startCommand: "bun server.js",
-      });
-      await project.deployed();
-      expect(await project.page()).toBe("first");
-      await source.write(next);
-      const id = await project.deploy();
-      await project.reached(id, step);
-      if (step === "build") {
+  test.each([
+    { step: "build", where: "a build that has failed meanwhile" },
+    { step: "switch", where: "the switch" },
+  ])("changes nothing about what another one finished, woken in $where", async ({ step }) => {
+    const { a, b } = servers;
+    await using build = firstFailing();
+    await using source = await SourceFolder.of(app("first"));
+    const project = await TestProject.create(a, {
+      name: `paused-${step}`,
+      localPath: source.path,
+      buildCommand: "sh build.sh",
+      startCommand: "bun server.js",
+    });
+    await project.deployed();
+    expect(await project.page()).toBe("first");
+    await source.write(app("second", step === "build" ? build.command : "true"));
+    const id = await project.deploy();
+    await project.reached(id, step);
+    if (step === "build") await eventually(async () => build.stages().length, Boolean);
+    a.program.signal("SIGSTOP");
+    try {
+      await b.start();
+      const there = project.on(b);
+      expect(await there.settled(id)).toMatchObject({ status: "ready", error: null });
+      expect(await there.page()).toBe("second");
+      // The former release goes when nobody is being answered by it any more.
+      const before = await eventually(
+        () => seen(there, id),
+        ({ own, row }) => own.length === 1 && row[0]!["lease_owner"] === null,
+      );
+      expect(before).toMatchObject({ row: [{ attempts: 2 }], live: [{ active_deployment_id: id }] });
+      // Its own build went on without it, and has failed by now.
+      const ended = step === "build" ? ["/end", "/end"] : [];
+      expect(
         await eventually(
-          () => project.log(id),
-          (log) => log.includes("\nbegun\n"),
-        );
-      }
-      a.program.signal("SIGSTOP");
-      try {
-        await b.start();
-        const there = project.on(b);
-        expect(await there.settled(id)).toMatchObject({ status: "ready", error: null });
-        expect(await there.page()).toBe("second");
-        // The former release goes when nobody is being answered by it any more.
-        const before = await eventually(
-          () => seen(there, id),
-          ({ own, row }) => own.length === 1 && row[0]!["lease_owner"] === null,
-        );
-        expect(before).toMatchObject({ row: [{ attempts: 2 }], live: [{ active_deployment_id: id }] });
-        a.program.signal("SIGCONT");
-        const noticed = await eventually(
-          async () => a.program.stderr,
-          (text) => text.includes("is left to another process"),
-        );
-        expect(noticed).toContain(id);
-        expect(await seen(there, id)).toEqual(before);
-        const pages = await eventually(
-          async () => [await project.page(), await there.page()],
-          (all) => all.every((page) => page === "second"),
-        );
-        expect(pages).toEqual(["second", "second"]);
-      } finally {
-        a.program.signal("SIGCONT");
-        await b.stop();
-      }
-      await source.write(app("third"));
-      await project.deployed();
-      expect(await project.page()).toBe("third");
-    },
-  );
+          async () => build.stages(),
+          (stages) => stages.every((stage) => stage === "/end"),
+        ),
+      ).toEqual(ended);
+      a.program.signal("SIGCONT");
+      const lost = (text: string) =>
+        text.split("\n").some((line) => line.includes("is left to another process") && line.includes(id));
+      expect(lost(await eventually(async () => a.program.stderr, lost))).toBe(true);
+      expect(await seen(there, id)).toEqual(before);
+      const pages = await eventually(
+        async () => [await project.page(), await there.page()],
+        (all) => all.every((page) => page === "second"),
+      );
+      expect(pages).toEqual(["second", "second"]);
+    } finally {
+      a.program.signal("SIGCONT");
+      await b.stop();
+    }
+    await source.write(app("third"));
+    await project.deployed();
+    expect(await project.page()).toBe("third");
+  });
 });

@@ -121,6 +121,22 @@ for (const kind of await workingSandboxes()) {
       expect((await readdir(join(world.data, "builds"))).filter((name) => !name.startsWith("."))).toEqual([]);
     });
 
+    test("build() waits for no server that stands still in the middle of another one, and leaves that alone", async () => {
+      await using world = await buildWorld(kind);
+      const seconds = marker();
+      const script = new URL("../support/process_builder_owner.ts", import.meta.url).pathname;
+      const words = [script, world.data, kind, world.folder, `echo ready; exec sleep ${seconds}`];
+      const owner = Bun.spawn([process.execPath, ...words], { stdio: ["ignore", "pipe", "inherit"] });
+      await owner.stdout.getReader().read();
+      owner.kill("SIGSTOP");
+      await world.builder.build(buildRequest(world, ["true"]));
+      expect(processesWith(seconds)).not.toEqual([]);
+      const left = (await readdir(join(world.data, "builds"))).filter((name) => name.startsWith("build-"));
+      expect(left).toHaveLength(1);
+      owner.kill("SIGKILL");
+      await owner.exited;
+    });
+
     test("build() keeps the home of a cache key, apart from others, until it is trimmed", async () => {
       await using world = await buildWorld(kind);
       const write = buildRequest(world, ["echo kept >~/kept; head -c 1000000 /dev/zero >~/large"], {
