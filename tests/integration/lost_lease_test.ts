@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import { APP, EngineScene, REPOSITORY, SITE } from "../support/engine_scene.ts";
@@ -6,6 +6,9 @@ import { eventually } from "../support/eventually.ts";
 import { shopProject, shopScene } from "../support/service_scene.ts";
 import { SHOP_WORKS } from "../support/shop_works.ts";
 import { sleeper } from "../support/sleeper.ts";
+
+// Each of them runs through a deployment hundreds of times.
+setDefaultTimeout(180_000);
 
 const LEASE_MS = 10_000;
 /** More calls than any of these makes. */
