@@ -21,7 +21,7 @@ export interface TestSelection {
 const root = new URL("../../", import.meta.url).pathname;
 
 /** How many files of a folder that needs servers run in one process: its parts run side by side with those of others, and each process costs a second. */
-const PART = 4;
+const PART = 2;
 
 /** Groups every chosen test file by folder, those that need no server first, the others in parts, none left out. */
 export async function testGroups({ fastOnly, paths }: TestSelection): Promise<TestGroup[]> {
