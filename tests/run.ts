@@ -1,5 +1,5 @@
 import { say } from "./support/command.ts";
-import { type EngineLane, engineLanes, type Lane, plainLane } from "./support/lane.ts";
+import { type EngineLane, engineLanes, type Lane, plainLanes } from "./support/lane.ts";
 import { removeLeftNetworks } from "./support/lane_network.ts";
 import type { Provision } from "./support/prepare_lane.ts";
 import { type GroupResult, runGroup, type TestCount } from "./support/run_group.ts";
@@ -20,6 +20,7 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   await using opened = new AsyncDisposableStack();
   const of = (...kinds: readonly string[]) => groups.filter(({ kind }) => kinds.includes(kind));
   if (of("machine", "containers", "docker").length > 0) await testPrograms();
+  await removeLeftNetworks();
   const failed = new AbortController();
   const lanes = new Lanes(AbortSignal.any([signal, failed.signal]));
   const others = [...of("machine"), ...of("fast")];
@@ -27,8 +28,13 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   const withEngines = prepared(of("containers"), of("docker"), opened).then((plans) =>
     Promise.all(plans.map(({ lane, groups: own }) => lanes.run({ lane, groups: [...own, ...others] }))),
   );
-  const plain = lanes.run({ lane: plainLane(), groups: [...of("fast"), ...of("machine")] });
-  await Promise.all([plain, withEngines]).catch((error: unknown) => {
+  // What it failed with is thrown below.
+  withEngines.catch(() => {});
+  const plain = (await plainLanes()).map((lane, index) => {
+    const groups = [of("fast"), of("machine")];
+    return lanes.run({ lane: opened.use(lane), groups: (index === 0 ? groups : groups.toReversed()).flat() });
+  });
+  await Promise.all([...plain, withEngines]).catch((error: unknown) => {
     failed.abort(error);
     throw error;
   });
@@ -50,7 +56,6 @@ async function prepared(
 ): Promise<readonly LanePlan[]> {
   const wanted = [containers, docker].filter((each) => each.length > 0);
   if (wanted.length === 0) return [];
-  await removeLeftNetworks();
   const lanes = (await engineLanes(wanted.length)).map((lane) => opened.use(lane));
   const plans = lanes.map((lane, index) => ({
     lane,

@@ -6,6 +6,8 @@ import type { Provision } from "./prepare_lane.ts";
 import { NO_ENGINE } from "./slipway_process.ts";
 import { removeTestLeftovers } from "./test_leftovers.ts";
 
+/** The number of the plain lane's network, beside those of lanes with an engine. */
+const PLAIN = 0;
 const PREPARE = new URL("./prepare_lane.ts", import.meta.url).pathname;
 
 /** What test groups run in; nothing that those of another lane do reaches what is in it. */
@@ -23,9 +25,18 @@ export interface EngineLane extends Lane {
   prepare(wanted: readonly Provision[]): Promise<void>;
 }
 
-/** A lane for tests that need no engine: they find none. */
-export function plainLane(): Lane {
-  return { environment: { DOCKER_HOST: NO_ENGINE }, inside: (command) => command, async [Symbol.asyncDispose]() {} };
+/** Lanes for tests that need no engine: they find none. The first is in the network of the machine, the other in one of its own, where that can be made. */
+export async function plainLanes(): Promise<readonly Lane[]> {
+  const environment = { DOCKER_HOST: NO_ENGINE };
+  const first: Lane = { environment, inside: besideUs, async [Symbol.asyncDispose]() {} };
+  const network = await laneNetwork(PLAIN);
+  if (!network) return [first];
+  const second: Lane = {
+    environment,
+    inside: network.inside,
+    [Symbol.asyncDispose]: () => network[Symbol.asyncDispose](),
+  };
+  return [first, second];
 }
 
 /**
@@ -57,7 +68,12 @@ async function machineLane(): Promise<EngineLane> {
   await removeTestLeftovers();
   opened.defer(removeTestLeftovers);
   const host = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
-  return laneAt(host, (command) => command, opened.move());
+  return laneAt(host, besideUs, opened.move());
+}
+
+/** Runs a command where this process runs. */
+function besideUs(command: readonly string[]): readonly string[] {
+  return command;
 }
 
 function laneAt(host: string, inside: Lane["inside"], lifetime: AsyncDisposableStack): EngineLane {
