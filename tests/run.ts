@@ -31,8 +31,8 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   // What it failed with is thrown below.
   withEngines.catch(() => {});
   const plain = (await plainLanes()).map((lane, index) => {
-    const groups = [of("fast"), of("machine")];
-    return lanes.run({ lane: opened.use(lane), groups: (index === 0 ? groups : groups.toReversed()).flat() });
+    const order = [of("fast"), of("machine")];
+    return lanes.run({ lane: opened.use(lane), groups: (index === 0 ? order : order.toReversed()).flat() });
   });
   await Promise.all([...plain, withEngines]).catch((error: unknown) => {
     failed.abort(error);
