@@ -98,9 +98,14 @@ describe("without its database", () => {
     await expectAllWork(sends);
     const busy = new AbortController();
     const seen: { what: string; answer: Answer }[] = [];
-    const callers = Object.entries(sends).map(async ([what, send]) => {
-      while (!busy.signal.aborted) seen.push({ what, answer: await answered(what, send) });
-    });
+    const callers = Promise.all(
+      Object.entries(sends).map(async ([what, send]) => {
+        while (!busy.signal.aborted) seen.push({ what, answer: await answered(what, send) });
+      }),
+    );
+    // Whatever goes wrong first is what is told, not that the server is gone then.
+    callers.catch(() => {});
+    using _ = { [Symbol.dispose]: () => busy.abort() };
     await eventually(
       async () => seen.length,
       (count) => count > 30,
@@ -111,7 +116,7 @@ describe("without its database", () => {
     await database.startAgain();
     await healthy(slipway, 200);
     busy.abort();
-    await Promise.all(callers);
+    await callers;
     await expectAllWork(sends);
     const failures = seen.filter(({ answer }) => answer.status >= 400 && answer.status !== 401);
     expect(failures.length).toBeGreaterThan(0);
