@@ -33,6 +33,8 @@ const READY = /^Next, in another terminal.*\n.*\n/m;
 export class RunningProgram implements AsyncDisposable {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #read: Promise<unknown>;
+  /** Whether a test has asked it to end. */
+  #isEnded = false;
   stdout = "";
   stderr = "";
 
@@ -48,6 +50,17 @@ export class RunningProgram implements AsyncDisposable {
       this.#follow(this.#child.stdout, (text) => (this.stdout += text)),
       this.#follow(this.#child.stderr, (text) => (this.stderr += text)),
     ]);
+    void this.#complainOfEnd();
+  }
+
+  /** What a server says that ends although nobody has asked it to: tests only see that nobody answers. */
+  async #complainOfEnd(): Promise<void> {
+    const code = await this.#child.exited;
+    if (this.#isEnded || code === 0 || !READY.test(this.stdout)) return;
+    await this.#read;
+    process.stderr.write(
+      `A server ended by itself (${this.#child.signalCode ?? code}):\n${this.stderr.slice(-4_000)}\n`,
+    );
   }
 
   get pid(): number {
@@ -65,6 +78,7 @@ export class RunningProgram implements AsyncDisposable {
   }
 
   signal(name: NodeJS.Signals): void {
+    this.#isEnded = true;
     this.#child.kill(name);
   }
 
@@ -84,6 +98,7 @@ export class RunningProgram implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true;
     this.#child.kill("SIGKILL");
     await this.#child.exited;
   }
