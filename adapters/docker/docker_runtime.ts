@@ -31,6 +31,7 @@ import { ContainerWatcher } from "./container_watcher.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
+import { noteRestarts } from "./note_restarts.ts";
 import { OwnContainers } from "./own_containers.ts";
 import { setRestartPolicy } from "./restart_policy.ts";
 import { ScopeNames } from "./scope_names.ts";
@@ -59,8 +60,6 @@ type Grace = Pick<RemovalOptions, "graceMs">;
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 const AT_ONCE = 32;
 const LONGEST_GRACE_S = 300;
-const RENAME_MS = 10_000;
-const AGAIN_MS = 50;
 const LEFT_AFTER_MS = 600_000;
 const NO_CONTAINER = /no such container/i;
 
@@ -170,9 +169,9 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       if (!isOneShot(record)) await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
       // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
       const rests = record.State.Status === "exited";
-      if (rests) await this.#rename(record, restarts + 1);
+      if (rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
       await this.#engine.request("POST", `/containers/${record.Id}/restart`, this.#inGrace(record, graceMs));
-      if (!rests) await this.#rename(record, restarts + 1);
+      if (!rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
       return this.#described(await this.#own.inspect(record.Id));
     }).catch(refused("restart this"));
   }
@@ -266,22 +265,6 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   #inGrace({ Config }: ContainerRecord, graceMs: number) {
     const seconds = Math.max(Math.ceil(graceMs / 1_000), Math.min(Config.StopTimeout ?? 0, LONGEST_GRACE_S));
     return { query: { t: seconds }, timeoutMs: seconds * 1_000 + this.#engine.answerMs };
-  }
-
-  /** Notes in its name how often it was started again; another server may do the same. */
-  async #rename({ Id, Config }: ContainerRecord, restarts: number): Promise<void> {
-    const name = this.#own.name(Config.Labels[LABEL.instance]!, restarts);
-    for (const until = Date.now() + RENAME_MS; Date.now() < until; await Bun.sleep(AGAIN_MS)) {
-      try {
-        await this.#engine.request("POST", `/containers/${Id}/rename`, { query: { name } });
-        return;
-      } catch (error) {
-        unlessRefused(error);
-        // One that waits for its next start cannot be renamed.
-        const record = await this.#own.inspect(Id);
-        if (!record || record.Name === `/${name}`) return;
-      }
-    }
   }
 
   /** One at a time for each instance. */
