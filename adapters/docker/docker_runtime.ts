@@ -28,6 +28,7 @@ import {
 } from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher } from "./container_watcher.ts";
+import { Departures } from "./departures.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
@@ -73,6 +74,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #own: OwnContainers;
   readonly #networks: ScopeNetworks;
   readonly #names: ScopeNames;
+  readonly #departures = new Departures();
   readonly #files: ContainerFiles;
   readonly #start: ContainerStart;
   readonly #usage: ContainerUsage;
@@ -98,7 +100,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     this.#watchOnStart = watchOnStart;
     this.#starting = new StartingMarks(folder);
     this.#own = new OwnContainers(engine, installation);
-    this.#networks = new ScopeNetworks(engine, this.#own, labels);
+    this.#networks = new ScopeNetworks({ engine, own: this.#own, labels, departures: this.#departures });
     this.#names = new ScopeNames(engine, this.#own, this.#networks);
     const volumes = new DockerVolumes({ engine, installation, labels });
     const [own, networks, names] = [this.#own, this.#networks, this.#names];
@@ -149,13 +151,15 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
     await this.#alone(instanceId, async () => {
       for (let record; (record = await this.#own.find(instanceId));) {
+        const { Id } = record;
+        const scope = scopeOf(record.Config.Labels);
         // One that cannot be stopped, for whatever reason, is removed by force.
         await this.#stop(record, graceMs).catch(unlessRefused);
         await beforeForgetting?.();
-        await this.#own.remove(record.Id);
-        this.#usage.forget(record.Id);
-        await this.#networks.release(scopeOf(record.Config.Labels));
-        await this.#names.tidy(scopeOf(record.Config.Labels));
+        await this.#departures.run(scope, () => this.#own.remove(Id));
+        this.#usage.forget(Id);
+        await this.#networks.release(scope);
+        await this.#names.tidy(scope);
       }
       await this.#files.forget(instanceId);
     }).catch(refused("remove this"));
@@ -170,7 +174,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
       const rests = record.State.Status === "exited";
       if (rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
-      await this.#engine.request("POST", `/containers/${record.Id}/restart`, this.#inGrace(record, graceMs));
+      await this.#leave(record, "restart", graceMs);
       if (!rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
       return this.#described(await this.#own.inspect(record.Id));
     }).catch(refused("restart this"));
@@ -258,7 +262,14 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   }
 
   async #stop(record: ContainerRecord, graceMs: number): Promise<void> {
-    await this.#engine.request("POST", `/containers/${record.Id}/stop`, this.#inGrace(record, graceMs));
+    await this.#leave(record, "stop", graceMs);
+  }
+
+  /** Ends a container, for good or to start it again. */
+  async #leave(record: ContainerRecord, how: "stop" | "restart", graceMs: number): Promise<void> {
+    const request = this.#inGrace(record, graceMs);
+    const end = () => this.#engine.request("POST", `/containers/${record.Id}/${how}`, request);
+    await this.#departures.run(scopeOf(record.Config.Labels), end);
   }
 
   /** What it wants for itself counts where that is longer, within a bound. */

@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { Failure } from "../../domain/failure.ts";
+import type { Departures } from "./departures.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
 import type { OwnContainers } from "./own_containers.ts";
@@ -21,6 +22,7 @@ interface Wanted {
 /** A network of a scope that is there to introduce one instance. */
 export interface Generation {
   readonly id: string;
+  readonly scope: string;
   /** The name of the network. */
   readonly network: string;
   /** Grows with each that is made in the scope. */
@@ -28,6 +30,14 @@ export interface Generation {
   readonly instanceId: string;
   /** By which names it is introduced. */
   readonly names: readonly string[];
+}
+
+export interface ScopeNetworksOptions {
+  readonly engine: EngineApi;
+  readonly own: OwnContainers;
+  /** Labels that networks carry beside Slipway's own. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly departures: Departures;
 }
 
 const SUBNETS = 5_120;
@@ -39,12 +49,14 @@ export class ScopeNetworks {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
   readonly #labels: Readonly<Record<string, string>>;
+  readonly #departures: Departures;
   readonly #making = new Map<string, Promise<void>>();
 
-  constructor(engine: EngineApi, own: OwnContainers, labels: Readonly<Record<string, string>>) {
+  constructor({ engine, own, labels, departures }: ScopeNetworksOptions) {
     this.#engine = engine;
     this.#own = own;
     this.#labels = labels;
+    this.#departures = departures;
   }
 
   /** The id of a scope's network, made if there is none; several callers at once get the same. */
@@ -69,7 +81,8 @@ export class ScopeNetworks {
       [LABEL.names]: names.join(" "),
       [LABEL.generation]: `${number}`,
     };
-    return { id: await this.#ensure({ name: network, labels, internal: true }), network, number, instanceId, names };
+    const id = await this.#ensure({ name: network, labels, internal: true });
+    return { id, scope, network, number, instanceId, names };
   }
 
   /** Those of a scope, or of all, that introduce somebody, newest first in each. */
@@ -79,7 +92,8 @@ export class ScopeNetworks {
       const instanceId = Labels?.[LABEL.introduces];
       if (instanceId === undefined || first.has(Name)) continue;
       const names = (Labels?.[LABEL.names] ?? "").split(" ");
-      first.set(Name, { id: Id, network: Name, number: Number(Labels?.[LABEL.generation]), instanceId, names });
+      const number = Number(Labels?.[LABEL.generation]);
+      first.set(Name, { id: Id, scope: Labels?.[LABEL.scope] ?? "", network: Name, number, instanceId, names });
     }
     return [...first.values()].sort((a, b) => (a.network < b.network ? -1 : 1));
   }
@@ -88,9 +102,11 @@ export class ScopeNetworks {
    * Has everybody leave a network that introduces nobody any more, and removes it. What the engine refuses is left as it is: a container that
    * waits for its next start cannot leave a network, and would not start again without it.
    */
-  async discard({ id, network }: Generation): Promise<void> {
+  async discard({ id, network, scope }: Generation): Promise<void> {
     const leave = async (from: string) => {
-      for (const container of await this.#membersOf(network)) await this.#disconnect(from, container);
+      for (const container of await this.#membersOf(network)) {
+        await this.#departures.run(scope, () => this.#disconnect(from, container));
+      }
     };
     await leave(id);
     if ((await this.#membersOf(network)).length > 0 || !(await this.#remove(id))) return;
