@@ -9,6 +9,7 @@ import type {
 } from "../../../domain/composition/service_spec.ts";
 import { isSite, USUAL_PORT } from "../../../domain/composition/sole_service.ts";
 import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
+import type { BuiltImage } from "../../../ports/image_builder.ts";
 import { detectIn } from "../prepare_source.ts";
 import { settledPlan } from "./app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
@@ -30,7 +31,15 @@ interface BuildOptions {
   readonly inTurn: Slots;
   /** Digests of what the services that are built where they lie are built from. */
   readonly digests: ReadonlyMap<string, string>;
+  /** The images of this deployment that are being built, by what they are made from. */
+  readonly images: Map<string, SharedBuild>;
   readonly signal: AbortSignal;
+}
+
+/** A build whose image serves every service that is made from the same. */
+interface SharedBuild {
+  readonly service: string;
+  readonly image: Promise<BuiltImage>;
 }
 
 /** What came of a service, and the port that it turned out to listen on. */
@@ -55,8 +64,9 @@ export async function buildServices(run: Run): Promise<void> {
   const inTurn = new Slots(1);
   // Before anything is built: what is built is never the same twice.
   const digests = await folderDigests(run, composition.wanted);
+  const shared = { inTurn, digests, images: new Map<string, SharedBuild>() };
   const made = await all(run, composition.wanted, ({ spec }, signal) =>
-    make(run, spec, { former: former.find((known) => known.spec.name === spec.name), inTurn, digests, signal }),
+    make(run, spec, { ...shared, former: former.find((known) => known.spec.name === spec.name), signal }),
   );
   const publicEndpoints = plan.publicEndpoints.map((endpoint) => {
     const { port, record } = made.find((each) => each.record.spec.name === endpoint.service)!;
@@ -190,7 +200,7 @@ async function builtImage(
   run: Run,
   spec: BuiltSpec,
   plan: DeploymentPlan,
-  { former, signal }: BuildOptions,
+  { former, images, signal }: BuildOptions,
 ): Promise<Made> {
   const { id, projectId } = run.deployment;
   const { from, name } = spec;
@@ -204,7 +214,8 @@ async function builtImage(
   };
   const makings = await makingsOf(run, unit, found);
   const mounts = await mountedDigest(run, spec);
-  const madeFrom = [await run.ports.imageBuilder.identify(makings), ...(mounts === null ? [] : [mounts])].join("+");
+  const digest = await run.ports.imageBuilder.identify(makings);
+  const madeFrom = [digest, ...(mounts === null ? [] : [mounts])].join("+");
   const told = isSite(spec) ? spec : withPort(spec, plan);
   if (former && former.image !== null && former.madeFrom === madeFrom && !isSite(spec)) {
     const port = former.spec.ports[0] ?? null;
@@ -214,13 +225,34 @@ async function builtImage(
       return { record: { spec: told, image: former.image, madeFrom }, port };
     }
   }
-  const image = await buildUnit(run, unit, makings, signal);
+  const build = () => buildUnit(run, unit, makings, signal);
+  const image = isSite(spec) ? await build() : await builtOnce(run, name, build, { digest, images });
   if (isSite(spec)) {
     await takeOut(run, unit, found, image.image);
     return { record: { spec, image: null, madeFrom }, port: null };
   }
   say(run, "build", `The image of ${name} is ${image.image.slice(0, 19)}`);
   return { record: { spec: told, image: image.image, madeFrom }, port: supposedPort(unit, makings, found, image) };
+}
+
+/** Builds an image, unless it is being built for another service: then it is kept for this one, too. */
+async function builtOnce(
+  run: Run,
+  service: string,
+  build: () => Promise<BuiltImage>,
+  { digest, images }: { readonly digest: string } & Pick<BuildOptions, "images">,
+): Promise<BuiltImage> {
+  const { id: deploymentId, projectId } = run.deployment;
+  const other = images.get(digest);
+  if (!other) {
+    const own = { service, image: build() };
+    images.set(digest, own);
+    return own.image;
+  }
+  say(run, "build", `${service} is made from the same as ${other.service}: it is built once for both`);
+  const found = await other.image;
+  if (await run.ports.releaseImages.keep(found.image, { deploymentId, projectId, service })) return found;
+  return build();
 }
 
 /** A program that was put into an image is told where to listen, whoever gets to it. */

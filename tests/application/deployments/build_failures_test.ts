@@ -5,7 +5,7 @@ import { Secret } from "../../../domain/secret.ts";
 import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/engine_scene.ts";
 import { deployShop, SHOP, shopProject, shopScene, standing, statuses, versions } from "../../support/service_scene.ts";
 
-const PARTS = { "web/Dockerfile": "FROM scratch", "api/Dockerfile": "FROM scratch" };
+const PARTS = { "web/Dockerfile": "FROM scratch # web", "api/Dockerfile": "FROM scratch # api" };
 const SERVICES = [
   { name: "web", build: "web", ports: [80] },
   { name: "api", build: "api", ports: [3000] },

@@ -296,6 +296,23 @@ describe("services of a source", () => {
     expect(scene.memory.imageBuilder.requests).toHaveLength(2);
   });
 
+  test("that are made from the same are built once, and each keeps the image as its own", async () => {
+    await using scene = await shopScene();
+    const twice = "services: { web: { build: ./web, expose: ['8080'] }, worker: { build: ./web, command: work } }";
+    scene.known.git[REPOSITORY] = { commits: [commit("a1", { ...FILES, "compose.yaml": twice })] };
+    const project = await scene.project();
+    const first = await scene.deployed(project);
+    expect([first.status, statuses(first)]).toEqual(["ready", { web: "healthy", worker: "healthy" }]);
+    expect(scene.memory.imageBuilder.requests).toHaveLength(1);
+    const images = await Promise.all(["web", "worker"].map((name) => scene.memory.releaseImages.find(first.id, name)));
+    expect(new Set(images.map((each) => each!.image)).size).toBe(1);
+    expect(await scene.log(first.id)).toContain("worker is made from the same as web: it is built once for both");
+    scene.memory.imageBuilder.services.set("web", { fails: { step: "RUN make", exitCode: 2 } });
+    scene.known.git[REPOSITORY] = { commits: [commit("a2", { ...FILES, "compose.yaml": twice, "web/page": "two" })] };
+    const second = await scene.deployed(project);
+    expect([second.status, statuses(second)]).toEqual(["failed", { web: "failed", worker: "failed" }]);
+  });
+
   test("fail with file, line and sentence when the compose file is wrong", async () => {
     await using scene = await shopScene();
     scene.known.git[REPOSITORY] = {
