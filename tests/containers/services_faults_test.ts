@@ -11,7 +11,7 @@ import { DEPLOYMENT_STRIKES, struckApps } from "../support/struck_apps.ts";
 import { decisionStrikes, struckDecisions } from "../support/struck_decisions.ts";
 
 // Each waits for its turn, too.
-setDefaultTimeout(900_000);
+setDefaultTimeout(600_000);
 
 const SETTINGS = { ROLLBACK_WINDOW: "0", BUILD_CONCURRENCY: "20", PROBATION_SECONDS: "3" };
 

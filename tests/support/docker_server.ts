@@ -3,6 +3,7 @@ import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/token.ts";
 import { run } from "./command.ts";
 import { DOCKER_HOST } from "./docker_world.ts";
+import { emptyEngine } from "./empty_engine.ts";
 import { SlipwayProcess } from "./slipway_process.ts";
 import { type TcpGate, tcpGate } from "./tcp_gate.ts";
 import { testDatabase } from "./test_database.ts";
@@ -32,7 +33,12 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
   };
   let installation = "";
   // An engine of the test's own goes with all that it holds.
-  if (!settings["DOCKER_HOST"]) opened.defer(() => removeAll(docker, installation));
+  if (!settings["DOCKER_HOST"]) {
+    opened.defer(async () => {
+      const label = `slipway.installation=${installation}`;
+      if (installation !== "") await emptyEngine(DOCKER_HOST, { label, imageLabel: label });
+    });
+  }
   const slipway = opened.use(
     await SlipwayProcess.start({
       DATABASE_URL: Object.assign(new URL(url), { port: String(gate.port) }).href,
@@ -64,17 +70,4 @@ async function installationOf(url: string): Promise<string> {
   } finally {
     await sql.end({ timeout: 1 });
   }
-}
-
-async function removeAll(docker: DockerServer["docker"], installation: string): Promise<void> {
-  if (installation === "") return;
-  const label = ["--filter", `label=slipway.installation=${installation}`, "--quiet"];
-  const containers = await docker("ps", "--all", ...label);
-  if (containers.length > 0) await docker("rm", "--force", "--volumes", ...containers);
-  const networks = await docker("network", "ls", ...label);
-  if (networks.length > 0) await docker("network", "rm", ...networks);
-  const volumes = await docker("volume", "ls", ...label);
-  if (volumes.length > 0) await docker("volume", "rm", ...volumes);
-  const images = await docker("images", ...label);
-  if (images.length > 0) await docker("rmi", "--force", ...new Set(images));
 }

@@ -8,6 +8,7 @@ import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import type { RunnableImage } from "../../ports/runtime.ts";
 import type { ContractPrograms, RuntimeForContract } from "../contracts/runtime.ts";
 import { run } from "./command.ts";
+import { emptyEngine } from "./empty_engine.ts";
 import { TEST_LABEL } from "./test_leftovers.ts";
 
 const TINY = new URL("../images/tiny", import.meta.url).pathname;
@@ -82,8 +83,6 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
   if (watches) await runtime.supervise();
   const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
   const own = `label=slipway.installation=${installation}`;
-  const idsOf = async (...words: readonly string[]) =>
-    (await ask(...words, "--quiet", "--filter", own)).split("\n").filter((id) => id !== "");
   return {
     runtime,
     volumes: new DockerVolumes(options),
@@ -103,12 +102,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     async [Symbol.asyncDispose]() {
       await runtime[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
-      const containers = await idsOf("ps", "--all");
-      if (containers.length > 0) await ask("rm", "--force", "--volumes", ...containers);
-      const networks = await idsOf("network", "ls");
-      if (networks.length > 0) await ask("network", "rm", ...networks);
-      const volumes = await idsOf("volume", "ls");
-      if (volumes.length > 0) await ask("volume", "rm", "--force", ...volumes);
+      await emptyEngine(dockerHost, { label: `slipway.installation=${installation}` });
     },
   };
 }

@@ -65,6 +65,7 @@ export interface FaultScene<Server extends FaultyServer> {
 
 const AWAY_MS = 5_000;
 const RESUMED_MS = 15_000;
+const BEGUN_MS = 180_000;
 
 /** Strikes work in every step: its server is killed, the database is away, it is cancelled. No visitor notices, and it comes to its end. */
 export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Server>): void {
@@ -139,13 +140,14 @@ async function isCancelled(server: FaultyServer, { next, project }: StruckProjec
 
 /** Lets work begin and resolves at the moment of the strike. */
 async function begun({ gate }: FaultyServer, work: HeldWork, { sign, afterMs }: Strike): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   const before = gate.watch;
   gate.watch = (bytes) => {
     before?.(bytes);
     if (bytes.includes(sign) && bytes.includes(work.id)) resolve();
   };
   await work.begin();
-  await promise;
+  const never = setTimeout(() => reject(new Error(`${work.id} never came to ${sign}`)), BEGUN_MS);
+  await promise.finally(() => clearTimeout(never));
   await Bun.sleep(afterMs);
 }

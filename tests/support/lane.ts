@@ -71,9 +71,9 @@ async function ownLane(number: number): Promise<EngineLane | undefined> {
 async function machineLane(): Promise<EngineLane> {
   await using opened = new AsyncDisposableStack();
   opened.use(await dockerEngine());
-  await removeTestLeftovers();
-  opened.defer(removeTestLeftovers);
   const host = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
+  await removeTestLeftovers(host);
+  opened.defer(() => removeTestLeftovers(host));
   return laneAt(host, besideUs, opened.move());
 }
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { run, say } from "./command.ts";
 import { dockerAt } from "./docker_engine.ts";
+import { emptyEngine } from "./empty_engine.ts";
 import type { LaneNetwork } from "./lane_network.ts";
 
 /** Where the engines of lanes keep their images from run to run. */
@@ -26,14 +27,15 @@ export async function laneEngine(lane: number, network: LaneNetwork): Promise<La
   await mkdir(folder, { recursive: true });
   await mkdir(work, { recursive: true });
   say(`Starting the Docker engine of lane ${lane} …`);
-  const start = (options: readonly string[]) => startDaemon({ folder, work, log, network, options });
+  const start = (options: readonly string[]) => startDaemon({ lane, folder, work, log, network, options });
   const daemon = (await start([])) ?? (await start(["--storage-driver=vfs"]));
   if (!daemon) throw new Error(`Cannot start Docker for lane ${lane}: ${await reasonIn(log)}`);
-  await removeAllBut(daemon.host);
+  await removeAllButImages(daemon.host);
   return daemon;
 }
 
 interface Start {
+  readonly lane: number;
   readonly folder: string;
   readonly work: string;
   readonly log: string;
@@ -41,7 +43,7 @@ interface Start {
   readonly options: readonly string[];
 }
 
-async function startDaemon({ folder, work, log, network, options }: Start): Promise<LaneEngine | undefined> {
+async function startDaemon({ lane, folder, work, log, network, options }: Start): Promise<LaneEngine | undefined> {
   const host = `unix://${work}/docker.sock`;
   const places = ["--data-root", join(folder, "data"), "--exec-root", work, "--pidfile", join(folder, "pid")];
   // The signal at this process's death keeps a killed run from leaving the daemon behind.
@@ -63,7 +65,8 @@ async function startDaemon({ folder, work, log, network, options }: Start): Prom
     return {
       host,
       async [Symbol.asyncDispose]() {
-        await removeAllBut(host);
+        // What one that hangs does not remove is removed when it is started again.
+        await removeAllButImages(host).catch((error: unknown) => say(`Lane ${lane} was left as it is: ${error}`));
         await run(["docker", "--host", host, "builder", "prune", "--force", "--keep-storage", CACHE]);
         await stop();
         await rm(work, { recursive: true, force: true });
@@ -75,17 +78,9 @@ async function startDaemon({ folder, work, log, network, options }: Start): Prom
 }
 
 /** Removes everything but images: nobody else uses this engine, so whatever is there was left by a test. */
-async function removeAllBut(host: string): Promise<void> {
-  const docker = (...words: readonly string[]) => run(["docker", "--host", host, ...words]);
-  const each = async (list: readonly string[], remove: readonly string[]) => {
-    const ids = (await docker(...list)).output.split("\n").filter(Boolean);
-    if (ids.length > 0) await docker(...remove, ...ids);
-  };
-  await each(["ps", "--all", "--quiet"], ["rm", "--force", "--volumes"]);
-  await each(["network", "ls", "--filter", "type=custom", "--quiet"], ["network", "rm"]);
-  await each(["volume", "ls", "--quiet"], ["volume", "rm", "--force"]);
-  await each(["images", "--filter", "label=slipway.installation", "--quiet"], ["rmi", "--force"]);
-  await docker("image", "prune", "--force");
+async function removeAllButImages(host: string): Promise<void> {
+  await emptyEngine(host, { imageLabel: "slipway.installation" });
+  await run(["docker", "--host", host, "image", "prune", "--force"]);
 }
 
 async function reasonIn(log: string): Promise<string | undefined> {
