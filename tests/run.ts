@@ -1,4 +1,5 @@
 import { say } from "./support/command.ts";
+import { emptyCluster } from "./support/empty_cluster.ts";
 import { type EngineLane, engineLanes, type Lane, plainLanes } from "./support/lane.ts";
 import { removeLeftNetworks } from "./support/lane_network.ts";
 import type { Provision } from "./support/prepare_lane.ts";
@@ -22,6 +23,7 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   const of = (...kinds: readonly string[]) => groups.filter(({ kind }) => kinds.includes(kind));
   if (of("machine", "containers", "docker").length > 0) await testPrograms();
   await removeLeftNetworks();
+  Object.assign(process.env, opened.use(await emptyCluster()).environment);
   const failed = new AbortController();
   const lanes = new Lanes(AbortSignal.any([signal, failed.signal]));
   const others = [...of("machine"), ...of("fast")];

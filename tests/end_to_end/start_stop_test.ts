@@ -172,7 +172,9 @@ describe("starting", () => {
   });
 
   test("asked to stop while it starts, it stops", async () => {
-    await using slipway = await SlipwayProcess.prepare();
+    // Where nothing is yet.
+    await using place = await temporaryPlace();
+    await using slipway = await SlipwayProcess.prepare({ SLIPWAY_DATA: place.data });
     const program = slipway.launch();
     await eventually(
       async () => existsSync(join(slipway.folder, "postgres.part")),

@@ -22,6 +22,12 @@ export async function run(
   return { ok: code === 0, output, lastLine: lines.at(-1) ?? "" };
 }
 
+/** Runs an argument vector to its end; rejects with its last line when it fails. */
+export async function must(command: readonly string[]): Promise<void> {
+  const { ok, lastLine } = await run(command);
+  if (!ok) throw new Error(`${command.join(" ")}: ${lastLine}`);
+}
+
 /** Prints one line of progress. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { run } from "./command.ts";
+import { must, run } from "./command.ts";
 
 const PREFIX = "slipway-lane-";
 const PROGRAMS = ["ip", "iptables", "iptables-save", "nsenter"];
@@ -70,11 +70,6 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function must(command: readonly string[]): Promise<void> {
-  const { ok, lastLine } = await run(command);
-  if (!ok) throw new Error(`${command.join(" ")}: ${lastLine}`);
 }
 
 async function quietly(command: readonly string[]): Promise<void> {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { processesOn } from "../../adapters/embedded_postgres/leftover_processes.ts";
+import { copyEmptyCluster } from "./empty_cluster.ts";
 import { eventually } from "./eventually.ts";
 import { httpClient } from "./http_client.ts";
 import { testPort } from "./test_port.ts";
@@ -147,6 +148,7 @@ export class SlipwayProcess implements AsyncDisposable {
   static async prepare(settings: Settings = {}): Promise<SlipwayProcess> {
     const lifetime = new AsyncDisposableStack();
     const folder = settings["SLIPWAY_DATA"] ?? lifetime.use(await temporaryPlace()).data;
+    if (!("SLIPWAY_DATA" in settings || "DATABASE_URL" in settings)) await copyEmptyCluster(folder);
     const [{ port }, { port: edgePort }] = [lifetime.use(testPort()), lifetime.use(testPort())];
     return new SlipwayProcess({ folder, port, edgePort, settings }, lifetime);
   }

@@ -2,6 +2,7 @@ import { mkdtemp, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
+import { copyEmptyCluster } from "./empty_cluster.ts";
 import { embeddedPostgres } from "./embedded_postgres.ts";
 
 /** A database of one test's own; disposing it drops it, whoever is still connected. */
@@ -61,8 +62,10 @@ async function makeTemplate(prepare: (url: string) => Promise<void>): Promise<st
 }
 
 async function openCluster(): Promise<TestCluster> {
-  const folder = await mkdtemp(join(await roomyMemory(), "slipway-"));
-  removeAfterExit(folder);
+  const place = await mkdtemp(join(await roomyMemory(), "slipway-"));
+  removeAfterExit(place);
+  const folder = join(place, "data");
+  await copyEmptyCluster(folder);
   const { url } = await embeddedPostgres({ folder, settings: THROW_AWAY });
   return {
     sql: postgres(url, { max: 1, onnotice: () => {} }),
@@ -84,7 +87,7 @@ async function roomyMemory(): Promise<string> {
 function removeAfterExit(folder: string): void {
   const script = `(
       while kill -0 "$1"; do sleep 0.1; done
-      for try in $(seq 100); do [ -e "$2/postgres/postmaster.pid" ] || break; sleep 0.05; done
+      for try in $(seq 100); do [ -e "$2/data/postgres/postmaster.pid" ] || break; sleep 0.05; done
       for try in $(seq 100); do rm -rf "$2" && break; sleep 0.05; done
     ) >/dev/null 2>&1 &`;
   Bun.spawnSync(["setsid", "sh", "-c", script, "sh", `${process.pid}`, folder]);
