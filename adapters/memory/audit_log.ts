@@ -1,5 +1,6 @@
 import type { Listing, Page } from "../../domain/page.ts";
 import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/audit_log.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { newestFirst } from "./newest_first.ts";
 
@@ -12,7 +13,7 @@ export class MemoryAuditLog implements AuditLog {
   }
 
   async record(entry: AuditEntry): Promise<void> {
-    this.#tables.audit.set(entry.id, structuredClone(entry));
+    this.#tables.audit.set(entry.id, copied(entry));
   }
 
   async finish(id: string, end: { readonly outcome: AuditOutcome; readonly target: string | null }): Promise<void> {

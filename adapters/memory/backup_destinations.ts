@@ -3,6 +3,7 @@ import { nameKey } from "../../domain/backup/destination_values.ts";
 import { nameTaken } from "../../domain/backup/name_taken.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { BackupDestinations, DestinationChange, DestinationCheck } from "../../ports/backup_destinations.ts";
+import { copied } from "./copied.ts";
 import type { DestinationRow, MemoryTables } from "./memory_tables.ts";
 import { nameIsTaken } from "./name_is_taken.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
@@ -95,12 +96,12 @@ export class MemoryBackupDestinations implements BackupDestinations {
   #seen({ destination }: DestinationRow): BackupDestination {
     const isDefault = this.#tables.defaultBackupDestinations.get(destination.organizationId) === destination.id;
     const gone = destination.serverId !== null && !this.#tables.servers.has(destination.serverId);
-    return structuredClone({ ...destination, isDefault, serverId: gone ? null : destination.serverId });
+    return copied({ ...destination, isDefault, serverId: gone ? null : destination.serverId });
   }
 
   #store(destination: DestinationRow["destination"], credentials: DestinationCredentials): DestinationRow {
     const row = {
-      destination: structuredClone({ ...destination, ...flagsOf(credentials) }),
+      destination: copied({ ...destination, ...flagsOf(credentials) }),
       credentials: { ...credentials },
     };
     this.#tables.backupDestinations.set(destination.id, row);

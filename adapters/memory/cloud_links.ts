@@ -1,5 +1,6 @@
 import type { Secret } from "../../domain/secret.ts";
 import type { CloudLink, CloudLinks } from "../../ports/cloud_links.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Keeps links to the hosted cloud in memory. */
@@ -11,7 +12,7 @@ export class MemoryCloudLinks implements CloudLinks {
   }
 
   async find(organizationId: string): Promise<CloudLink | undefined> {
-    return structuredClone(this.#tables.cloudLinks.get(organizationId)?.link);
+    return copied(this.#tables.cloudLinks.get(organizationId)?.link);
   }
 
   async token(organizationId: string): Promise<Secret | undefined> {
@@ -19,7 +20,7 @@ export class MemoryCloudLinks implements CloudLinks {
   }
 
   async put(link: CloudLink, token: Secret): Promise<void> {
-    this.#tables.cloudLinks.set(link.organizationId, { link: structuredClone(link), token });
+    this.#tables.cloudLinks.set(link.organizationId, { link: copied(link), token });
   }
 
   async remove(organizationId: string): Promise<boolean> {

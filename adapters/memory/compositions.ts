@@ -3,6 +3,7 @@ import { notFound } from "../../domain/failure.ts";
 import type { Composition } from "../../domain/composition/composition.ts";
 import type { Compositions } from "../../ports/compositions.ts";
 import type { WorkClaim } from "../../ports/deployment_queue.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Keeps what deployments consist of in memory. */
@@ -14,13 +15,13 @@ export class MemoryCompositions implements Compositions {
   }
 
   async read(deploymentId: string): Promise<Composition | undefined> {
-    return structuredClone(this.#tables.deployments.get(deploymentId)?.composition);
+    return copied(this.#tables.deployments.get(deploymentId)?.composition);
   }
 
   async write(deploymentId: string, composition: Composition, claim?: WorkClaim): Promise<void> {
     const row = this.#tables.deployments.get(deploymentId);
     if (!row) throw notFound("deployment");
     if (claim && this.#tables.claimed(claim) !== row) throw claimVoid();
-    row.composition = structuredClone(composition);
+    row.composition = copied(composition);
   }
 }

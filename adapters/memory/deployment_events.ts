@@ -3,6 +3,7 @@ import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { WorkClaim } from "../../ports/deployment_queue.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 const BATCH = 1_000;
@@ -41,7 +42,7 @@ export class MemoryDeploymentEvents implements DeploymentEvents {
     const wanted = later.filter(
       (event) => !only || (event.type === "log" && (only.service === undefined || event.service === only.service)),
     );
-    return structuredClone(newest ? wanted.slice(Math.max(wanted.length - limit, 0)) : wanted.slice(0, limit));
+    return copied(newest ? wanted.slice(Math.max(wanted.length - limit, 0)) : wanted.slice(0, limit));
   }
 
   async last(deploymentId: string): Promise<number> {

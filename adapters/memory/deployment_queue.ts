@@ -1,6 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, occupies } from "../../domain/deployment/transitions.ts";
 import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployment_queue.ts";
+import { copied } from "./copied.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 
 const TAKEABLE: ReadonlySet<string> = new Set(["queued", "building", "deploying", "partial_failure"]);
@@ -20,7 +21,7 @@ export class MemoryDeploymentQueue implements DeploymentQueue {
     if (!row) return undefined;
     row.lease = { owner, until: this.#after(leaseMs) };
     row.deployment = { ...row.deployment, attempts: row.deployment.attempts + 1 };
-    return structuredClone(row.deployment);
+    return copied(row.deployment);
   }
 
   async renew(claim: WorkClaim, leaseMs: number): Promise<"held" | "lost" | "cancel"> {

@@ -6,6 +6,7 @@ import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/upload.ts";
 import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
+import { copied } from "./copied.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -33,23 +34,23 @@ export class MemoryDeployments implements Deployments {
       deployment: created,
       lease: null,
       environment: new Map(environment),
-      composition: structuredClone(composition),
+      composition: copied(composition),
       events: [],
       runtimeLogs: new Map(),
     };
     deployments.set(id, row);
     this.#tables.addEvents(row, events);
     this.#tables.tellWorkers();
-    return structuredClone(created);
+    return copied(created);
   }
 
   async find(organizationId: string, id: string): Promise<Deployment | undefined> {
     const deployment = this.#tables.deployments.get(id)?.deployment;
-    return deployment?.organizationId === organizationId ? structuredClone(deployment) : undefined;
+    return deployment?.organizationId === organizationId ? copied(deployment) : undefined;
   }
 
   async get(id: string): Promise<Deployment | undefined> {
-    return structuredClone(this.#tables.deployments.get(id)?.deployment);
+    return copied(this.#tables.deployments.get(id)?.deployment);
   }
 
   async list(
@@ -77,8 +78,8 @@ export class MemoryDeployments implements Deployments {
   ): Promise<Deployment | undefined> {
     const row = this.#tables.deployments.get(id);
     if (!row) return undefined;
-    const change = how(structuredClone(row.deployment));
-    if (!change) return structuredClone(row.deployment);
+    const change = how(copied(row.deployment));
+    if (!change) return copied(row.deployment);
     const { organizationId, projectId, version, createdAt } = row.deployment;
     const changed = withPlainText({ ...change.deployment, id, organizationId, projectId, version, createdAt });
     this.#refuseSecond(changed);
@@ -86,7 +87,7 @@ export class MemoryDeployments implements Deployments {
     if (change.environment) row.environment = new Map(change.environment);
     this.#tables.addEvents(row, change.events);
     this.#tables.tellWorkers();
-    return structuredClone(changed);
+    return copied(changed);
   }
 
   async environment(id: string): Promise<ReadonlyMap<string, Secret>> {

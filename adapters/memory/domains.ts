@@ -1,6 +1,7 @@
 import type { DomainName } from "../../domain/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { DomainFilter, Domains } from "../../ports/domains.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -28,7 +29,7 @@ export class MemoryDomains implements Domains {
   }
 
   async find(organizationId: string, id: string): Promise<DomainName | undefined> {
-    return structuredClone(this.#stored(organizationId, id));
+    return copied(this.#stored(organizationId, id));
   }
 
   async claim(domain: DomainName, { staleBefore }: { readonly staleBefore: Date }): Promise<boolean> {
@@ -39,7 +40,7 @@ export class MemoryDomains implements Domains {
       if (!unproven || holder.organizationId === domain.organizationId) return false;
       domains.delete(holder.id);
     }
-    domains.set(domain.id, structuredClone(domain));
+    domains.set(domain.id, copied(domain));
     return true;
   }
 
@@ -48,7 +49,7 @@ export class MemoryDomains implements Domains {
     if (!domain) return undefined;
     const proven = { ...domain, verifiedAt: new Date(at) };
     this.#tables.domains.set(id, proven);
-    return structuredClone(proven);
+    return copied(proven);
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {

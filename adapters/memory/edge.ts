@@ -1,5 +1,6 @@
 import { RouteTable } from "../../domain/deployment/route_table.ts";
 import type { Edge, EdgeRoute } from "../../ports/edge.ts";
+import { copied } from "./copied.ts";
 
 /** Keeps routes and pretended requests in memory. */
 export class MemoryEdge implements Edge {
@@ -8,7 +9,7 @@ export class MemoryEdge implements Edge {
   #ended = Promise.withResolvers<void>();
 
   async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
-    this.#table.replace(projectId, structuredClone(routes));
+    this.#table.replace(projectId, copied(routes));
   }
 
   async drained(deploymentId: string, limitMs: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Identity, Membership } from "../../domain/identity.ts";
 import type { Identities } from "../../ports/identities.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 type Known = Omit<Identity, "founder" | "memberships">;
@@ -16,7 +17,7 @@ export class MemoryIdentities implements Identities {
     const known = kind === "token" ? this.#byToken(fingerprint) : this.#bySession(fingerprint);
     const user = known && this.#tables.users.get(known.userId);
     if (!known || !user) return undefined;
-    return structuredClone({ ...known, founder: user.founder, memberships: this.#memberships(user.id) });
+    return copied({ ...known, founder: user.founder, memberships: this.#memberships(user.id) });
   }
 
   used({ kind, id }: Identity["credential"], at: Date): void {

@@ -1,5 +1,6 @@
 import type { User } from "../../domain/identity.ts";
 import type { FirstOwner, Installation } from "../../ports/installation.ts";
+import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { userOf } from "./users.ts";
 
@@ -26,8 +27,8 @@ export class MemoryInstallation implements Installation {
   async claim({ organization, user, token, tokenFingerprint }: FirstOwner): Promise<boolean> {
     const { organizations, users, members, tokens } = this.#tables;
     if (users.values().some(({ founder }) => founder)) return false;
-    const { hasPassword: _, ...row } = structuredClone(user);
-    organizations.set(organization.id, structuredClone(organization));
+    const { hasPassword: _, ...row } = copied(user);
+    organizations.set(organization.id, copied(organization));
     users.set(user.id, { ...row, founder: true, passwordHash: null });
     members.set(memberKey(organization.id, user.id), {
       organizationId: organization.id,
@@ -36,7 +37,7 @@ export class MemoryInstallation implements Installation {
       grants: [],
       createdAt: new Date(organization.createdAt),
     });
-    tokens.set(token.id, { token: structuredClone(token), fingerprint: tokenFingerprint, revokedAt: null });
+    tokens.set(token.id, { token: copied(token), fingerprint: tokenFingerprint, revokedAt: null });
     this.#tables.founderTokenId = token.id;
     return true;
   }

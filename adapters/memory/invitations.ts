@@ -2,6 +2,7 @@ import { conflict } from "../../domain/failure.ts";
 import type { Invitation } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Invitations, Newcomer } from "../../ports/invitations.ts";
+import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -15,19 +16,19 @@ export class MemoryInvitations implements Invitations {
 
   async create(invitation: Invitation, tokenFingerprint: string): Promise<void> {
     this.#tables.invitations.set(invitation.id, {
-      invitation: structuredClone(invitation),
+      invitation: copied(invitation),
       fingerprint: tokenFingerprint,
     });
   }
 
   async findByToken(tokenFingerprint: string): Promise<Invitation | undefined> {
     const row = this.#tables.invitations.values().find(({ fingerprint }) => fingerprint === tokenFingerprint);
-    return structuredClone(row?.invitation);
+    return copied(row?.invitation);
   }
 
   async find(organizationId: string, id: string): Promise<Invitation | undefined> {
     const invitation = this.#tables.invitations.get(id)?.invitation;
-    return invitation?.organizationId === organizationId ? structuredClone(invitation) : undefined;
+    return invitation?.organizationId === organizationId ? copied(invitation) : undefined;
   }
 
   async list(organizationId: string, at: Date, page: Page): Promise<Listing<Invitation>> {

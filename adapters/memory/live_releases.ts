@@ -4,6 +4,7 @@ import { occupies, servesAsPreview } from "../../domain/deployment/transitions.t
 import type { WorkClaim } from "../../ports/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Finds what is live in memory. */
@@ -24,7 +25,7 @@ export class MemoryLiveReleases implements LiveReleases {
 
   async find(key: string): Promise<LiveRelease | undefined> {
     const deployment = await this.#live(key);
-    const project = structuredClone(this.#tables.projects.get(deployment?.projectId ?? ""));
+    const project = copied(this.#tables.projects.get(deployment?.projectId ?? ""));
     return project && deployment && { project, deployment };
   }
 

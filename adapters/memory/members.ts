@@ -2,6 +2,7 @@ import type { Member } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Grant, Role } from "../../domain/permission.ts";
 import type { MemberOutcome, Members } from "../../ports/members.ts";
+import { copied } from "./copied.ts";
 import { memberKey, type MemberRow, type MemoryTables } from "./memory_tables.ts";
 import { newestFirst } from "./newest_first.ts";
 
@@ -32,7 +33,7 @@ export class MemoryMembers implements Members {
     const row = this.#tables.members.get(key);
     if (!row) return "missing";
     if (to.role !== "owner" && this.#isLastOwner(row)) return "last_owner";
-    this.#tables.members.set(key, { ...row, role: to.role, grants: structuredClone(to.grants) });
+    this.#tables.members.set(key, { ...row, role: to.role, grants: copied(to.grants) });
     return "done";
   }
 
@@ -60,6 +61,6 @@ export class MemoryMembers implements Members {
 
   #memberOf(row: MemberRow | undefined): Member | undefined {
     const user = row && this.#tables.users.get(row.userId);
-    return user && { ...structuredClone(row), email: user.email, name: user.name };
+    return user && { ...copied(row), email: user.email, name: user.name };
   }
 }

@@ -1,4 +1,5 @@
 import type { Listing, Page } from "../../domain/page.ts";
+import { copied } from "./copied.ts";
 
 /** Copies one page of rows out of memory, newest first, equal times by id descending. */
 export function newestFirst<T>(
@@ -11,7 +12,7 @@ export function newestFirst<T>(
     if (later !== 0) return later;
     return by.id(a) < by.id(b) ? 1 : -1;
   });
-  return { items: structuredClone(sorted.slice((page - 1) * perPage, page * perPage)), total: sorted.length };
+  return { items: copied(sorted.slice((page - 1) * perPage, page * perPage)), total: sorted.length };
 }
 
 /** Orders rows that name themselves `id` and `createdAt`. */

@@ -2,6 +2,7 @@ import { conflict } from "../../domain/failure.ts";
 import type { Organization } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Organizations } from "../../ports/organizations.ts";
+import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -18,7 +19,7 @@ export class MemoryOrganizations implements Organizations {
     if (organizations.values().some(({ slug }) => slug === organization.slug)) {
       throw conflict("slug_taken", "Cannot create this organization: its slug is taken; choose another");
     }
-    organizations.set(organization.id, structuredClone(organization));
+    organizations.set(organization.id, copied(organization));
     members.set(memberKey(organization.id, ownerId), {
       organizationId: organization.id,
       userId: ownerId,

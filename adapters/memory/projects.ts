@@ -3,6 +3,7 @@ import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Project } from "../../domain/project.ts";
 import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -25,19 +26,19 @@ export class MemoryProjects implements Projects {
   }
 
   async find(organizationId: string, id: string): Promise<Project | undefined> {
-    return structuredClone(this.#stored(organizationId, id));
+    return copied(this.#stored(organizationId, id));
   }
 
   async findBySlug(organizationId: string, slug: string): Promise<Project | undefined> {
-    return structuredClone(this.#bySlug(organizationId, slug));
+    return copied(this.#bySlug(organizationId, slug));
   }
 
   async create(project: Project, freeName: DomainName): Promise<"created" | "slug_taken" | "hostname_taken"> {
     const { projects, domains } = this.#tables;
     if (this.#bySlug(project.organizationId, project.slug)) return "slug_taken";
     if (domains.values().some(({ hostname }) => hostname === freeName.hostname)) return "hostname_taken";
-    projects.set(project.id, structuredClone(project));
-    domains.set(freeName.id, structuredClone(freeName));
+    projects.set(project.id, copied(project));
+    domains.set(freeName.id, copied(freeName));
     return "created";
   }
 
@@ -53,14 +54,14 @@ export class MemoryProjects implements Projects {
       slug = project.slug,
       settings = project.settings,
       activeDeploymentId = project.activeDeploymentId,
-    } = how.change(structuredClone(project));
+    } = how.change(copied(project));
     const holder = this.#bySlug(organizationId, slug);
     if (holder && holder.id !== id) {
       throw conflict("slug_taken", "Cannot change this project: another one has this slug; choose another");
     }
-    const changed = structuredClone({ ...project, name, slug, settings, activeDeploymentId, updatedAt: how.at });
+    const changed = copied({ ...project, name, slug, settings, activeDeploymentId, updatedAt: how.at });
     this.#tables.projects.set(id, changed);
-    return structuredClone(changed);
+    return copied(changed);
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {

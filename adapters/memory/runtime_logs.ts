@@ -10,6 +10,7 @@ import { withPlainText } from "../../domain/deployment/plain_text.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
 import type { InstanceOutput, LogOwner, LogState, RuntimeLogs } from "../../ports/runtime_logs.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables, RuntimeLogRow } from "./memory_tables.ts";
 
 const EMPTY: RuntimeLogRow = { lines: [], endsWith: null, after: 0, leftOut: null, ownLeftOut: null };
@@ -59,7 +60,7 @@ export class MemoryRuntimeLogs implements RuntimeLogs {
     const row = this.#row(owner) ?? EMPTY;
     const leftOut = allLeftOut(row);
     const all = leftOut ? [leftOutLine(leftOut), ...row.lines] : row.lines;
-    return structuredClone(all.filter(({ seq, at }) => seq > since && at >= from).slice(0, limit));
+    return copied(all.filter(({ seq, at }) => seq > since && at >= from).slice(0, limit));
   }
 
   async crowded(deployments: number): Promise<readonly string[]> {

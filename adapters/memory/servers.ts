@@ -2,6 +2,7 @@ import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Server, ServerChange, ServerCredentials } from "../../domain/server.ts";
 import type { ServerCheck, Servers } from "../../ports/servers.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { nameIsTaken } from "./name_is_taken.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
@@ -28,7 +29,7 @@ export class MemoryServers implements Servers {
   }
 
   async find(organizationId: string, id: string): Promise<Server | undefined> {
-    return structuredClone(this.#stored(organizationId, id)?.server);
+    return copied(this.#stored(organizationId, id)?.server);
   }
 
   async credentials(organizationId: string, id: string): Promise<ServerCredentials | undefined> {
@@ -78,14 +79,14 @@ export class MemoryServers implements Servers {
   }
 
   #store(server: Server, credentials: ServerCredentials): Server {
-    const stored = structuredClone({
+    const stored = copied({
       ...server,
       hasSshPassword: credentials.sshPassword !== null,
       hasSshPrivateKey: credentials.sshPrivateKey !== null,
       hasSshKeyPassphrase: credentials.sshKeyPassphrase !== null,
     });
     this.#tables.servers.set(server.id, { server: stored, credentials: { ...credentials } });
-    return structuredClone(stored);
+    return copied(stored);
   }
 
   #refuseTakenName(server: Server): void {

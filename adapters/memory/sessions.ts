@@ -1,4 +1,5 @@
 import type { Session, Sessions } from "../../ports/sessions.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Keeps logins in memory. */
@@ -10,7 +11,7 @@ export class MemorySessions implements Sessions {
   }
 
   async create(session: Session, fingerprint: string): Promise<void> {
-    this.#tables.sessions.set(session.id, { session: structuredClone(session), fingerprint });
+    this.#tables.sessions.set(session.id, { session: copied(session), fingerprint });
   }
 
   async end(id: string): Promise<void> {

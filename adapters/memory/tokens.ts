@@ -1,6 +1,7 @@
 import type { AccessToken } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Tokens } from "../../ports/tokens.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables, TokenRow } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
@@ -18,7 +19,7 @@ export class MemoryTokens implements Tokens {
   }
 
   async create(token: AccessToken, tokenFingerprint: string): Promise<void> {
-    const row = { token: structuredClone(token), fingerprint: tokenFingerprint, revokedAt: null };
+    const row = { token: copied(token), fingerprint: tokenFingerprint, revokedAt: null };
     this.#tables.tokens.set(token.id, row);
   }
 

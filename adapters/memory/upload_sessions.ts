@@ -6,6 +6,7 @@ import type {
   UploadCreation,
   UploadSessions,
 } from "../../ports/upload_sessions.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Keeps upload sessions in memory. */
@@ -28,15 +29,15 @@ export class MemoryUploadSessions implements UploadSessions {
       return { outcome: "user_full" };
     const ours = waiting.filter(({ organizationId }) => organizationId === given.organizationId);
     if (ours.length >= quota.perOrganization) return { outcome: "organization_full" };
-    const session = { ...structuredClone(given), createdAt, expiresAt: this.#after(lifetimeMs) };
+    const session = { ...copied(given), createdAt, expiresAt: this.#after(lifetimeMs) };
     this.#tables.uploads.set(session.id, { session, lease: null });
-    return { outcome: "created", session: structuredClone(session) };
+    return { outcome: "created", session: copied(session) };
   }
 
   async find(organizationId: string, id: string): Promise<FoundUploadSession | undefined> {
     const session = this.#tables.uploads.get(id)?.session;
     if (session?.organizationId !== organizationId) return undefined;
-    return { ...structuredClone(session), expired: session.expiresAt <= this.#tables.clock.now() };
+    return { ...copied(session), expired: session.expiresAt <= this.#tables.clock.now() };
   }
 
   async begin(id: string, leaseMs: number): Promise<string | undefined> {

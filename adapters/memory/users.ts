@@ -1,6 +1,7 @@
 import { conflict } from "../../domain/failure.ts";
 import type { User } from "../../domain/identity.ts";
 import type { Users } from "../../ports/users.ts";
+import { copied } from "./copied.ts";
 import type { MemoryTables, UserRow } from "./memory_tables.ts";
 
 /** Keeps people in memory. */
@@ -44,6 +45,6 @@ export class MemoryUsers implements Users {
 /** Shows a stored person without the password hash. */
 export function userOf(row: UserRow | undefined): User | undefined {
   if (!row) return undefined;
-  const { passwordHash, ...user } = structuredClone(row);
+  const { passwordHash, ...user } = copied(row);
   return { ...user, hasPassword: passwordHash !== null };
 }
