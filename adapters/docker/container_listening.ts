@@ -9,6 +9,38 @@ const LISTENING = "0A";
 const LOOPBACK = /^[0-9A-F]{6}7F$|^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/;
 const REFUSED_WITHIN_MS = 200;
 
+/** The kernel takes milliseconds to tell: to ask takes at most this part of a processor for each container. */
+const SHARE = 1 / 20;
+const LONGEST_MS = 250;
+
+interface Look {
+  /** When the program was started that was looked at. */
+  readonly startedAt: string;
+  readonly listens: Promise<boolean>;
+  goodUntil: number;
+}
+
+/** Tells of containers whether they listen, without asking the kernel more often than it is worth. */
+export class ContainerListening {
+  readonly #looks = new Map<string, Look>();
+
+  async listens(record: ContainerRecord): Promise<boolean> {
+    const now = performance.now();
+    for (const [id, { goodUntil }] of this.#looks) if (goodUntil < now) this.#looks.delete(id);
+    const { StartedAt: startedAt } = record.State;
+    const known = this.#looks.get(record.Id);
+    if (known?.startedAt === startedAt) return known.listens;
+    const look: Look = { startedAt, listens: containerListens(record), goodUntil: Infinity };
+    this.#looks.set(record.Id, look);
+    try {
+      return await look.listens;
+    } finally {
+      const end = performance.now();
+      look.goodUntil = end + Math.min((end - now) / SHARE, LONGEST_MS);
+    }
+  }
+}
+
 /**
  * Whether the program in a container listens on the first of its ports that are published; one without any has nothing to listen on. The engine itself takes connections from the start, so this looks
  * into the network of the container, or, where its processes cannot be seen, whether a connection is kept.

@@ -11,7 +11,7 @@ import type {
   Runtime,
 } from "../../ports/runtime.ts";
 import { ContainerFiles } from "./container_files.ts";
-import { containerListens } from "./container_listening.ts";
+import { ContainerListening } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
@@ -30,14 +30,14 @@ import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher } from "./container_watcher.ts";
 import { Departures } from "./departures.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
-import { type EngineApi, EngineRefusal } from "./engine_api.ts";
+import type { EngineApi } from "./engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
 import { noteRestarts } from "./note_restarts.ts";
 import { OwnContainers } from "./own_containers.ts";
+import { isRefusal, refused, unlessRefused } from "./refusals.ts";
 import { setRestartPolicy } from "./restart_policy.ts";
 import { ScopeNames } from "./scope_names.ts";
 import { ScopeNetworks } from "./scope_networks.ts";
-import { engineRefused } from "./start_failure.ts";
 import { StartingMarks } from "./starting_marks.ts";
 
 /** On which engine, and as whose, containers run. */
@@ -62,7 +62,6 @@ const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 const AT_ONCE = 32;
 const LONGEST_GRACE_S = 300;
 const LEFT_AFTER_MS = 600_000;
-const NO_CONTAINER = /no such container/i;
 
 /**
  * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
@@ -75,6 +74,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #networks: ScopeNetworks;
   readonly #names: ScopeNames;
   readonly #departures = new Departures();
+  readonly #listening = new ContainerListening();
   readonly #files: ContainerFiles;
   readonly #start: ContainerStart;
   readonly #usage: ContainerUsage;
@@ -217,7 +217,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   async #described(record: ContainerRecord | undefined): Promise<Instance> {
     if (!record) throw notFound("instance");
     const now = Date.now();
-    const listens = isUp(record) && !isSteady(record, now) && (await containerListens(record));
+    const listens = isUp(record) && !isSteady(record, now) && (await this.#listening.listens(record));
     const beingStarted = isNotStarted(record) && this.#starting.isMarked(record.Config.Labels[LABEL.instance]!);
     return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
   }
@@ -289,22 +289,4 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       if (this.#tasks.get(instanceId) === run) this.#tasks.delete(instanceId);
     }
   }
-}
-
-function isRefusal(error: unknown, status: number): boolean {
-  return error instanceof EngineRefusal && error.status === status;
-}
-
-/** Throws what is no word of the engine. */
-function unlessRefused(error: unknown): void {
-  if (!(error instanceof EngineRefusal)) throw error;
-}
-
-/** Turns a refusal of the engine into a failure for whoever asked. */
-function refused(what: string): (error: unknown) => never {
-  return (error) => {
-    // Of networks and volumes the engine says not found too.
-    if (isRefusal(error, 404) && NO_CONTAINER.test((error as EngineRefusal).message)) throw notFound("instance");
-    throw error instanceof EngineRefusal ? engineRefused(what, error) : error;
-  };
 }

@@ -21,8 +21,6 @@ import { sandboxChooser } from "./choose_sandbox.ts";
 import { waitForFile } from "../shared/file_lock.ts";
 import { freePort, PORT_RANGES } from "../shared/free_port.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
-import { listeningPorts } from "./listening_ports.ts";
-import { once } from "./once.ts";
 import { OutputStore } from "./output_store.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { describe, environmentPlace, type Keeper, startInstance, stopInstance } from "./supervised_instance.ts";
@@ -114,9 +112,8 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
   }
 
   async list(): Promise<readonly Instance[]> {
-    const ports = once(listeningPorts);
     return instanceFolders(this.#folder)
-      .map((folder) => described(folder, ports))
+      .map(described)
       .filter((instance) => instance !== undefined);
   }
 
@@ -222,8 +219,8 @@ function noFreePort(): Failure {
   return unavailable("no_free_port", "Cannot start this: found no free port on 127.0.0.1; remove releases that run");
 }
 
-function described(folder: InstanceFolder, ports = listeningPorts): Instance | undefined {
+function described(folder: InstanceFolder): Instance | undefined {
   const record = folder.record();
   const state = folder.state();
-  return record && state && state.phase !== "removed" ? describe(record, state, folder, ports) : undefined;
+  return record && state && state.phase !== "removed" ? describe(record, state, folder) : undefined;
 }

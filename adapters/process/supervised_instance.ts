@@ -85,12 +85,7 @@ export function isTooLarge(
 }
 
 /** How an instance stands, for others. */
-export function describe(
-  record: InstanceRecord,
-  state: InstanceState,
-  folder: InstanceFolder,
-  ports: () => ReadonlySet<number> = listeningPorts,
-): Instance {
+export function describe(record: InstanceRecord, state: InstanceState, folder: InstanceFolder): Instance {
   const { instanceId, deploymentId, projectId, service, port } = record;
   const pid = state.phase === "up" ? folder.launcher() : undefined;
   return {
@@ -104,7 +99,7 @@ export function describe(
     relayed: false,
     health: null,
     image: null,
-    status: pid === undefined ? statusDown(state) : statusUp(record, state, ports),
+    status: pid === undefined ? statusDown(state) : statusUp(record, state),
     containerId: pid === undefined ? null : `${pid}`,
     startedAt: new Date(state.startedAt),
     restarts: state.restarts,
@@ -113,12 +108,8 @@ export function describe(
 }
 
 /** Running means that it listens, or has stayed up: not every program has a port. */
-function statusUp(
-  { port }: InstanceRecord,
-  { startedAt }: InstanceState,
-  ports: () => ReadonlySet<number>,
-): Instance["status"] {
-  return Date.now() - startedAt > STEADY_MS || ports().has(port) ? "running" : "starting";
+function statusUp({ port }: InstanceRecord, { startedAt }: InstanceState): Instance["status"] {
+  return Date.now() - startedAt > STEADY_MS || listeningPorts(startedAt).has(port) ? "running" : "starting";
 }
 
 function statusDown({ phase, startedAt }: InstanceState): Instance["status"] {
