@@ -11,10 +11,10 @@ import { EngineScene } from "../support/engine_scene.ts";
 
 setDefaultTimeout(300_000);
 
-const DEPLOYMENTS = 100;
-const PINNED = [4, 40];
+const DEPLOYMENTS = 40;
+const PINNED = [4, 20];
 
-test("of 100 deployments the live one, a window of 3 and two pinned ones keep their images, and no others", async () => {
+test("of forty deployments the live one, a window of 3 and two pinned ones keep their images, and no others", async () => {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const engine = new EngineApi(DOCKER_HOST);
   const installation = crypto.randomUUID();
@@ -47,7 +47,7 @@ test("of 100 deployments the live one, a window of 3 and two pinned ones keep th
       made.push({ id, image });
       if (PINNED.includes(round)) await scene.useCases.pinDeployment(scene.by, id, true);
     }
-    const expected = [...PINNED, 96, 97, 98, 99].map((index) => made[index]!);
+    const expected = [...PINNED.map((index) => made[index]!), ...made.slice(-4)];
     const kept = await releaseImages.list();
     expect(kept.map(({ deploymentId }) => deploymentId).toSorted()).toEqual(expected.map(({ id }) => id).toSorted());
     for (const { id, image } of expected) expect((await releaseImages.find(id, "app"))?.image).toBe(image!);

@@ -1,0 +1,79 @@
+import { ConsoleLog } from "./adapters/console/log.ts";
+import { chooseRuntime, compose, VERSION } from "./compose.ts";
+import type { Config } from "./config.ts";
+import { Failure } from "./domain/failure.ts";
+import { loggedError } from "./domain/logged_error.ts";
+import { handleFaults } from "./fault_handlers.ts";
+import { type Listener, listen } from "./listen.ts";
+import { openWorld } from "./open_world.ts";
+import { startEngine } from "./start_engine.ts";
+import { welcome } from "./welcome.ts";
+
+const DRAIN_MS = 10_000;
+const UPKEEP_MS = 60_000;
+/** How long a process that something broke in has to end in order. */
+const BROKEN_MS = 30_000;
+
+/** Starts everything, serves until asked to stop or broken, stops everything in order, and tells the exit code. */
+export async function serve(config: Config): Promise<number> {
+  const stopping = stopSignal();
+  using log = new ConsoleLog({
+    level: config.logLevel,
+    format: config.logFormat ?? (process.stderr.isTTY ? "text" : "json"),
+    print: (text) => void process.stderr.write(text),
+  });
+  using faults = handleFaults(log);
+  const listener = takeAddress(config);
+  await using opened = new AsyncDisposableStack();
+  const world = opened.use(await openWorld(config, log));
+  const publicUrl =
+    config.publicUrl ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${listener.port}`;
+  const { handle, useCases } = compose(world, { ...config, publicUrl });
+  const { shownToken } = await useCases.claimInstallation(config.adminToken?.reveal());
+  opened.use(await startEngine(world, { ...config, publicUrl }));
+  const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
+  listener.serve(handle);
+  const appsUrl = `http://<name>.${config.baseDomain}:${world.edge.port}`;
+  const { dataFolder } = config;
+  const runtime = await chooseRuntime(world, config);
+  process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder, appsUrl, runtime, shownToken }));
+  const first = tidy();
+  const ending = await Promise.race([stopping, faults.broken]);
+  // What is broken may never come to an end.
+  if (ending === "broken") setTimeout(() => process.exit(1), BROKEN_MS).unref();
+  log.write("info", "Stopping: no new requests, running ones may finish");
+  clearInterval(upkeep);
+  await listener.stop(DRAIN_MS);
+  await first;
+  return ending === "broken" ? 1 : 0;
+
+  async function tidy(): Promise<void> {
+    try {
+      await useCases.sweep();
+      await useCases.sweepHistory();
+      await useCases.sweepUploads();
+    } catch (error) {
+      log.write("warn", "Upkeep failed and will be tried again", { ...loggedError(error) });
+    }
+  }
+}
+
+function takeAddress({ host, port }: Config): Listener {
+  try {
+    return listen({ host, port });
+  } catch (cause) {
+    const code = (cause as { code?: string }).code;
+    const why =
+      code === "EADDRINUSE"
+        ? "another program uses it. Stop that one or set PORT"
+        : `${code ?? cause}. Set HOST and PORT`;
+    throw new Failure("unavailable", "address_unusable", `Cannot listen on ${host}:${port}: ${why}`, { cause });
+  }
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGTERM", () => resolve());
+    process.once("SIGINT", () => resolve());
+  });
+}
