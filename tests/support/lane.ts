@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { baseImage, copyBaseImage } from "./base_image.ts";
 import { dockerEngine } from "./docker_engine.ts";
 import { laneEngine } from "./lane_engine.ts";
@@ -9,8 +8,6 @@ import { removeTestLeftovers } from "./test_leftovers.ts";
 
 /** The number of the plain lane's network, beside those of lanes with an engine. */
 const PLAIN = 0;
-/** So many processors are kept busy by the other lanes. */
-const FEW = 2;
 const PREPARE = new URL("./prepare_lane.ts", import.meta.url).pathname;
 
 /** What test groups run in; nothing that those of another lane do reaches what is in it. */
@@ -28,14 +25,11 @@ export interface EngineLane extends Lane {
   prepare(wanted: readonly Provision[]): Promise<void>;
 }
 
-/**
- * Lanes for tests that need no engine: they find none. The first is in the network of the machine; where there are processors for it, there is another one in
- * a network of its own.
- */
+/** Lanes for tests that need no engine: they find none. The first is in the network of the machine, the other in one of its own, where such can be made. */
 export async function plainLanes(): Promise<readonly Lane[]> {
   const environment = { DOCKER_HOST: NO_ENGINE };
   const first: Lane = { environment, inside: besideUs, async [Symbol.asyncDispose]() {} };
-  const network = availableParallelism() > FEW ? await laneNetwork(PLAIN) : undefined;
+  const network = await laneNetwork(PLAIN);
   if (!network) return [first];
   const second: Lane = {
     environment,

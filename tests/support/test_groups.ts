@@ -23,6 +23,9 @@ const root = new URL("../../", import.meta.url).pathname;
 /** How many files of a folder that needs servers run in one process: its parts run side by side with those of others, and each process costs a second. */
 const PART = 2;
 
+/** Files that wait for long: they come first, so that no lane is left with them at the end. */
+const LONG = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
+
 /** Groups every chosen test file by folder, those that need no server first, the others in parts, none left out. */
 export async function testGroups({ fastOnly, paths }: TestSelection): Promise<TestGroup[]> {
   const all = (await Array.fromAsync(new Glob("tests/**/*_test.ts").scan(root))).sort();
@@ -42,7 +45,8 @@ function nameOf(file: string, isFast: boolean): string {
   return !isFast && folder === "integration" && kindOf(file) === "docker" ? "integration with Docker" : folder;
 }
 
-function parts(name: string, files: readonly string[]): TestGroup[] {
+function parts(name: string, all: readonly string[]): TestGroup[] {
+  const files = [...all.filter((file) => LONG.test(file)), ...all.filter((file) => !LONG.test(file))];
   return Array.from({ length: Math.ceil(files.length / PART) }, (_, index) => ({
     name: `${name}, part ${index + 1}`,
     files: files.slice(index * PART, (index + 1) * PART),
