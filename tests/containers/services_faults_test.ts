@@ -8,7 +8,7 @@ import { faultMatrix } from "../support/fault_matrix.ts";
 import { processesWith } from "../support/processes_with.ts";
 import { serviceApp } from "../support/service_app.ts";
 import { DEPLOYMENT_STRIKES, struckApps } from "../support/struck_apps.ts";
-import { decisionStrikes, struckDecisions } from "../support/struck_decisions.ts";
+import { REJECT_STRIKES, struckRejects } from "../support/struck_rejects.ts";
 
 // Each waits for its turn, too.
 setDefaultTimeout(600_000);
@@ -77,16 +77,14 @@ describe("a deployment of several services struck at any step", () => {
   });
 });
 
-for (const what of ["keep", "reject"] as const) {
-  describe(`the decision to ${what} a partial failure, struck`, () => {
-    faultMatrix({
-      name: what,
-      strikes: decisionStrikes(what),
-      atOnce: 3,
-      cancellable: false,
-      databaseAway: what === "reject",
-      server: () => dockerServer(SETTINGS),
-      prepared: struckDecisions<DockerServer>({ what, expectLeft: expectContainers }),
-    });
+// To keep one is nothing that an engine takes part in.
+describe("the decision to reject a partial failure, struck", () => {
+  faultMatrix({
+    name: "reject",
+    strikes: REJECT_STRIKES,
+    atOnce: 3,
+    cancellable: false,
+    server: () => dockerServer(SETTINGS),
+    prepared: struckRejects<DockerServer>(expectContainers),
   });
-}
+});

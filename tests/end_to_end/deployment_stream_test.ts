@@ -9,7 +9,7 @@ setDefaultTimeout(240_000);
 
 const CUTS = 200;
 const VIEWERS = 500;
-const LINES = 20_000;
+const LINES = 10_000;
 const MEMORY_BYTES = 600 * 1_048_576;
 
 /** Prints so many lines in bursts, with colours and characters of several bytes. */
@@ -101,7 +101,7 @@ test("a feed cut 200 times at random and resumed, over a restart of the server, 
   expect(await project.page()).toBe("printed");
 });
 
-test("500 who watch a deployment of 20,000 lines miss nothing, and the server's memory is bounded", async () => {
+test("500 who watch a deployment of 10,000 lines miss nothing, and the server's memory is bounded", async () => {
   await using slipway = await SlipwayProcess.start();
   await using source = await SourceFolder.of({ "print.ts": printing(LINES, 500, 10) });
   const project = await printingProject(slipway, source);

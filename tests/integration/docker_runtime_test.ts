@@ -21,7 +21,7 @@ runtimeContract("Docker", () => dockerWorld(), { atOnce: true });
 runtimeRemovalContract("Docker", () => dockerWorld(), { atOnce: true });
 
 async function inspected(world: DockerWorld, instanceId: string): Promise<ContainerRecord & Record<string, unknown>> {
-  return JSON.parse(await world.docker("inspect", "--format", "{{json .}}", await world.containerOf(instanceId)));
+  return new EngineApi(DOCKER_HOST).json("GET", `/containers/${await world.containerOf(instanceId)}/json`);
 }
 
 async function engineSays(world: DockerWorld, instanceId: string): Promise<string> {

@@ -43,7 +43,7 @@ objectStorageContract(
       },
     };
   },
-  { largest: 768 * MIB, part: 8 * MIB },
+  { largest: 512 * MIB, part: 8 * MIB },
 );
 
 /** A name that the store knows as its own. */

@@ -70,7 +70,7 @@ async function place(
 }
 
 objectStorageContract("SFTP by password", () => place(server.alice, "/srv/fast/alice/made/when needed"), {
-  largest: 768 * MIB,
+  largest: 512 * MIB,
 });
 objectStorageContract("SFTP by key", () => place(server.bob, "/srv/fast/bob"));
 objectStorageContract("SFTP by key with a passphrase", () => place(server.protectedBob, "/srv/fast/phrase"));

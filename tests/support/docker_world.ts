@@ -82,7 +82,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
   const runtime = another();
   if (watches) await runtime.supervise();
   const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
-  const own = `label=slipway.installation=${installation}`;
+  const own = `slipway.installation=${installation}`;
   return {
     runtime,
     volumes: new DockerVolumes(options),
@@ -92,8 +92,11 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     image,
     another,
     docker: ask,
-    containerOf: (instanceId) =>
-      ask("ps", "--all", "--quiet", "--no-trunc", "--filter", own, "--filter", `label=slipway.instance=${instanceId}`),
+    async containerOf(instanceId) {
+      const query = { all: true, filters: JSON.stringify({ label: [own, `slipway.instance=${instanceId}`] }) };
+      const all = await engine.json<readonly { readonly Id: string }[]>("GET", "/containers/json", { query });
+      return all.map(({ Id }) => Id).join("\n");
+    },
     keepsContainerId: "a container that is restarted is the same container",
     mayTryOnceMore: "the engine itself tries again, and may do so before anybody has looked",
     numbersHaveGaps: "numbers are times, so that they are the same on every server, also when old lines were dropped",
@@ -102,7 +105,7 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
     async [Symbol.asyncDispose]() {
       await runtime[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
-      await emptyEngine(dockerHost, { label: `slipway.installation=${installation}` });
+      await emptyEngine(dockerHost, { label: own });
     },
   };
 }

@@ -5,42 +5,28 @@ import type { FaultyServer, Strike, StruckProject } from "./fault_matrix.ts";
 import { serviceApp, type ServiceAppOptions } from "./service_app.ts";
 import { file } from "./tar_archive.ts";
 
-/** How long after it was asked for a decision is struck: at once, and while the former version comes up. */
-const STRUCK_AFTER_MS = { keep: [0], reject: [0, 1_500] } as const;
-const DONE = { keep: "ready", reject: "rejected" } as const;
-const DECIDED_MS = 60_000;
+const REJECTED_MS = 60_000;
 
-/** The strikes while a decision is carried out. */
-export function decisionStrikes(what: "keep" | "reject"): readonly Strike[] {
-  return STRUCK_AFTER_MS[what].map((afterMs) => ({
-    step: `${what}-${afterMs}`,
-    sign: `"asked":"${what}"`,
-    afterMs,
-  }));
-}
+/** A reject is struck while the former version comes up. */
+export const REJECT_STRIKES: readonly Strike[] = [{ step: "reject", sign: '"asked":"reject"', afterMs: 1_500 }];
 
-/** What a decision was about when it is over. */
-export interface StruckDecision {
+/** A reject when it is over. */
+export interface StruckReject {
   readonly name: string;
   readonly project: TestProject;
-  /** The deployment that was decided about. */
+  /** The deployment that was rejected. */
   readonly id: string;
   /** What the service behind the other says first. */
   readonly back: string;
 }
 
-/** Where a decision is struck. */
-export interface DecisionScene<Server extends FaultyServer> {
-  readonly what: "keep" | "reject";
-  /** Fails unless what serves is all that is left. */
-  expectLeft(server: Server, decision: StruckDecision): Promise<void>;
-}
-
 /**
- * Prepares deployments that failed in part and are to be decided about. What served before is called the later version of both, so that
- * visitors see versions grow when they are led back.
+ * Prepares deployments that failed in part and are to be rejected; `expectLeft` fails unless what serves is all that is left. What served before is
+ * called the later version of both, so that visitors see versions grow when they are led back.
  */
-export function struckDecisions<Server extends FaultyServer>({ what, expectLeft }: DecisionScene<Server>) {
+export function struckRejects<Server extends FaultyServer>(
+  expectLeft: (server: Server, reject: StruckReject) => Promise<void>,
+) {
   return async function (server: Server, name: string): Promise<StruckProject> {
     const project = await TestProject.create(server.slipway, { name, publicEndpoints: [{ service: "web" }] });
     const upload = async (version: string, options: Omit<ServiceAppOptions, "name"> = {}) => {
@@ -59,16 +45,16 @@ export function struckDecisions<Server extends FaultyServer>({ what, expectLeft 
           id,
           async begin() {
             // The answer may never come: what counts is what is stored.
-            void project.call("POST", `/api/deployments/${id}/${what}`).catch(() => {});
+            void project.call("POST", `/api/deployments/${id}/reject`).catch(() => {});
           },
-          isDone: async () => (await status()) === DONE[what],
+          isDone: async () => (await status()) === "rejected",
           async done() {
-            await eventually(status, (found) => found === DONE[what], DECIDED_MS).catch(async (cause: Error) => {
+            await eventually(status, (found) => found === "rejected", REJECTED_MS).catch(async (cause: Error) => {
               throw new Error(`${cause.message}\n${await project.log(id)}`, { cause });
             });
           },
           async expectClean() {
-            expect(await project.page()).toBe(what === "keep" ? "v1" : "v2");
+            expect(await project.page()).toBe("v2");
             await expectLeft(server, { name, project, id, back: "v2" });
           },
         };
