@@ -84,11 +84,12 @@ export interface Instance {
   readonly containerId: string | null;
   readonly startedAt: Date;
   readonly restarts: number;
+  /** Whether it is in a crash loop: it ended five times or more without having stayed up in between, and waits for its next start. */
+  readonly failing: boolean;
+  /** When it is started again, if it waits for that; where an engine decides, no later than this. */
+  readonly nextStartAt: Date | null;
   /** Why it ended, for a person; one that was stopped, or never got to run, does not come back by itself. */
-  readonly exit: {
-    readonly code: number | null;
-    readonly reason: "exited" | "crash_loop" | "out_of_memory" | "stopped";
-  } | null;
+  readonly exit: { readonly code: number | null; readonly reason: "exited" | "out_of_memory" | "stopped" } | null;
 }
 
 /** What an instance uses now. */
@@ -136,7 +137,10 @@ export interface RemovalOptions {
   readonly beforeForgetting?: () => Promise<void>;
 }
 
-/** Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. */
+/**
+ * Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. One that ends, and is
+ * no one-shot, is started again for ever: after pauses that grow to a minute, and after short ones again once it has stayed up for ten seconds.
+ */
 export interface Runtime<From extends Runnable = Runnable> {
   /** Starts an instance and resolves once its program was started, not once it answers. */
   start(request: RunRequest<From>): Promise<Instance>;

@@ -15,26 +15,31 @@ export interface Sight {
 }
 
 export const STEADY_MS = 10_000;
-const TRIES = 5;
-const GIVE_UP_MS = 1_000;
+const CRASH_LOOP = 5;
+const LONG_PAUSE_MS = 1_000;
 const STARTING_MS = 30_000;
-
-/** How long after an ending it can be told whether it was one too many. */
-export const TELLING_MS = GIVE_UP_MS + 50;
+/** The pauses of the engine before it starts one again. */
+const PAUSE_MS = { first: 100, last: 60_000 } as const;
 
 /**
  * Whether a program has ended five times in a row without having stayed up. The engine waits before it starts one again: 100 ms, and twice as
- * long each time, unless it was up for ten seconds. So one that has waited for more than 800 ms has had its fifth chance; nobody needs to have
- * watched. Engine and server share a clock, as the addresses of instances are of this machine.
+ * long each time up to a minute, unless it was up for ten seconds. So one that has waited for more than 800 ms has had its fifth chance; nobody needs
+ * to have watched. Engine and server share a clock, as the addresses of instances are of this machine.
  */
 export function isCrashLoop({ State, RestartCount }: ContainerRecord, now: number): boolean {
-  if (State.Status !== "restarting" || RestartCount < TRIES) return false;
-  return now - Math.max(timeOf(State.FinishedAt), timeOf(State.StartedAt)) > GIVE_UP_MS;
+  if (State.Status !== "restarting" || RestartCount < CRASH_LOOP) return false;
+  return now - endedAt(State) > LONG_PAUSE_MS;
 }
 
-/** Whether a program that was given up has stayed up after all: it began its next try at that moment. */
-export function isBackAgain(record: ContainerRecord, now: number): boolean {
-  return isGivenUp(record) && isUp(record) && now - timeOf(record.State.StartedAt) > STEADY_MS;
+/** When the engine starts one again that waits for it, or before that: it does not tell whether the program had stayed up in between. */
+function nextStartAt({ State, RestartCount }: ContainerRecord): Date | null {
+  if (State.Status !== "restarting") return null;
+  return new Date(endedAt(State) + Math.min(PAUSE_MS.first * 2 ** Math.max(RestartCount - 1, 0), PAUSE_MS.last));
+}
+
+/** Whether an earlier version gave it up because it kept ending: it is to run. */
+export function isGivenUp(record: ContainerRecord): boolean {
+  return record.HostConfig.RestartPolicy.Name === LEFT_ALONE && !isOneShot(record);
 }
 
 /** Whether the engine was to run it and could not start it, as when something else held its port. */
@@ -82,14 +87,11 @@ export function instanceOf(record: ContainerRecord, sight: Sight): Instance {
     image: record.Image,
     containerId: isUp(record) ? record.Id : null,
     startedAt: new Date(timeOf(State.StartedAt) || timeOf(record.Created)),
-    restarts: sight.restartsBefore + restartsOf(record),
+    restarts: sight.restartsBefore + record.RestartCount,
+    failing: isCrashLoop(record, sight.now),
+    nextStartAt: nextStartAt(record),
     exit: exitOf(record, sight),
   };
-}
-
-/** The engine counts a restart when it begins to wait for it; of one that was given up meanwhile, nothing came of the last. */
-function restartsOf(record: ContainerRecord): number {
-  return isGivenUp(record) && !isUp(record) ? record.RestartCount - 1 : record.RestartCount;
 }
 
 function statusOf(record: ContainerRecord, sight: Sight): Instance["status"] {
@@ -104,8 +106,7 @@ function exitOf(record: ContainerRecord, sight: Sight): Instance["exit"] {
   if (isUp(record) || isBeingStarted(record, sight)) return null;
   if (Status === "created") return { code: null, reason: "stopped" };
   if (OOMKilled) return { code: ExitCode, reason: "out_of_memory" };
-  if (isGivenUp(record)) return { code: ExitCode, reason: "crash_loop" };
-  const ownEnd = Status === "restarting" || isOneShot(record) || isStartDue(record);
+  const ownEnd = Status === "restarting" || isOneShot(record) || isStartDue(record) || isGivenUp(record);
   return { code: ExitCode, reason: ownEnd ? "exited" : "stopped" };
 }
 
@@ -114,8 +115,8 @@ function isBeingStarted(record: ContainerRecord, { now, beingStarted }: Sight): 
   return isNotStarted(record) && beingStarted && now - timeOf(record.Created) < STARTING_MS;
 }
 
-function isGivenUp(record: ContainerRecord): boolean {
-  return record.HostConfig.RestartPolicy.Name === LEFT_ALONE && !isOneShot(record);
+function endedAt({ FinishedAt, StartedAt }: ContainerRecord["State"]): number {
+  return Math.max(timeOf(FinishedAt), timeOf(StartedAt));
 }
 
 function timeOf(text: string): number {

@@ -1,6 +1,5 @@
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/log.ts";
-import { TELLING_MS } from "./container_state.ts";
 import type { EngineApi } from "./engine_api.ts";
 import { LABEL } from "./labels.ts";
 import type { OwnContainers } from "./own_containers.ts";
@@ -21,6 +20,8 @@ interface ContainerEvent {
 const AGAIN_MS = { first: 200, last: 5_000 } as const;
 /** How long to hold up a start for an engine that does not answer. */
 const FIRST_LOOK_MS = 5_000;
+/** How long after an ending it can be told what the engine made of it. */
+const TELLING_MS = 1_000;
 /** How often to look at all, whatever the engine has told. */
 const ROUND_MS = 60_000;
 

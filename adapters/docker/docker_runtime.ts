@@ -14,18 +14,9 @@ import { ContainerFiles } from "./container_files.ts";
 import { ContainerListening } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
 import type { ContainerRecord } from "./container_record.ts";
-import { KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
+import { KEPT_RUNNING } from "./container_request.ts";
 import { ContainerStart } from "./container_start.ts";
-import {
-  instanceOf,
-  isBackAgain,
-  isCrashLoop,
-  isNotStarted,
-  isOneShot,
-  isStartDue,
-  isSteady,
-  isUp,
-} from "./container_state.ts";
+import { instanceOf, isGivenUp, isNotStarted, isOneShot, isStartDue, isSteady, isUp } from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher } from "./container_watcher.ts";
 import { Departures } from "./departures.ts";
@@ -65,7 +56,7 @@ const LEFT_AFTER_MS = 600_000;
 
 /**
  * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
- * the engine itself starts again what ended, and whoever looks gives up what keeps ending.
+ * the engine itself starts again what ended.
  */
 export class DockerRuntime implements Runtime<RunnableImage> {
   readonly #engine: EngineApi;
@@ -133,8 +124,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
 
   async find(instanceId: string): Promise<Instance | undefined> {
     const record = await this.#own.find(instanceId).catch(refused("look at this"));
-    const settled = record && (await this.#settled(record));
-    return settled && this.#described(settled);
+    return record && this.#described(record);
   }
 
   async list(): Promise<readonly Instance[]> {
@@ -210,8 +200,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
 
   async #instance(containerId: string): Promise<Instance | undefined> {
     const record = await this.#own.inspect(containerId).catch(refused("look at this"));
-    const settled = record && (await this.#settled(record));
-    return settled && this.#described(settled);
+    return record && this.#described(record);
   }
 
   async #described(record: ContainerRecord | undefined): Promise<Instance> {
@@ -222,34 +211,12 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
   }
 
-  /** The record of a container after what is due was done about it. */
-  async #settled(record: ContainerRecord): Promise<ContainerRecord | undefined> {
-    const now = Date.now();
-    if (isBackAgain(record, now)) await setRestartPolicy(this.#engine, record, KEPT_RUNNING).catch(unlessRefused);
-    if (!isCrashLoop(record, now)) return record;
-    return this.#alone(record.Config.Labels[LABEL.instance]!, async () => {
-      const still = await this.#own.inspect(record.Id);
-      if (!still || !isCrashLoop(still, Date.now())) return still;
-      await this.#giveUp(still);
-      return this.#own.inspect(record.Id);
-    }).catch(refused("look after this"));
-  }
-
-  /** The restart policy is where it is noted. One that just began its next try is let go on: when it ends too, it stays so. */
-  async #giveUp(record: ContainerRecord): Promise<void> {
-    try {
-      await setRestartPolicy(this.#engine, record, LEFT_ALONE);
-      const noted = await this.#own.inspect(record.Id);
-      if (noted?.State.Status === "restarting") await this.#stop(noted, 0);
-    } catch (error) {
-      unlessRefused(error);
-    }
-  }
-
+  /** Starts what is to run and does not: what the engine could not start, and what an earlier version gave up. */
   async #look(instanceId: string): Promise<void> {
     const record = await this.#own.find(instanceId);
-    const settled = record && (await this.#settled(record));
-    if (settled && isStartDue(settled)) await this.#engine.request("POST", `/containers/${settled.Id}/start`);
+    if (!record || !(isStartDue(record) || isGivenUp(record))) return;
+    await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
+    await this.#engine.request("POST", `/containers/${record.Id}/start`);
   }
 
   async #lookAtAll(): Promise<void> {

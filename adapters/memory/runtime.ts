@@ -22,7 +22,9 @@ interface Running {
 }
 
 const HOST = "127.0.0.1";
-const TRIES = 5;
+const CRASH_LOOP = 5;
+const PAUSE_MS = 60_000;
+const NOT_WAITING = { failing: false, nextStartAt: null } as const;
 let lastPid = 0;
 let lastFound = 0;
 
@@ -66,6 +68,8 @@ export class MemoryRuntime implements Runtime {
       containerId: null,
       startedAt: new Date(),
       restarts: 0,
+      failing: false,
+      nextStartAt: null,
       exit: null,
     };
     const script = scriptOf(this.scripts, request);
@@ -114,7 +118,7 @@ export class MemoryRuntime implements Runtime {
     if (running.instance.exit?.reason === "stopped") return;
     const wasUp = running.instance.containerId !== null;
     const exit = { code: null, reason: "stopped" } as const;
-    running.instance = { ...running.instance, status: "exited", containerId: null, exit };
+    running.instance = { ...running.instance, ...NOT_WAITING, status: "exited", containerId: null, exit };
     await stopServers(running);
     if (wasUp) print(running, running.script.lastWords);
   }
@@ -155,7 +159,7 @@ export class MemoryRuntime implements Runtime {
 
   #begin(running: Running): Instance {
     const { script } = running;
-    const up = { ...running.instance, startedAt: new Date(), exit: null, containerId: `${++lastPid}` };
+    const up = { ...running.instance, ...NOT_WAITING, startedAt: new Date(), exit: null, containerId: `${++lastPid}` };
     print(running, script.prints);
     if (script.does === "answers") {
       running.servers = up.ports.map(({ inside, port }) => serve(script, inside, port));
@@ -176,13 +180,23 @@ export class MemoryRuntime implements Runtime {
     return shown(running);
   }
 
-  /** Ends it as often as it is tried. */
+  /** Ends it as often as makes a crash loop, in which it stays; a one-shot ends once. */
   #end(running: Running, script: Ending): void {
-    const runs = running.request.oneShot ? 1 : TRIES;
-    for (let run = 1; run < runs; run++) print(running, script.prints);
-    const exit = ending(script, running.request.oneShot ?? false);
-    const restarts = running.instance.restarts + runs - 1;
-    running.instance = { ...running.instance, status: "exited", containerId: null, restarts, exit };
+    const { instance, request } = running;
+    if (request.oneShot) {
+      running.instance = { ...instance, status: "exited", containerId: null, exit: ending(script) };
+      return;
+    }
+    for (let run = 1; run < CRASH_LOOP; run++) print(running, script.prints);
+    running.instance = {
+      ...instance,
+      status: "restarting",
+      containerId: null,
+      restarts: instance.restarts + CRASH_LOOP,
+      failing: true,
+      nextStartAt: new Date(Date.now() + PAUSE_MS),
+      exit: ending(script),
+    };
   }
 }
 
@@ -193,9 +207,9 @@ function takesOver({ request, foundSince }: Running, before: number | null): boo
 
 type Ending = Extract<Script, { does: "ends" | "takes_all_memory" }>;
 
-function ending(script: Ending, oneShot: boolean): NonNullable<Instance["exit"]> {
+function ending(script: Ending): NonNullable<Instance["exit"]> {
   if (script.does === "takes_all_memory") return { code: null, reason: "out_of_memory" };
-  return { code: script.code, reason: oneShot ? "exited" : "crash_loop" };
+  return { code: script.code, reason: "exited" };
 }
 
 function shown({ instance, script, request }: Running): Instance {

@@ -9,21 +9,24 @@ export interface Endings {
 /** What follows the end of a program that should run. */
 export interface NextStart {
   readonly endings: readonly number[];
-  /** `undefined` when it is given up. */
-  readonly pauseMs: number | undefined;
+  readonly pauseMs: number;
 }
 
 export const STEADY_MS = 10_000;
-const WINDOW_MS = 30_000;
-const LIMIT = 5;
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 10_000;
+const LONGEST_PAUSE_MS = 60_000;
+const REMEMBERED = 20;
+/** So many endings in a row are a crash loop. */
+const CRASH_LOOP = 5;
 
-/** Decides when a program is started again: later and later, and never once it ended five times in thirty seconds. */
+/** Decides when a program is started again: after pauses that grow to a minute, and short ones again once it has stayed up. */
 export function afterEnding({ endings, upMs, at }: Endings): NextStart {
   if (upMs >= STEADY_MS) return { endings: [], pauseMs: FIRST_PAUSE_MS };
-  const all = [...endings, at].slice(-20);
-  const lately = all.filter((time) => at - time <= WINDOW_MS);
-  if (lately.length >= LIMIT) return { endings: all, pauseMs: undefined };
+  const all = [...endings, at].slice(-REMEMBERED);
   return { endings: all, pauseMs: Math.min(FIRST_PAUSE_MS * 2 ** (all.length - 1), LONGEST_PAUSE_MS) };
+}
+
+/** Whether a program ended again and again without having stayed up in between. */
+export function isCrashLoop(endings: readonly number[]): boolean {
+  return endings.length >= CRASH_LOOP;
 }

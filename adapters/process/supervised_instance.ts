@@ -10,7 +10,7 @@ import type { InstanceFolder, InstanceRecord, InstanceState } from "./instance_f
 import { launch } from "./launch.ts";
 import { listeningPorts } from "./listening_ports.ts";
 import { type ProcessEntry, processTable, treeOf } from "./process_table.ts";
-import { afterEnding, STEADY_MS } from "./restart_policy.ts";
+import { afterEnding, isCrashLoop, STEADY_MS } from "./restart_policy.ts";
 
 /** What instances are run with. */
 export interface Keeper {
@@ -56,18 +56,11 @@ export async function noteEnding(folder: InstanceFolder, state: InstanceState, k
   const at = Math.max(note.at, state.startedAt);
   const code = note.code ?? null;
   const reason = state.tooLarge ? "out_of_memory" : "exited";
-  const next = afterEnding({ endings: state.endings, upMs: at - state.startedAt, at });
-  const ended = { ...state, endings: next.endings };
-  if (folder.record()?.oneShot) {
-    await folder.writeState({ ...ended, phase: "ended", exit: { code, reason } });
-  } else if (next.pauseMs === undefined) {
-    const why = state.tooLarge ? "out_of_memory" : "crash_loop";
-    await folder.writeState({ ...ended, phase: "ended", exit: { code, reason: why } });
-  } else {
-    const startAt = Date.now() + next.pauseMs;
-    const restarts = state.restarts + 1;
-    await folder.writeState({ ...ended, phase: "waiting", startAt, restarts, exit: { code, reason } });
-  }
+  const { endings, pauseMs } = afterEnding({ endings: state.endings, upMs: at - state.startedAt, at });
+  const ended = { ...state, endings, exit: { code, reason } } as const;
+  if (folder.record()?.oneShot) return folder.writeState({ ...ended, phase: "ended" });
+  const startAt = Date.now() + pauseMs;
+  await folder.writeState({ ...ended, phase: "waiting", startAt, restarts: state.restarts + 1 });
 }
 
 /** Whether the programs of an instance take more memory than it may. */
@@ -103,6 +96,8 @@ export function describe(record: InstanceRecord, state: InstanceState, folder: I
     containerId: pid === undefined ? null : `${pid}`,
     startedAt: new Date(state.startedAt),
     restarts: state.restarts,
+    failing: state.phase === "waiting" && isCrashLoop(state.endings),
+    nextStartAt: state.phase === "waiting" ? new Date(state.startAt) : null,
     exit: state.exit,
   };
 }

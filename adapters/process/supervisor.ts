@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/log.ts";
 import { holdFile } from "../shared/file_lock.ts";
-import { InstanceFolder } from "./instance_folder.ts";
+import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
 import { once } from "./once.ts";
 import { isTakenUp, OutputPump } from "./output_pump.ts";
 import { processTable } from "./process_table.ts";
@@ -136,7 +136,7 @@ export class Supervisor {
     if (!state || !record) return;
     const isUp = folder.isUp();
     if (state.phase !== "removed") await this.#pumpFor(folder).pump({ last: !isUp });
-    if (state.phase === "ended" || (state.phase === "stopping" && !isUp)) return;
+    if (isOver(state, record) || (state.phase === "stopping" && !isUp)) return;
     if (state.phase === "waiting" && Date.now() < state.startAt) return;
     if (state.phase === "up" && isUp && (state.tooLarge || !isTooLarge(folder, record, table))) return;
     await this.#act(folder);
@@ -146,7 +146,8 @@ export class Supervisor {
   async #act(folder: InstanceFolder): Promise<void> {
     using held = folder.tryHold();
     const state = folder.state();
-    if (!held || !state) return;
+    const record = folder.record();
+    if (!held || !state || !record || isOver(state, record)) return;
     const isUp = folder.isUp();
     if (state.phase === "removed") {
       await stopInstance(folder, this.#keeper, 0);
@@ -154,11 +155,11 @@ export class Supervisor {
     } else if (state.phase === "stopping") {
       // Whoever was stopping it was killed; another removes it.
       await stopInstance(folder, this.#keeper, 0);
-    } else if (state.phase === "waiting" && Date.now() >= state.startAt) {
+    } else if (state.phase === "ended" || (state.phase === "waiting" && Date.now() >= state.startAt)) {
       await this.#startAgain(folder);
     } else if (state.phase === "up" && !isUp) {
       await noteEnding(folder, state, this.#keeper);
-    } else if (state.phase === "up" && isTooLarge(folder, folder.record()!)) {
+    } else if (state.phase === "up" && isTooLarge(folder, record)) {
       await folder.writeState({ ...state, tooLarge: true });
       await stopInstance(folder, this.#keeper, 0);
     }
@@ -179,4 +180,9 @@ export class Supervisor {
     if (!pump) this.#pumps.set(path, (pump = new OutputPump(path)));
     return pump;
   }
+}
+
+/** Whether it has done what it had to. An earlier version gave up what kept ending: that is started again. */
+function isOver({ phase }: InstanceState, { oneShot }: InstanceRecord): boolean {
+  return phase === "ended" && oneShot;
 }

@@ -1,5 +1,6 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { Failure, invalid } from "../../domain/failure.ts";
+import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
+import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
@@ -9,6 +10,7 @@ import { routeKey } from "./engine/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 const GRACE_MS = 10_000;
+const LOOK_MS = 50;
 
 export interface InstancePorts {
   readonly deployments: Deployments;
@@ -48,9 +50,9 @@ export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts 
 
 /**
  * Restarts what runs of a deployment that serves, side by side and at the same addresses, and resolves to how many
- * these are; what a later one has taken over is that one's to restart. Rejects with an `unavailable` failure, code
- * `restart_takes_long`, when that takes longer than an answer may; whoever asks again meanwhile waits for the same
- * restart.
+ * these are once all are up again; what a later one has taken over is that one's to restart. Rejects with an `invalid`
+ * failure, code `restart_failed`, when one ends instead, and with an `unavailable` one, code `restart_takes_long`, when
+ * that takes longer than an answer may; whoever asks again meanwhile waits for the same restart.
  */
 export function restartInstances(ports: RestartInstancesPorts) {
   const find = findDeployment(ports);
@@ -71,15 +73,35 @@ export function restartInstances(ports: RestartInstancesPorts) {
     const live = await ports.liveReleases.find(routeKey(deployment));
     const instances = live?.deployment.id === deployment.id ? await running(ports, deployment) : [];
     // What ended by itself has done what it had to.
-    const lasting = instances.filter(({ exit }) => exit?.reason !== "exited");
+    const lasting = instances.filter(({ exit, status }) => status !== "exited" || exit?.reason !== "exited");
     if (lasting.length === 0) throw nothingRuns("nothing of this deployment runs. Roll back to it to start it again");
-    const outcomes = await Promise.allSettled(
-      lasting.map(({ instanceId }) => ports.runtime.restart(instanceId, { graceMs: GRACE_MS })),
-    );
+    const outcomes = await Promise.allSettled(lasting.map(({ instanceId }) => restarted(ports, instanceId)));
     const failed = outcomes.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
     return lasting.length;
   }
+}
+
+/** Restarts one and waits until it is up. */
+async function restarted({ runtime }: InstancePorts, instanceId: string): Promise<void> {
+  const begun = await runtime.restart(instanceId, { graceMs: GRACE_MS });
+  for (let instance: Instance | undefined = begun; ; instance = await runtime.find(instanceId)) {
+    if (!instance) throw notFound("instance");
+    const hasEnded = instance.restarts > begun.restarts || ["restarting", "exited"].includes(instance.status);
+    if (hasEnded) throw endedAgain(instance);
+    if (instance.status === "running") return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function endedAgain({ exit, service }: Instance): Failure {
+  const name = service === SOLE_SERVICE ? "this" : service;
+  const how =
+    exit?.reason === "out_of_memory" ? "it ran out of memory" : `it ended with code ${exit?.code ?? "unknown"}`;
+  return invalid(
+    "restart_failed",
+    `Cannot restart ${name}: ${how}. It is tried again by itself; its runtime log says more`,
+  );
 }
 
 function takesLong(): Failure {

@@ -138,7 +138,7 @@ export interface RestoreLaterOptions {
 async function untilUp(runtime: Runtime, instanceId: string): Promise<void> {
   for (let waited = 0; waited < UP_MS; waited += LOOK_MS) {
     const instance = await runtime.find(instanceId);
-    if (!instance || instance.status === "running" || instance.status === "exited") return;
+    if (!instance || instance.failing || instance.status === "running" || instance.status === "exited") return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

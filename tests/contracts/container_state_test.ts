@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ContainerRecord, ContainerState } from "../../adapters/docker/container_record.ts";
-import { instanceOf, isBackAgain, isCrashLoop, isStartDue, type Sight } from "../../adapters/docker/container_state.ts";
+import { instanceOf, isCrashLoop, isGivenUp, isStartDue, type Sight } from "../../adapters/docker/container_state.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 const ago = (ms: number) => new Date(NOW - ms).toISOString();
@@ -95,7 +95,7 @@ describe("instanceOf()", () => {
     expect(told(ended(143))).toEqual(["exited", "stopped 143"]);
     expect(told({ ...ended(137), Status: "dead" })).toEqual(["exited", "stopped 137"]);
     expect(told(ended(0), { policy: "no", oneShot: true })).toEqual(["exited", "exited 0"]);
-    expect(told(ended(3), givenUp)).toEqual(["exited", "crash_loop 3"]);
+    expect(told(ended(3), givenUp)).toEqual(["exited", "exited 3"]);
     expect(told(ended(137, true), givenUp)).toEqual(["exited", "out_of_memory 137"]);
     expect(told(ended(137, true), { policy: "no", oneShot: true })).toEqual(["exited", "out_of_memory 137"]);
   });
@@ -112,7 +112,7 @@ describe("instanceOf()", () => {
     });
     expect(instanceOf(record({ Health: { Status: "none" } }), sight()).health).toBeNull();
     const givenUp = record({ Status: "exited" }, { policy: "no", restarts: 5 });
-    expect(instanceOf(givenUp, sight({ restartsBefore: 5 }))).toMatchObject({ restarts: 9, containerId: null });
+    expect(instanceOf(givenUp, sight({ restartsBefore: 5 }))).toMatchObject({ restarts: 10, containerId: null });
   });
 });
 
@@ -127,11 +127,19 @@ test("instanceOf() tells all ports in their order, or none", () => {
   expect(published("")).toMatchObject({ port: null, ports: [], status: "running" });
 });
 
-test("isBackAgain() is true of one that was given up and has stayed up since, and of no one-shot", () => {
-  expect(isBackAgain(record({ StartedAt: ago(11_000) }, { policy: "no" }), NOW)).toBe(true);
-  expect(isBackAgain(record({ StartedAt: ago(9_000) }, { policy: "no" }), NOW)).toBe(false);
-  expect(isBackAgain(record({ StartedAt: ago(11_000) }), NOW)).toBe(false);
-  expect(isBackAgain(record({ StartedAt: ago(11_000) }, { policy: "no", oneShot: true }), NOW)).toBe(false);
+test("isGivenUp() is true of what is not started again although it is no one-shot", () => {
+  expect(isGivenUp(record({ Status: "exited" }, { policy: "no" }))).toBe(true);
+  expect(isGivenUp(record({ Status: "exited" }))).toBe(false);
+  expect(isGivenUp(record({ Status: "exited" }, { policy: "no", oneShot: true }))).toBe(false);
+});
+
+test("instanceOf() tells when one that waits is started again at the latest", () => {
+  const next = (restarts: number) => {
+    const state = { Status: "restarting", StartedAt: ago(5), FinishedAt: ago(0) } as const;
+    return instanceOf(record(state, { restarts }), sight()).nextStartAt!.getTime() - NOW;
+  };
+  expect([1, 2, 5, 20].map(next)).toEqual([100, 200, 1_600, 60_000]);
+  expect(instanceOf(record({}), sight())).toMatchObject({ failing: false, nextStartAt: null });
 });
 
 test("isStartDue() is true only of one that the engine was to run and could not start", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { member } from "../support/app.ts";
 import { deployingApp } from "../support/deploying_app.ts";
-import { BUILD, REPOSITORY } from "../support/engine_scene.ts";
+import { BUILD, REPOSITORY, START } from "../support/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 
 const FIELDS =
@@ -182,6 +182,19 @@ describe("redeploy, rollback, pin, restart, info, usage, delete", () => {
       restarts: 1,
       address: service.address,
     });
+  });
+
+  test("restart answers once it is up again, or with the reason", async () => {
+    await using app = await deployingApp();
+    const id = await app.deployed(await app.project());
+    app.world.runtime.scripts.set(START, { does: "ends", code: 7 });
+    const refused = await app.post(`/${id}/restart`);
+    expect([refused.status, refused.body.code]).toEqual([400, "restart_failed"]);
+    expect(refused.body.error).toBe(
+      "Cannot restart this: it ended with code 7. It is tried again by itself; its runtime log says more",
+    );
+    app.world.runtime.scripts.delete(START);
+    expect((await app.post(`/${id}/restart`)).body).toEqual({ success: true, message: "Restarted 1 service" });
   });
 
   test("info tells that what was healthy has ended since", async () => {

@@ -8,7 +8,7 @@ import { DOCKER_HOST, type DockerWorld, dockerWorld, INNER_PORT, tinyImage } fro
 import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/processes_with.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
-import { answerOf, runRequest, runtimeContract, whenStatus } from "../contracts/runtime.ts";
+import { afterFailures, answerOf, runRequest, runtimeContract, whenFailing, whenStatus } from "../contracts/runtime.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
 import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
 
@@ -22,11 +22,6 @@ runtimeRemovalContract("Docker", () => dockerWorld(), { atOnce: true });
 
 async function inspected(world: DockerWorld, instanceId: string): Promise<ContainerRecord & Record<string, unknown>> {
   return new EngineApi(DOCKER_HOST).json("GET", `/containers/${await world.containerOf(instanceId)}/json`);
-}
-
-async function engineSays(world: DockerWorld, instanceId: string): Promise<string> {
-  const { State, RestartCount } = await inspected(world, instanceId);
-  return `${State.Status} ${RestartCount}`;
 }
 
 /** Runs a command to its end and gives what it printed. */
@@ -317,32 +312,34 @@ describe("DockerRuntime: how a program ends", () => {
 });
 
 describe("DockerRuntime: what keeps ending", () => {
-  test.concurrent("is given up by a server that watches, without anybody asking", async () => {
-    await using world = await dockerWorld();
-    const { instanceId } = await world.runtime.start(runRequest(world, world.programs.crashing));
-    const said = () => engineSays(world, instanceId);
-    expect(await eventually(said, (words) => words.startsWith("exited"), 60_000)).toStartWith("exited");
-    expect(await world.another().list()).toMatchObject([
-      { status: "exited", containerId: null, exit: { code: 3, reason: "crash_loop" } },
-    ]);
-  });
-
-  test.concurrent("is given up by the next server, when none was there meanwhile", async () => {
+  test.concurrent("runs as soon as it can, without any server", async () => {
     await using world = await dockerWorld(DOCKER_HOST, { watches: false });
-    const { instanceId } = await world.runtime.start(runRequest(world, world.programs.crashing));
-    const said = () => engineSays(world, instanceId);
-    await eventually(said, (words) => Number(words.split(" ")[1]) >= 6, 60_000);
-    const ended = await whenStatus(world.another(), instanceId, "exited");
-    expect(ended).toMatchObject({ status: "exited", exit: { code: 3, reason: "crash_loop" } });
-    expect(ended?.restarts).toBeGreaterThanOrEqual(5);
+    const { instanceId } = await world.runtime.start(runRequest(world, afterFailures(world.programs.web, "/tmp")));
+    await whenFailing(world.runtime, instanceId);
+    const back = await whenStatus(world.runtime, instanceId, "running");
+    expect(back).toMatchObject({ restarts: 5, failing: false, nextStartAt: null, exit: null });
+    expect(await answerOf(back!)).toBe("hello");
   });
 
-  test.concurrent("for want of memory is given up with that reason", async () => {
+  test.concurrent("and was given up by an earlier version is started again by a server that comes to watch", async () => {
+    await using world = await dockerWorld(DOCKER_HOST, { watches: false });
+    const { instanceId } = await world.runtime.start(runRequest(world, world.programs.web));
+    const container = await world.containerOf(instanceId);
+    await world.docker("update", "--restart", "no", container);
+    process.kill((await inspected(world, instanceId)).State.Pid, "SIGKILL");
+    await whenStatus(world.runtime, instanceId, "exited");
+    await world.runtime.supervise();
+    expect(await whenStatus(world.runtime, instanceId, "running")).toMatchObject({ exit: null });
+    expect((await inspected(world, instanceId)).HostConfig.RestartPolicy.Name).toBe("unless-stopped");
+  });
+
+  test.concurrent("for want of memory says so", async () => {
     await using world = await dockerWorld();
     const request = runRequest(world, world.programs.greedy, { memoryBytes: 64 * 1024 * 1024 });
     const { instanceId } = await world.runtime.start(request);
-    const ended = await whenStatus(world.runtime, instanceId, "exited");
-    expect(ended).toMatchObject({ exit: { code: 137, reason: "out_of_memory" } });
-    expect(ended?.restarts).toBeGreaterThanOrEqual(4);
+    expect(await whenFailing(world.runtime, instanceId)).toMatchObject({
+      status: "restarting",
+      exit: { code: 137, reason: "out_of_memory" },
+    });
   });
 });

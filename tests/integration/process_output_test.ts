@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { OutputPump } from "../../adapters/process/output_pump.ts";
 import { OutputStore } from "../../adapters/process/output_store.ts";
-import { afterEnding } from "../../adapters/process/restart_policy.ts";
+import { afterEnding, isCrashLoop } from "../../adapters/process/restart_policy.ts";
 
 let folder: string;
 beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "slipway-"))));
@@ -143,20 +143,19 @@ describe("OutputPump", () => {
 });
 
 describe("afterEnding()", () => {
-  test("waits twice as long each time, at most ten seconds", () => {
+  test("waits twice as long each time, at most a minute, and for ever", () => {
     let endings: readonly number[] = [];
-    const pauses = [0, 20, 40, 60, 80, 100, 120, 140].map((seconds) => {
-      const next = afterEnding({ endings, upMs: 5_000, at: seconds * 1_000 });
+    const pauses = Array.from({ length: 40 }, (_, round) => {
+      const next = afterEnding({ endings, upMs: 5_000, at: round * 1_000 });
       endings = next.endings;
       return next.pauseMs;
     });
-    expect(pauses).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
+    expect(pauses.slice(0, 11)).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 60_000, 60_000]);
+    expect(pauses.at(-1)).toBe(60_000);
   });
 
-  test("gives up at the fifth end within thirty seconds, not at the fifth in all", () => {
-    const endings = [0, 1_000, 2_000, 3_000];
-    expect(afterEnding({ endings, upMs: 100, at: 30_000 }).pauseMs).toBeUndefined();
-    expect(afterEnding({ endings, upMs: 100, at: 30_001 }).pauseMs).toBe(3_200);
+  test("calls it a crash loop from the fifth end in a row on", () => {
+    expect([4, 5, 20].map((count) => isCrashLoop(Array.from({ length: count }, () => 0)))).toEqual([false, true, true]);
   });
 
   test("starts over after a run of ten seconds", () => {

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { InstanceFolder } from "../../adapters/process/instance_folder.ts";
 import type { ProcessRuntime } from "../../adapters/process/runtime.ts";
 import type { SandboxKind } from "../../adapters/process/sandbox.ts";
 import type { Failure } from "../../domain/failure.ts";
@@ -10,7 +11,7 @@ import type { Instance } from "../../ports/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { processWorld, type ProcessWorld, workingSandboxes } from "../support/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
-import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
+import { afterFailures, answerOf, runRequest, whenFailing, whenStatus } from "../contracts/runtime.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
 
 // The disk and the processors may be busy with other suites.
@@ -181,8 +182,12 @@ for (const kind of await workingSandboxes()) {
       const seconds = marker();
       const command = `(setsid sleep ${seconds} &); sleep ${seconds} & sleep 0.1; exit 1`;
       const { instanceId } = await world.runtime.start(runRequest(world, command));
-      await whenStatus(world.runtime, instanceId, "exited");
-      expect(processesWith(seconds)).toEqual([]);
+      await whenFailing(world.runtime, instanceId);
+      const left = await eventually(
+        async () => processesWith(seconds),
+        ({ length }) => length === 0,
+      );
+      expect(left).toEqual([]);
     });
 
     test("a launcher that is killed takes its program with it, and both are started again", async () => {
@@ -199,7 +204,7 @@ for (const kind of await workingSandboxes()) {
       expect(await answerOf(started)).toBe("hello");
     });
 
-    test("out of memory counts as a crash: it is started again, later and later, then given up with that reason", async () => {
+    test("out of memory counts as a crash: it is started again, later and later, and the reason is kept", async () => {
       await using world = await processWorld(kind);
       const request = runRequest(world, world.programs.greedy, { memoryBytes: 64 * 1024 * 1024 });
       const { instanceId } = await world.runtime.start(request);
@@ -208,8 +213,34 @@ for (const kind of await workingSandboxes()) {
         (instance) => (instance?.restarts ?? 0) > 0,
       );
       expect(seen?.restarts).toBeGreaterThan(0);
-      const ended = await whenStatus(world.runtime, instanceId, "exited");
-      expect(ended).toMatchObject({ restarts: 4, exit: { reason: "out_of_memory" } });
+      const ended = await whenFailing(world.runtime, instanceId);
+      expect(ended).toMatchObject({ status: "restarting", restarts: 5, exit: { reason: "out_of_memory" } });
+    });
+
+    test("a program that could not run for a while runs as soon as it can, without anybody asking", async () => {
+      await using world = await processWorld(kind);
+      const { instanceId } = await world.runtime.start(runRequest(world, afterFailures(world.programs.web, "$HOME")));
+      await whenFailing(world.runtime, instanceId);
+      const back = await whenStatus(world.runtime, instanceId, "running");
+      expect(back).toMatchObject({ restarts: 5, failing: false, nextStartAt: null, exit: null });
+      expect(await answerOf(back!)).toBe("hello");
+    });
+
+    test("what an earlier version has given up is started again by the next server", async () => {
+      await using world = await processWorld(kind);
+      const { instanceId } = await world.runtime.start(runRequest(world, world.programs.web));
+      const started = await whenStatus(world.runtime, instanceId, "running");
+      await world.runtime[Symbol.asyncDispose]();
+      const folder = new InstanceFolder(join(world.data, "instances", instanceId));
+      process.kill(Number(started!.containerId), "SIGKILL");
+      await eventually(
+        async () => folder.isUp(),
+        (isUp) => !isUp,
+      );
+      await folder.writeState({ ...folder.state()!, phase: "ended", endings: [1, 2, 3, 4, 5] });
+      await using next = world.another();
+      await next.supervise();
+      expect(await whenStatus(next, instanceId, "running")).toMatchObject({ status: "running", exit: null });
     });
   });
 

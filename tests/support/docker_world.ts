@@ -98,7 +98,6 @@ export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } =
       return all.map(({ Id }) => Id).join("\n");
     },
     keepsContainerId: "a container that is restarted is the same container",
-    mayTryOnceMore: "the engine itself tries again, and may do so before anybody has looked",
     numbersHaveGaps: "numbers are times, so that they are the same on every server, also when old lines were dropped",
     runs: (command) => ({ kind: "image", image, command, ports: [INNER_PORT] }),
     programs: DOCKER_PROGRAMS,

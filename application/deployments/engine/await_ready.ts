@@ -140,11 +140,11 @@ function unanswered(run: Run, started: Started, instance: Instance | undefined, 
 }
 
 function refuseEnded(record: ServiceRecord, instance: Instance | undefined): void {
-  if (instance && instance.status !== "exited") return;
+  if (instance && instance.status !== "exited" && !instance.failing) return;
   const live = `Cannot bring ${called(record)} live`;
   const code = instance?.exit?.code;
   if (instance?.exit?.reason === "out_of_memory") throw invalid("out_of_memory", `${live}: it ran out of memory`);
-  if (instance?.exit?.reason === "crash_loop") {
+  if (instance?.failing) {
     const hint = code === 0 && record.spec.name !== SOLE_SERVICE ? ". If it is meant to end, say oneShot: true" : "";
     throw invalid("crash_loop", `${live}: it ended again and again, last with code ${code}${hint}`);
   }

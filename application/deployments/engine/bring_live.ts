@@ -133,7 +133,7 @@ export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Dep
     const service = deployment.services.find(({ name }) => name === record.spec.name);
     if (!service) return [];
     const instance = service.instanceId ? await ports.runtime.find(service.instanceId) : undefined;
-    const runs = instance !== undefined && instance.status !== "exited";
+    const runs = instance !== undefined && instance.status !== "exited" && !instance.failing;
     return [{ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) }];
   };
   return (await Promise.all((await recordsOf(ports, deployment)).map(standing))).flat();
