@@ -7,7 +7,12 @@ import { Slots } from "./application/deployments/engine/slots.ts";
 import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
 import { startWorker } from "./application/deployments/engine/worker.ts";
 import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
-import { restoreLater, restoreReleases, reviveReleases } from "./application/deployments/restore_releases.ts";
+import {
+  currentRoutes,
+  restoreLater,
+  restoreReleases,
+  reviveReleases,
+} from "./application/deployments/restore_releases.ts";
 import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import type { Config } from "./config.ts";
 import { loggedError } from "./domain/logged_error.ts";
@@ -29,10 +34,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, installation, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
-  await processes.supervise();
-  // A machine without Docker is as good as any: no engine is asked before something was put into containers.
-  if (await installation.usesContainers()) await containers.supervise();
-  const restore = restoreReleases(world, { baseDomain });
+  const restore = restoreReleases(world);
   const sweep = sweeper(world, rollbackWindow, restore, complain("Leftovers could not be removed"));
   let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
@@ -43,24 +45,39 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
       .then((live) => live || tidy())
       .catch(complain("The edge could not follow a change")),
   );
-  const { routes, waiting } = await restore();
+  const routes = await currentRoutes(world, { baseDomain })();
   edge.load(routes);
   loaded.resolve(routes.map(({ projectId }) => projectId));
   const stopping = new AbortController();
-  void restoreLater(restore, waiting, { everyMs: RESTORE_MS, signal: stopping.signal, back: follow });
-  const run = runDeployment(world, engineSettings(config, edge.port, await world.installation.id()));
-  const worker = startWorker(world, { run, maxBuilds: buildConcurrency });
-  const sweeping = setInterval(tidy, SWEEP_MS);
-  noteLeftContainers(world, config).then(tidy, complain("Containers could not be looked for"));
+  const { signal } = stopping;
+  const run = runDeployment(world, engineSettings(config, edge.port, await installation.id()));
+  let worker: ReturnType<typeof startWorker> | undefined;
+  let sweeping: ReturnType<typeof setInterval> | undefined;
+  // One app that does not come up holds up neither the API nor any other app.
+  const working = begin().catch(complain("What is live could not be started again"));
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
+      await working;
       clearInterval(sweeping);
       forget();
-      await worker.stop();
+      await worker?.stop();
       await edge.stop(STOP_MS);
     },
   };
+
+  /** Brings back what is live, and only then takes deployments, so that both are not at the same app at once. */
+  async function begin(): Promise<void> {
+    // A machine without Docker is as good as any: no engine is asked before something was put into containers.
+    const usesContainers = await installation.usesContainers();
+    await Promise.all([processes.supervise(), usesContainers && containers.supervise()]);
+    const waiting = await restore({ back: follow, signal });
+    if (signal.aborted) return;
+    void restoreLater(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
+    worker = startWorker(world, { run, maxBuilds: buildConcurrency });
+    sweeping = setInterval(tidy, SWEEP_MS);
+    noteLeftContainers(world, config).then(tidy, complain("Containers could not be looked for"));
+  }
 
   function tidy(): void {
     sweepUnderWay ??= sweep().finally(() => (sweepUnderWay = undefined));

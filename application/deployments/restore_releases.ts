@@ -7,7 +7,7 @@ import type { Log } from "../../ports/log.ts";
 import type { Runtime } from "../../ports/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
 import { publicServices } from "./engine/public_services.ts";
-import { namesReadAhead, routeKey, routesAt, routesTo, type ServePorts } from "./engine/serve.ts";
+import { firstRoutesTo, namesReadAhead, routeKey, type ServePorts } from "./engine/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
@@ -17,35 +17,46 @@ export interface RestoreReleasesPorts extends ServePorts, EnsureServicesPorts {
   readonly log: Log;
 }
 
-/** What came back, and the deployments that cannot before an engine answers. */
-export interface RestoredReleases {
-  readonly routes: readonly EdgeRoute[];
-  readonly waiting: ReadonlySet<string>;
+/** Which releases are restored, and how. */
+export interface RestoreOptions {
+  /** The ids of their deployments; all that are live when they are not given. */
+  readonly only?: ReadonlySet<string>;
+  /** Called with the route key of each release as soon as it is back. */
+  readonly back?: (routeKey: string) => Promise<unknown>;
+  /** Ends waiting for what is starting. */
+  readonly signal?: AbortSignal;
 }
 
-/** Makes sure that everything live, or these deployments of it, runs, and gives the routes to it; one that cannot run keeps nobody else from it. */
-export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
-  return async function (only?: ReadonlySet<string>): Promise<RestoredReleases> {
-    const routes: EdgeRoute[] = [];
-    const waiting = new Set<string>();
-    const releases = (await ports.liveReleases.list()).filter(({ deployment }) => only?.has(deployment.id) ?? true);
+/** The routes to everything live as it stands when a server starts; what is not up yet asks visitors to come again. */
+export function currentRoutes(ports: RestoreReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
+  return async function (): Promise<readonly EdgeRoute[]> {
+    const releases = await ports.liveReleases.list();
     const projectIds = releases.map(({ project }) => project.id);
     const ahead = { ...ports, domains: await namesReadAhead(ports.domains, projectIds) };
+    return (await Promise.all(releases.map((release) => firstRoutesTo(ahead, release, baseDomain)))).flat();
+  };
+}
+
+/**
+ * Makes sure that everything live, or these deployments of it, runs; one that cannot run keeps nobody else from it. Resolves to the
+ * deployments that cannot before an engine answers.
+ */
+export function restoreReleases(ports: RestoreReleasesPorts) {
+  return async function ({ only, back, signal }: RestoreOptions = {}): Promise<ReadonlySet<string>> {
+    const waiting = new Set<string>();
+    const releases = (await ports.liveReleases.list()).filter(({ deployment }) => only?.has(deployment.id) ?? true);
     const restored = releases.map(async (release) => {
       try {
-        const failure = await ensured(ports, release.deployment);
+        const failure = await ensured(ports, release.deployment, signal);
         if (failure) complain(release, failure.error);
-        routes.push(...(await routesTo(ahead, release.project, release.deployment, baseDomain)));
+        await back?.(routeKey(release.deployment));
       } catch (error) {
-        if (isEngineAway(error)) {
-          waiting.add(release.deployment.id);
-          if (!only) routes.push(...(await routesAt(ahead, release, { kind: "starting" }, baseDomain)));
-        }
+        if (isEngineAway(error)) waiting.add(release.deployment.id);
         complain(release, error);
       }
     });
     await Promise.all(restored);
-    return { routes, waiting };
+    return waiting;
 
     function complain({ project }: LiveRelease, error: unknown): void {
       if (only) return;
@@ -59,10 +70,11 @@ export function restoreReleases(ports: RestoreReleasesPorts, { baseDomain }: { r
 async function ensured(
   ports: RestoreReleasesPorts,
   deployment: Deployment,
+  signal?: AbortSignal,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
     const instances = await ensureServices(ports, deployment, mayStart(ports, deployment));
-    await Promise.all(instances.map(({ instanceId }) => untilUp(ports.runtime, instanceId)));
+    await Promise.all(instances.map(({ instanceId }) => untilUp(ports.runtime, instanceId, signal)));
     return undefined;
   } catch (error) {
     if (isEngineAway(error)) throw error;
@@ -92,12 +104,10 @@ export async function restoreLater(
 ): Promise<void> {
   let left = waiting;
   while (left.size > 0) {
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await pause(everyMs);
     if (signal.aborted) return;
     try {
-      const restored = await restore(left);
-      for (const key of new Set(restored.routes.map(({ projectId }) => projectId))) await back(key);
-      left = restored.waiting;
+      left = await restore({ only: left, back, signal });
     } catch {
       // What it needs is away again: all of it is tried once more.
     }
@@ -117,8 +127,7 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
     const lost: string[] = [];
     for (const release of gone) if (!(await isBeingChanged(ports, release))) lost.push(release.deployment.id);
     if (lost.length === 0) return;
-    const { routes } = await restore(new Set(lost));
-    for (const key of new Set(routes.map(({ projectId }) => projectId))) await ports.liveReleases.announce(key);
+    await restore({ only: new Set(lost), back: (key) => ports.liveReleases.announce(key) });
   };
 }
 
@@ -135,10 +144,15 @@ export interface RestoreLaterOptions {
 }
 
 /** Gives a program that is starting again a moment, so that the edge does not open before it. */
-async function untilUp(runtime: Runtime, instanceId: string): Promise<void> {
+async function untilUp(runtime: Runtime, instanceId: string, signal?: AbortSignal): Promise<void> {
   for (let waited = 0; waited < UP_MS; waited += LOOK_MS) {
+    if (signal?.aborted) return;
     const instance = await runtime.find(instanceId);
     if (!instance || instance.failing || instance.status === "running" || instance.status === "exited") return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -10,6 +10,9 @@ import type { Runtime } from "../../../ports/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import { filesOf } from "./start_service.ts";
 
+/** How long an engine may take to say what runs before visitors are asked to come again. */
+const FIRST_LOOK_MS = 1_000;
+
 export interface ServePorts {
   readonly domains: ProjectNames;
   readonly edge: Edge;
@@ -39,39 +42,57 @@ export async function publicAddresses(
 }
 
 /** The routes that lead to a deployment as it runs now; none to what does not. */
-export async function routesTo(
+export function routesTo(
   ports: ServePorts,
   project: Project,
   deployment: Deployment,
   baseDomain: string,
 ): Promise<EdgeRoute[]> {
+  return routesBy(targetOf, { ports, release: { project, deployment }, baseDomain });
+}
+
+/** The same at the start of a server: what does not run yet, or cannot be looked up at once, asks visitors to come again. */
+export function firstRoutesTo(ports: ServePorts, release: LiveRelease, baseDomain: string): Promise<EdgeRoute[]> {
+  const starting: Found = { target: { kind: "starting" }, servedBy: release.deployment.id };
+  const soon = async (...asked: Parameters<typeof targetOf>) => {
+    const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), FIRST_LOOK_MS));
+    const found = await Promise.race([targetOf(...asked).catch(() => undefined), late]);
+    return found && found.isUp !== false ? found : starting;
+  };
+  return routesBy(soon, { ports, release, baseDomain });
+}
+
+interface Routing {
+  readonly ports: ServePorts;
+  readonly release: LiveRelease;
+  readonly baseDomain: string;
+}
+
+async function routesBy(lookUp: typeof targetOf, { ports, release, baseDomain }: Routing): Promise<EdgeRoute[]> {
+  const { deployment, project } = release;
   const addresses = await publicAddresses(ports, project, deployment, baseDomain);
   // Many names may lead to the same place, which is looked up once.
   const targets = new Map<string, Promise<Found | undefined>>();
   const routes = addresses.map(async (address) => {
     const place = `${address.service} ${address.port}`;
-    if (!targets.has(place)) targets.set(place, targetOf(ports, deployment, address));
+    if (!targets.has(place)) targets.set(place, lookUp(ports, deployment, address));
     const found = await targets.get(place);
     return found ? [routeOf(deployment, address, found)] : [];
   });
   return (await Promise.all(routes)).flat();
 }
 
-/** The routes of a deployment's addresses to one target. */
-export async function routesAt(
-  ports: Pick<ServePorts, "domains">,
-  { project, deployment }: LiveRelease,
-  target: EdgeRoute["target"],
-  baseDomain: string,
-): Promise<EdgeRoute[]> {
-  const addresses = await publicAddresses(ports, project, deployment, baseDomain);
-  return addresses.map((address) => routeOf(deployment, address, { target, servedBy: deployment.id }));
+interface Found extends Pick<EdgeRoute, "target" | "servedBy"> {
+  /** Of a program, whether it is up. */
+  readonly isUp?: boolean;
 }
 
-type Found = Pick<EdgeRoute, "target" | "servedBy">;
-
-function routeOf(deployment: Deployment, { hostname, pathPrefix }: PublicAddress, found: Found): EdgeRoute {
-  return { hostname, pathPrefix, projectId: routeKey(deployment), ...found };
+function routeOf(
+  deployment: Deployment,
+  { hostname, pathPrefix }: PublicAddress,
+  { servedBy, target }: Found,
+): EdgeRoute {
+  return { hostname, pathPrefix, projectId: routeKey(deployment), servedBy, target };
 }
 
 async function targetOf(
@@ -88,7 +109,8 @@ async function targetOf(
   const instance = await ports.runtime.find(service.instanceId);
   const port = instance?.ports.find((known) => known.inside === inside)?.port ?? instance?.port;
   if (!instance || port === null || port === undefined) return undefined;
-  return { target: { kind: "address", host: instance.host, port }, servedBy: instance.instanceId };
+  const target = { kind: "address", host: instance.host, port } as const;
+  return { target, servedBy: instance.instanceId, isUp: instance.status === "running" };
 }
 
 async function siteAt(

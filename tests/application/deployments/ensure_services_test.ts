@@ -75,7 +75,7 @@ test("reviveReleases() starts what somebody stopped", async () => {
   await deployShop(scene, project, SHOP);
   const { db } = await standing(scene, project);
   await scene.memory.runtime.stop(db!.instanceId);
-  const restore = restoreReleases(scene.world, { baseDomain: "localhost" });
+  const restore = restoreReleases(scene.world);
   await reviveReleases(scene.world, restore)();
   expect((await standing(scene, project))["db"]).toMatchObject({ status: "running", exit: null });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
-import { restoreReleases } from "../../../application/deployments/restore_releases.ts";
+import { currentRoutes } from "../../../application/deployments/restore_releases.ts";
 import type { Project } from "../../../domain/project.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
 import { intercepted } from "../../support/intercepted.ts";
@@ -61,7 +61,7 @@ test("to follow all releases takes one question for their names, and one for eac
   for (const project of projects) expect(scene.served(project)).toBeDefined();
 });
 
-test("to restore all releases takes one question for their names", async () => {
+test("the routes to all releases take one question for their names", async () => {
   await using scene = await EngineScene.open();
   const projects = [await scene.project(), await scene.project()];
   for (const project of projects) {
@@ -69,7 +69,7 @@ test("to restore all releases takes one question for their names", async () => {
     await scene.deployed(project);
   }
   const { lookups, ports } = counted(scene);
-  const { routes } = await restoreReleases(ports, { baseDomain: "localhost" })();
+  const routes = await currentRoutes(ports, { baseDomain: "localhost" })();
   expect(routes).toHaveLength(projects.length * (MANY + 1));
   expect(lookups.names).toBe(1);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
+import { currentRoutes, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import type { Project } from "../../../domain/project.ts";
 import type { DeploymentQueue } from "../../../ports/deployment_queue.ts";
 import type { EngineScene } from "../../support/engine_scene.ts";
@@ -32,7 +32,7 @@ describe("a service that nobody visits never runs twice", () => {
     await using scene = await shopScene(SLOW);
     const project = await shopProject(scene);
     const { id, beside, getWell } = await replacingDatabase(scene, project);
-    await reviveReleases(scene.world, restoreReleases(scene.world, { baseDomain: "localhost" }))();
+    await reviveReleases(scene.world, restoreReleases(scene.world))();
     getWell();
     expect((await scene.settled(id)).status).toBe("ready");
     expect(beside).toEqual([]);
@@ -44,7 +44,8 @@ describe("a service that nobody visits never runs twice", () => {
     const { id, beside, getWell } = await replacingDatabase(scene, project);
     const { web } = await standing(scene, project);
     await scene.memory.runtime.remove(web!.instanceId);
-    const { routes } = await restoreReleases(scene.world, { baseDomain: "localhost" })();
+    await restoreReleases(scene.world)();
+    const routes = await currentRoutes(scene.world, { baseDomain: "localhost" })();
     expect(routes.map(({ servedBy }) => servedBy)).toContain(web!.instanceId);
     getWell();
     expect((await scene.settled(id)).status).toBe("ready");

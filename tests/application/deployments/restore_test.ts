@@ -1,10 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
-import { restoreLater, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
+import {
+  currentRoutes,
+  restoreLater,
+  restoreReleases,
+  reviveReleases,
+} from "../../../application/deployments/restore_releases.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EdgeRoute } from "../../../ports/edge.ts";
-import { EngineScene } from "../../support/engine_scene.ts";
+import { EngineScene, START } from "../../support/engine_scene.ts";
 import { deployShop, shopProject, shopScene, standing } from "../../support/service_scene.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
@@ -15,35 +20,75 @@ async function afterPowerCut(scene: EngineScene) {
   const live = await scene.deployed(project);
   const [service] = live.services;
   await scene.world.runtime.remove(service!.instanceId!, { graceMs: 0 });
-  return { live, project, restore: restoreReleases(scene.world, { baseDomain: "localhost" }) };
+  const routes = currentRoutes(scene.world, { baseDomain: "localhost" });
+  return { live, project, routes, restore: restoreReleases(scene.world) };
 }
 
 describe("restoreReleases()", () => {
   test("starts what is live again and leads to it", async () => {
     await using scene = await EngineScene.open();
+    const { live, restore, routes } = await afterPowerCut(scene);
+    expect(await routes()).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
+    const back: string[] = [];
+    expect(await restore({ back: async (key) => back.push(key) })).toEqual(new Set());
+    expect(back).toEqual([live.projectId]);
+    expect(await routes()).toMatchObject([{ servedBy: expect.stringContaining(live.id), target: { kind: "address" } }]);
+  });
+
+  test("tells of each release as soon as it is back, whatever the others do", async () => {
+    await using scene = await EngineScene.open();
     const { live, restore } = await afterPowerCut(scene);
-    const { routes, waiting } = await restore();
-    expect(routes).toMatchObject([{ servedBy: expect.stringContaining(live.id), target: { kind: "address" } }]);
-    expect(waiting.size).toBe(0);
+    const slow = await scene.deployed(await scene.project());
+    const instanceId = slow.services[0]!.instanceId!;
+    await scene.world.runtime.remove(instanceId, { graceMs: 0 });
+    const { runtime } = scene.memory;
+    const start = runtime.start.bind(runtime);
+    const { promise: back, resolve: isBack } = Promise.withResolvers<string>();
+    // The one starts only after the other is back.
+    runtime.start = async (request) => {
+      if (request.instanceId === instanceId) expect(await back).toBe(live.projectId);
+      return start(request);
+    };
+    await restore({ back: async (key) => isBack(key) });
+    expect((await scene.running()).toSorted()).toEqual([live.id, slow.id].toSorted());
+  });
+
+  test("waits for no app that ends again and again", async () => {
+    await using scene = await EngineScene.open();
+    const { live, restore } = await afterPowerCut(scene);
+    scene.memory.runtime.scripts.set(START, { does: "ends", code: 1 });
+    const back: string[] = [];
+    await restore({ back: async (key) => back.push(key) });
+    expect(back).toEqual([live.projectId]);
+    expect(await scene.world.runtime.find(live.services[0]!.instanceId!)).toMatchObject({ failing: true });
+  });
+
+  test("an engine that says nothing keeps the routes from nobody", async () => {
+    await using scene = await EngineScene.open();
+    const live = await scene.deployed(await scene.project());
+    scene.memory.runtime.find = () => new Promise(() => {});
+    const routes = await currentRoutes(scene.world, { baseDomain: "localhost" })();
+    expect(routes).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
   });
 
   test("asks visitors to come again while the engine is away, and restoreLater() brings it back", async () => {
     await using scene = await EngineScene.open();
-    const { live, restore } = await afterPowerCut(scene);
+    const { live, restore, routes } = await afterPowerCut(scene);
     const { runtime } = scene.memory;
     const start = runtime.start.bind(runtime);
     let asked = 0;
     runtime.start = (request) => (asked++ < 3 ? Promise.reject(AWAY) : start(request));
-    const { routes, waiting } = await restore();
-    expect(routes).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
+    const waiting = await restore();
     expect([...waiting]).toEqual([live.id]);
-    await scene.memory.edge.switch(live.projectId, routes);
+    const first = await routes();
+    expect(first).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
+    await scene.memory.edge.switch(live.projectId, first);
     const follow = followLiveReleases(scene.memory, { baseDomain: "localhost" });
     let followed = 0;
     // It may go away once more before the edge has followed.
     const back = (key: string) => (followed++ === 0 ? Promise.reject(AWAY) : follow(key));
     await restoreLater(restore, waiting, { everyMs: 1, signal: new AbortController().signal, back });
-    const [{ hostname }] = routes as [EdgeRoute];
+    const [{ hostname }] = first as [EdgeRoute];
     expect(scene.memory.edge.routeOf(hostname, "/")).toMatchObject({
       servedBy: expect.stringContaining(live.id),
       target: { kind: "address" },
@@ -62,15 +107,15 @@ describe("restoreReleases()", () => {
 
   test("goes on with the others when one cannot be started, and says so", async () => {
     await using scene = await EngineScene.open();
-    const { live, restore } = await afterPowerCut(scene);
+    const { live, restore, routes } = await afterPowerCut(scene);
     const other = await scene.deployed(await scene.project());
     const { runtime } = scene.memory;
     const start = runtime.start.bind(runtime);
     runtime.start = (request) =>
       request.deploymentId === live.id ? Promise.reject(new Error("no such program")) : start(request);
-    const { routes, waiting } = await restore();
-    expect(routes.map(({ servedBy }) => servedBy)).toEqual([expect.stringContaining(other.id)]);
-    expect(waiting.size).toBe(0);
+    expect(await restore()).toEqual(new Set());
+    const found = new Map((await routes()).map(({ projectId, target }) => [projectId, target.kind]));
+    expect(Object.fromEntries(found)).toEqual({ [live.projectId]: "starting", [other.projectId]: "address" });
     expect(JSON.stringify(scene.memory.log.lines)).toContain("no such program");
   });
 });
@@ -85,7 +130,8 @@ describe("restoreReleases() of several services", () => {
     const start = runtime.start.bind(runtime);
     runtime.start = (request) =>
       request.service === "worker" ? Promise.reject(new Error("no such program")) : start(request);
-    const { routes } = await restoreReleases(scene.world, { baseDomain: "localhost" })();
+    await restoreReleases(scene.world)();
+    const routes = await currentRoutes(scene.world, { baseDomain: "localhost" })();
     expect(routes.map(({ pathPrefix, target }) => [pathPrefix, target.kind])).toEqual([
       ["/", "address"],
       ["/api", "address"],

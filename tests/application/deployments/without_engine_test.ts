@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { AllRuntimes } from "../../../adapters/joined/all_runtimes.ts";
 import { LibraryManifestParser } from "../../../adapters/manifests/manifest_parser.ts";
-import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
+import { currentRoutes, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
@@ -132,8 +132,9 @@ describe("a project that runs as processes, where no engine answers", () => {
       usesContainers: () => installation.usesContainers(),
     });
     const world = { ...scene.world, runtime };
-    const restore = restoreReleases(world, { baseDomain: "localhost" });
+    const restore = restoreReleases(world);
     await restore();
+    expect(await currentRoutes(world, { baseDomain: "localhost" })()).toHaveLength(1);
     await reviveReleases(world, restore)();
     await sweepReleases(world, 2)();
     expect(await scene.folders()).not.toContain("dep_leftover");
