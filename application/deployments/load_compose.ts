@@ -53,8 +53,12 @@ export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
       found += 1;
       if (left < 0 || found > MAX_FILES) throw tooMuch(wish.file);
       const text = textOf(bytes);
-      if (as === "yaml") return text === undefined ? NOT_TEXT : yamlReader.read(text);
+      if (as === "yaml") return text === undefined ? NOT_TEXT : readYaml(text);
       return text === undefined ? { binary: true } : { text };
+    };
+    const readYaml = async (text: string): Promise<LoadedFile> => {
+      const read = await yamlReader.read(text);
+      return "problem" in read ? (conflictIn(text) ?? read) : read;
     };
     for (;;) {
       const model = composeModel(loaded, meant);
@@ -67,6 +71,14 @@ export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
 }
 
 const NOT_TEXT: LoadedFile = { problem: { line: 1, message: "Cannot read this file: it is not text in UTF-8" } };
+
+/** The place where somebody left a merge half done, if there is one. */
+function conflictIn(text: string): LoadedFile | undefined {
+  const line = text.split("\n").findIndex((each) => each.startsWith("<<<<<<< "));
+  if (line < 0) return undefined;
+  const message = "Cannot read this: a merge conflict begins here. Resolve it, and remove its markers";
+  return { problem: { line: line + 1, message } };
+}
 
 function textOf(bytes: Uint8Array): string | undefined {
   try {

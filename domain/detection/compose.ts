@@ -28,13 +28,8 @@ export const compose: Refinement = {
     const described = all.flatMap(([name, value]) => serviceOf(folder, name, objectOf(value) ?? {}) ?? []);
     const includes = file !== undefined && Object.hasOwn(file, "include");
     if (described.length === 0 && includes) return withIncluded(found, composeFile);
-    if (described.length === 0) {
-      const reason = file === undefined ? "it is not YAML with keys and values" : "it names none";
-      return warned(
-        { ...found, composeFile },
-        `Cannot find services in ${composeFile}: ${reason}. Correct it, or leave it out`,
-      );
-    }
+    // What is wrong with it is told by whoever reads it in full: it is not to be deployed as something else.
+    if (described.length === 0) return { ...found, composeFile, projectType: "services", services: [], warnings: [] };
     return withServices({ ...found, composeFile }, { composeFile, described, alone: found === undefined });
   },
 };

@@ -84,6 +84,16 @@ describe("detectProject()", () => {
     expect(warnings).toEqual(["Cannot build web: there is no folder gone. Correct its build context"]);
   });
 
+  test("takes a compose file that cannot be read for what counts, and says what is wrong with it", async () => {
+    const { projectType, warnings } = await found({
+      "compose.yaml": 'services:\n  web:\n    image: "nginx\n    ports: ["80"]\n',
+      "index.html": "",
+      "web/Dockerfile": "FROM scratch",
+    });
+    expect(projectType).toBe("services");
+    expect(warnings).toEqual([expect.stringMatching(/^compose\.yaml:3: Cannot read this: a sign is missing/)]);
+  });
+
   test("tells of a compose file in a folder relative to that", async () => {
     const { rootDirectory, services } = await found({
       "shop/compose.yaml": "services: {web: {build: ./web}, all: {build: .}}",

@@ -605,11 +605,6 @@ describe("detect()", () => {
       { "compose.yml": "services:\n  db:\n    image: x", "index.html": "" },
       "db of compose.yml",
     ],
-    [
-      "a compose file without services",
-      { "compose.yml": "services: [web]", "index.html": "" },
-      "Cannot find services in compose.yml",
-    ],
     ["an environment file", { ".env": "SECRET=1", "index.html": "" }, "Cannot keep secrets"],
     ["TypeScript for Node", { "package.json": pkg(["express"]), "server.ts": "" }, "22.18"],
     ["an unknown project", { "notes.txt": "" }, "Cannot tell what this project is"],

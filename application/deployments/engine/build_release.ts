@@ -12,6 +12,7 @@ import { fetchSource } from "./fetch_source.ts";
 import { inTime } from "./in_time.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import { artifactGone } from "./release_folder.ts";
+import { compareKind } from "./live_project.ts";
 import { resolveServices } from "./resolve_services.ts";
 import { type Run, say, step, store } from "./run.ts";
 import { settlePlan } from "./settle_plan.ts";
@@ -70,8 +71,12 @@ async function built(run: Run, artifactOf: string): Promise<void> {
 async function recognise(run: Run): Promise<void> {
   if (await isGiven(run)) return resolveServices(run, null);
   const detection = await detected(run);
-  if (isOfServices(run, detection)) return resolveServices(run, detection);
+  if (isOfServices(run, detection)) {
+    await compareKind(run, "services");
+    return resolveServices(run, detection);
+  }
   const plan = await planned(run, detection);
+  await compareKind(run, plan.projectType);
   for (const warning of detection.warnings) say(run, "detect", warning, "warn");
   if (plan.projectType === "app" && plan.startCommand === null) {
     throw invalid(

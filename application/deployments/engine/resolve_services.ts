@@ -18,6 +18,7 @@ import { detectIn } from "../prepare_source.ts";
 import { plannedService, servicePlan } from "./app_plan.ts";
 import { chooseRuntime } from "./choose_runtime.ts";
 import { chooseServicesRuntime } from "./choose_services_runtime.ts";
+import { keepAddress } from "./live_project.ts";
 import { type Run, say, store } from "./run.ts";
 import { pendingService } from "./service_ledger.ts";
 import { settlePlan } from "./settle_plan.ts";
@@ -40,6 +41,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
     ...endpoint,
     ...(port !== null && { port }),
   }));
+  await keepAddress(run, publicEndpoints);
   const wanted = recognised.map((spec): ServiceRecord => ({ spec, image: null, madeFrom: null }));
   await compositions.write(id, { given, wanted, instead: null });
   say(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);
