@@ -53,12 +53,8 @@ export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
       found += 1;
       if (left < 0 || found > MAX_FILES) throw tooMuch(wish.file);
       const text = textOf(bytes);
-      if (as === "yaml") return text === undefined ? NOT_TEXT : readYaml(text);
+      if (as === "yaml") return text === undefined ? NOT_TEXT : readYaml(yamlReader, text);
       return text === undefined ? { binary: true } : { text };
-    };
-    const readYaml = async (text: string): Promise<LoadedFile> => {
-      const read = await yamlReader.read(text);
-      return "problem" in read ? (conflictIn(text) ?? read) : read;
     };
     for (;;) {
       const model = composeModel(loaded, meant);
@@ -71,6 +67,11 @@ export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
 }
 
 const NOT_TEXT: LoadedFile = { problem: { line: 1, message: "Cannot read this file: it is not text in UTF-8" } };
+
+async function readYaml(reader: YamlReader, text: string): Promise<LoadedFile> {
+  const read = await reader.read(text);
+  return "problem" in read ? (conflictIn(text) ?? read) : read;
+}
 
 /** The place where somebody left a merge half done, if there is one. */
 function conflictIn(text: string): LoadedFile | undefined {

@@ -6,7 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { type EngineQuestion, faultyEngine } from "../support/faulty_engine.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
-import { answerOf, whenStatus } from "../contracts/runtime.ts";
+import { answerOf, whenFailing, whenStatus } from "../contracts/runtime.ts";
 import { serviceRequest } from "../contracts/service_runtime.ts";
 
 // The disk and the processors may be busy with other suites.
@@ -46,11 +46,12 @@ test.concurrent("one that does not run while a name is handed over starts again,
   const printed = (since: number) => runtime.output(task.instanceId, { since, limit: 100 });
   await whenStatus(runtime, task.instanceId, "exited");
   const earlier = await printed(0);
-  for (const { instanceId } of [task, failing]) {
-    await whenStatus(runtime, instanceId, "exited");
-    await runtime.restart(instanceId, GRACE);
-    expect((await whenStatus(runtime, instanceId, "exited"))?.exit?.code).toBe(instanceId === task.instanceId ? 0 : 1);
-  }
+  await runtime.restart(task.instanceId, GRACE);
+  expect((await whenStatus(runtime, task.instanceId, "exited"))?.exit?.code).toBe(0);
+  const { restarts } = (await whenFailing(runtime, failing.instanceId))!;
+  await runtime.restart(failing.instanceId, GRACE);
+  const again = await whenFailing(runtime, failing.instanceId, { after: restarts });
+  expect(again?.exit).toEqual({ code: 1, reason: "exited" });
   const format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
   const addresses = await world.docker("inspect", "--format", format, await world.containerOf(before.instanceId));
   const lines = (await printed(earlier.at(-1)!.seq)).map(({ message }) => message);

@@ -296,66 +296,6 @@ describe("services of a source", () => {
     expect(scene.memory.imageBuilder.requests).toHaveLength(2);
   });
 
-  test.each([
-    ["an unclosed quote", 'services:\n  web:\n    build: "./web\n    expose: ["80"]\n', 3, "a sign is missing"],
-    ["a missing colon", "services:\n  web\n    build: ./web\n", 2, "look for a missing colon"],
-    ["a line too far right", "services:\n  web:\n   build: ./web\n    expose: ['8080']\n", 3, "a line too far right"],
-    ["a tab", "services:\n\tweb: { build: ./web }\n", 2, "a tab stands where only spaces may"],
-    ["a merge conflict", "services:\n<<<<<<< HEAD\n  web:\n=======\n  api:\n>>>>>>> b\n", 2, "merge conflict"],
-    ["a wrong key", "service:\n  web: { build: ./web }\n", 1, 'Did you mean "services"'],
-    ["nothing in it", "", 1, "it has no keys such as services"],
-  ] as const)(
-    "a compose file with %s fails it by file and line, and what serves goes on",
-    async (_, text, line, why) => {
-      await using scene = await shopScene();
-      scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
-      const project = await scene.project();
-      const first = await scene.deployed(project);
-      scene.known.git[REPOSITORY] = { commits: [commit("a2", { ...FILES, "compose.yaml": text })] };
-      const broken = await scene.deployed(project);
-      expect([broken.status, broken.error?.code]).toEqual(["failed", "compose_invalid"]);
-      expect(broken.error?.message).toContain(`compose.yaml:${line}: `);
-      expect(broken.error?.message).toContain(why);
-      expect(await scene.world.liveReleases.find(project.id)).toMatchObject({ deployment: { id: first.id } });
-      expect(Object.keys(await standing(scene, project)).toSorted()).toEqual(["db", "web"]);
-    },
-  );
-
-  test("become nothing else when the compose file is gone, unless that is said", async () => {
-    await using scene = await shopScene();
-    scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
-    const project = await scene.project();
-    await scene.deployed(project);
-    const site = { "index.html": "<h1>hello</h1>" };
-    scene.known.git[REPOSITORY] = { commits: [commit("a2", site)] };
-    const refused = await scene.deployed(project);
-    expect([refused.status, refused.error?.code]).toEqual(["failed", "kind_changed"]);
-    expect(refused.error?.message).toBe(
-      "Cannot deploy this: the project is live as web, db, and its source would now be a static site. " +
-        'Bring its compose file back, or set projectType to "static" if that is meant',
-    );
-    await scene.useCases.changeProject(scene.by, project.id, { settings: { projectType: "static" } });
-    const meant = await scene.deployed(project);
-    expect([meant.status, meant.error]).toEqual(["ready", null]);
-    expect(await scene.log(meant.id)).toContain("The project was several services so far, and is a static site now");
-  });
-
-  test("never take the last address of a project away, unless that is asked for", async () => {
-    await using scene = await shopScene();
-    scene.known.git[REPOSITORY] = { commits: [commit("a1", FILES)] };
-    const project = await scene.project();
-    const first = await scene.deployed(project);
-    const compose = "services: { worker: { image: 'db:1' } }";
-    scene.known.git[REPOSITORY] = { commits: [commit("a2", { "compose.yaml": compose })] };
-    const refused = await scene.deployed(project);
-    expect([refused.status, refused.error?.code]).toEqual(["failed", "last_address"]);
-    expect(refused.error?.message).toContain("the project would lose its address");
-    expect(await scene.world.liveReleases.find(project.id)).toMatchObject({ deployment: { id: first.id } });
-    const meant = await scene.deployed(project, { publicEndpoints: [] });
-    expect([meant.status, meant.error]).toEqual(["ready", null]);
-    expect(await scene.log(meant.id)).toContainEqual(expect.stringContaining("No service of this is public"));
-  });
-
   test("that are made from the same are built once, and each keeps the image as its own", async () => {
     await using scene = await shopScene();
     const twice = "services: { web: { build: ./web, expose: ['8080'] }, worker: { build: ./web, command: work } }";
