@@ -28,7 +28,12 @@ export async function laneEngine(lane: number, network: LaneNetwork): Promise<La
   await mkdir(work, { recursive: true });
   say(`Starting the Docker engine of lane ${lane} …`);
   const start = (options: readonly string[]) => startDaemon({ lane, folder, work, log, network, options });
-  const daemon = (await start([])) ?? (await start(["--storage-driver=vfs"]));
+  const startAnew = async () => {
+    say(`Starting it again without what a run that was killed may have left half written: ${await reasonIn(log)}`);
+    await removeData(join(folder, "data"));
+    return (await start([])) ?? (await start(["--storage-driver=vfs"]));
+  };
+  const daemon = (await start([])) ?? (await startAnew());
   if (!daemon) throw new Error(`Cannot start Docker for lane ${lane}: ${await reasonIn(log)}`);
   await removeAllButImages(daemon.host);
   return daemon;
@@ -83,6 +88,14 @@ async function startDaemon({ lane, folder, work, log, network, options }: Start)
 async function removeAllButImages(host: string): Promise<void> {
   await emptyEngine(host, { imageLabel: "slipway.installation" });
   await run(["docker", "--host", host, "image", "prune", "--force"]);
+}
+
+/** An engine mounts its folder, and those of containers below it; one that was killed leaves them so. */
+async function removeData(path: string): Promise<void> {
+  const mounted = (await readFile("/proc/mounts", "utf8")).split("\n").map((line) => line.split(" ")[1] ?? "");
+  const own = mounted.filter((place) => place === path || place.startsWith(`${path}/`));
+  for (const place of own.toReversed()) await run(["umount", "--lazy", place]);
+  await rm(path, { recursive: true, force: true });
 }
 
 async function reasonIn(log: string): Promise<string | undefined> {
