@@ -1,10 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { OpenRequest } from "../support/http_client.ts";
-import { randomInput } from "../support/random_input.ts";
+import { halfUpload } from "../support/half_upload.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
 import { testDatabase } from "../support/test_database.ts";
 
 setDefaultTimeout(120_000);
@@ -44,19 +42,13 @@ test("a rejection that nobody handles is logged, and the server goes on", async 
 test("an exception that nobody catches is logged, running requests finish, and the server ends with a code", async () => {
   await using database = await testDatabase();
   await using slipway = await start(database.url);
-  const token = slipway.owner;
-  const { sessionId } = (await slipway.call("POST", "/api/projects/folder/session", { token, body: {} })).body;
-  const archive = tarGz([file("large.bin", randomInput("a large upload").bytes(300_000))]);
-  using upload = await OpenRequest.open(slipway.address, { path: `/api/projects/folder/upload/${sessionId}`, token });
-  await upload.write(archive.subarray(0, 100_000));
+  const upload = await halfUpload(slipway);
   slipway.program.signal("SIGUSR1");
   expect(await logged(slipway, "nobody catches this")).toMatchObject({
     level: "error",
     error: "nobody catches this",
     stack: expect.stringContaining("faults_on_signal.ts"),
   });
-  await upload.write(archive.subarray(100_000));
-  await upload.finish();
-  expect(await upload.answer()).toMatchObject({ status: 200, body: { success: true } });
+  expect(await upload.finish()).toMatchObject({ status: 200, body: { success: true } });
   expect(await slipway.program.ended).toMatchObject({ code: 1, signal: null });
 });

@@ -9,8 +9,8 @@ import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/runnin
 import { newToken } from "../../domain/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
+import { halfUpload } from "../support/half_upload.ts";
 import { query } from "../support/query.ts";
-import { randomInput } from "../support/random_input.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { postgresOn, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { file, tarGz } from "../support/tar_archive.ts";
@@ -53,31 +53,6 @@ function descendants(pid: number): number[] {
   }
   const children = [...parents].filter(([, parent]) => parent === pid).map(([child]) => child);
   return children.flatMap((child) => [child, ...descendants(child)]);
-}
-
-/** Starts an upload that waits in its middle, and tells how to end it. */
-async function halfUpload(slipway: SlipwayProcess) {
-  const { address, owner } = slipway;
-  const session = await slipway.call("POST", "/api/projects/folder/session", { token: owner, body: {} });
-  const id = session.body.sessionId as string;
-  const archive = tarGz([file("index.html", randomInput("half an upload").bytes(300_000))]);
-  const request = await OpenRequest.open(address, { path: `/api/projects/folder/upload/${id}`, token: owner });
-  await request.write(archive.subarray(0, 150_000));
-  const home = join(slipway.folder, "uploads", id);
-  await eventually(
-    () => readdir(home).catch(() => []),
-    (names) => names.length > 0,
-  );
-  return {
-    id,
-    home,
-    cut: () => request.cut(),
-    async finish() {
-      await request.write(archive.subarray(150_000));
-      await request.finish();
-      return request.answer();
-    },
-  };
 }
 
 describe("with no setting at all", () => {
