@@ -64,9 +64,10 @@ export async function answerOf({ host, port }: Pick<Instance, "host" | "port">):
   );
 }
 
-/** A command that ends five times before it does what it is to do; it counts in a file of the given folder. */
-export function afterFailures(command: string, folder: string): string {
-  return `n=$(cat ${folder}/n 2>/dev/null); n=$((n + 1)); echo $n >${folder}/n; [ $n -gt 5 ] || exit 3; ${command}`;
+/** A command that ends so often before it does what it is to do; it counts in a file of the given folder. */
+export function afterFailures(count: number, command: string, folder: string): string {
+  const file = `${folder}/n`;
+  return `n=$(cat ${file} 2>/dev/null); n=$((n + 1)); echo $n >${file}; [ $n -gt ${count} ] || exit 3; ${command}`;
 }
 
 /** Resolves to the instance once it is in a crash loop, which takes some starts. */

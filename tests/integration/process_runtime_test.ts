@@ -15,7 +15,7 @@ import { afterFailures, answerOf, runRequest, whenFailing, whenStatus } from "..
 import { uniqueNumber } from "../support/unique_number.ts";
 
 // The disk and the processors may be busy with other suites.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 /** A number of seconds to sleep that no other process has. */
 function marker(): string {
@@ -219,7 +219,9 @@ for (const kind of await workingSandboxes()) {
 
     test("a program that could not run for a while runs as soon as it can, without anybody asking", async () => {
       await using world = await processWorld(kind);
-      const { instanceId } = await world.runtime.start(runRequest(world, afterFailures(world.programs.web, "$HOME")));
+      const { instanceId } = await world.runtime.start(
+        runRequest(world, afterFailures(5, world.programs.web, "$HOME")),
+      );
       await whenFailing(world.runtime, instanceId);
       const back = await whenStatus(world.runtime, instanceId, "running");
       expect(back).toMatchObject({ restarts: 5, failing: false, nextStartAt: null, exit: null });
