@@ -65,9 +65,9 @@ export async function answerOf({ host, port }: Pick<Instance, "host" | "port">):
 }
 
 /** A command that ends so often before it does what it is to do; it counts in a file of the given folder. */
-export function afterFailures(count: number, command: string, folder: string): string {
+export function afterFailures(failures: number, command: string, folder: string): string {
   const file = `${folder}/n`;
-  return `n=$(cat ${file} 2>/dev/null); n=$((n + 1)); echo $n >${file}; [ $n -gt ${count} ] || exit 3; ${command}`;
+  return `n=$(cat ${file} 2>/dev/null); n=$((n + 1)); echo $n >${file}; [ $n -gt ${failures} ] || exit 3; ${command}`;
 }
 
 /** Resolves to the instance once it is in a crash loop, which takes some starts. */
