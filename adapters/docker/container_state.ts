@@ -1,3 +1,4 @@
+import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
 import type { Instance } from "../../ports/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
@@ -15,11 +16,12 @@ export interface Sight {
 }
 
 export const STEADY_MS = 10_000;
-const CRASH_LOOP = 5;
 const LONG_PAUSE_MS = 1_000;
 const STARTING_MS = 30_000;
 /** The pauses of the engine before it starts one again. */
 const PAUSE_MS = { first: 100, last: 60_000 } as const;
+/** How a program ends that the kernel kills. */
+const KILLED = 137;
 
 /**
  * Whether a program has ended five times in a row without having stayed up. The engine waits before it starts one again: 100 ms, and twice as
@@ -105,9 +107,14 @@ function exitOf(record: ContainerRecord, sight: Sight): Instance["exit"] {
   const { ExitCode, OOMKilled, Status } = record.State;
   if (isUp(record) || isBeingStarted(record, sight)) return null;
   if (Status === "created") return { code: null, reason: "stopped" };
-  if (OOMKilled) return { code: ExitCode, reason: "out_of_memory" };
   const ownEnd = Status === "restarting" || isOneShot(record) || isStartDue(record) || isGivenUp(record);
+  if (OOMKilled || (ownEnd && isKilledAtLimit(record))) return { code: ExitCode, reason: "out_of_memory" };
   return { code: ExitCode, reason: ownEnd ? "exited" : "stopped" };
+}
+
+/** The engine learns that memory ran out beside learning of the end, and keeps it only where it comes first. */
+function isKilledAtLimit({ HostConfig, State }: ContainerRecord): boolean {
+  return HostConfig.Memory > 0 && State.ExitCode === KILLED;
 }
 
 /** One that its server made and did not live to start, or stands still in the middle of, stays as it is. */

@@ -1,3 +1,4 @@
+import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type {
   Instance,
@@ -22,7 +23,6 @@ interface Running {
 }
 
 const HOST = "127.0.0.1";
-const CRASH_LOOP = 5;
 const PAUSE_MS = 60_000;
 const NOT_WAITING = { failing: false, nextStartAt: null } as const;
 let lastPid = 0;
@@ -68,8 +68,7 @@ export class MemoryRuntime implements Runtime {
       containerId: null,
       startedAt: new Date(),
       restarts: 0,
-      failing: false,
-      nextStartAt: null,
+      ...NOT_WAITING,
       exit: null,
     };
     const script = scriptOf(this.scripts, request);

@@ -1,3 +1,5 @@
+import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
+
 /** How often a program ended lately, and how long it was up the last time. */
 export interface Endings {
   /** When it ended without having stayed up, in milliseconds. */
@@ -16,8 +18,6 @@ export const STEADY_MS = 10_000;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 60_000;
 const REMEMBERED = 20;
-/** So many endings in a row are a crash loop. */
-const CRASH_LOOP = 5;
 
 /** Decides when a program is started again: after pauses that grow to a minute, and short ones again once it has stayed up. */
 export function afterEnding({ endings, upMs, at }: Endings): NextStart {

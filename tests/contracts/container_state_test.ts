@@ -8,9 +8,9 @@ const NEVER = "0001-01-01T00:00:00Z";
 
 function record(
   state: Partial<ContainerState>,
-  given: { policy?: string; restarts?: number; oneShot?: boolean } = {},
+  given: { policy?: string; restarts?: number; oneShot?: boolean; memory?: number } = {},
 ): ContainerRecord {
-  const { policy = "unless-stopped", restarts = 0, oneShot = false } = given;
+  const { policy = "unless-stopped", restarts = 0, oneShot = false, memory: Memory = 0 } = given;
   return {
     Id: "c1",
     Name: "/slipway-0-x",
@@ -28,7 +28,7 @@ function record(
       ...state,
     },
     Config: { Labels: { "slipway.one-shot": `${oneShot}`, "slipway.port": "23000" } },
-    HostConfig: { Memory: 0, RestartPolicy: { Name: policy }, PortBindings: { "8080/tcp": [{ HostPort: "23000" }] } },
+    HostConfig: { Memory, RestartPolicy: { Name: policy }, PortBindings: { "8080/tcp": [{ HostPort: "23000" }] } },
   };
 }
 
@@ -98,6 +98,19 @@ describe("instanceOf()", () => {
     expect(told(ended(3), givenUp)).toEqual(["exited", "exited 3"]);
     expect(told(ended(137, true), givenUp)).toEqual(["exited", "out_of_memory 137"]);
     expect(told(ended(137, true), { policy: "no", oneShot: true })).toEqual(["exited", "out_of_memory 137"]);
+  });
+
+  test("takes one for out of memory that the kernel has killed at its limit, whether the engine has heard so or not", () => {
+    const limited = { policy: "no", oneShot: true, memory: 1_024 };
+    expect(told(ended(137), limited)).toEqual(["exited", "out_of_memory 137"]);
+    expect(told({ ...ended(137), Status: "restarting" }, { memory: 1_024 })).toEqual([
+      "restarting",
+      "out_of_memory 137",
+    ]);
+    expect(told(ended(137), { ...limited, memory: 0 })).toEqual(["exited", "exited 137"]);
+    expect(told(ended(1), limited)).toEqual(["exited", "exited 1"]);
+    // It was stopped.
+    expect(told(ended(137), { memory: 1_024 })).toEqual(["exited", "stopped 137"]);
   });
 
   test("tells that it listens, how often it was started again, and what its health check says", () => {
