@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { goodForMs } from "../shared/costly_look.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST } from "./container_request.ts";
 import { publishedPorts } from "./labels.ts";
@@ -8,10 +9,6 @@ const LISTENING = "0A";
 /** 127.0.0.0/8 and ::1 as the kernel writes them: only the container itself reaches what listens there. */
 const LOOPBACK = /^[0-9A-F]{6}7F$|^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/;
 const REFUSED_WITHIN_MS = 200;
-
-/** The kernel takes milliseconds to tell: to ask takes at most this part of a processor for each container. */
-const SHARE = 1 / 20;
-const LONGEST_MS = 250;
 
 interface Look {
   /** When the program was started that was looked at. */
@@ -36,7 +33,7 @@ export class ContainerListening {
       return await look.listens;
     } finally {
       const end = performance.now();
-      look.goodUntil = end + Math.min((end - now) / SHARE, LONGEST_MS);
+      look.goodUntil = end + goodForMs(end - now);
     }
   }
 }

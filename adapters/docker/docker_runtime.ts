@@ -144,7 +144,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
         const { Id } = record;
         const scope = scopeOf(record.Config.Labels);
         // One that cannot be stopped, for whatever reason, is removed by force.
-        await this.#stop(record, graceMs).catch(unlessRefused);
+        await this.#leave(record, "stop", graceMs).catch(unlessRefused);
         await beforeForgetting?.();
         await this.#departures.run(scope, () => this.#own.remove(Id));
         this.#usage.forget(Id);
@@ -226,10 +226,6 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     for (const left of [this.#names, this.#networks, this.#files]) {
       await left.sweep(this.#leftAfterMs).catch(unlessRefused);
     }
-  }
-
-  async #stop(record: ContainerRecord, graceMs: number): Promise<void> {
-    await this.#leave(record, "stop", graceMs);
   }
 
   /** Ends a container, for good or to start it again. */

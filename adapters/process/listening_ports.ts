@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
+import { goodForMs } from "../shared/costly_look.ts";
 
 const LISTENING = "0A";
-/** The kernel takes milliseconds to write the table, however short it is: to read it takes at most this part of a processor. */
-const SHARE = 1 / 20;
-const LONGEST_MS = 250;
 
 interface Reading {
   readonly at: number;
@@ -13,13 +11,16 @@ interface Reading {
 
 let last: Reading | undefined;
 
-/** Every TCP port of this machine that a program listens on, without connecting to any, as it was at some moment after `since`. */
+/**
+ * Every TCP port of this machine that a program listens on, without connecting to any, as it was at some moment after `since`. The kernel takes
+ * milliseconds to write the table, however short it is.
+ */
 export function listeningPorts(since: number): ReadonlySet<number> {
   const at = Date.now();
   if (last && last.at > since && at < last.goodUntil && at >= last.at) return last.ports;
   const begun = performance.now();
   const ports = readPorts();
-  last = { at, ports, goodUntil: at + Math.min((performance.now() - begun) / SHARE, LONGEST_MS) };
+  last = { at, ports, goodUntil: at + goodForMs(performance.now() - begun) };
   return ports;
 }
 
