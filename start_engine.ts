@@ -69,8 +69,8 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   /** Brings back what is live, and only then takes deployments, so that both are not at the same app at once. */
   async function begin(): Promise<void> {
     // A machine without Docker is as good as any: no engine is asked before something was put into containers.
-    const usesContainers = await installation.usesContainers();
-    await Promise.all([processes.supervise(), usesContainers && containers.supervise()]);
+    if (await installation.usesContainers()) void containers.supervise();
+    await processes.supervise();
     const waiting = await restore({ back: follow, signal });
     if (signal.aborted) return;
     void restoreLater(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
