@@ -6,8 +6,11 @@ import { caller, SETTINGS } from "./app.ts";
 
 const { routes } = compose({ ...memoryWorld(), log: new MemoryLog() }, SETTINGS);
 
-/** Calls a server over HTTP, each time on a new connection, and holds every answer against what its route declares. */
-export function httpClient(address: string) {
+/**
+ * Calls a server over HTTP, each time on a new connection, and holds every answer against what its route declares. `whyAway` says what is known
+ * of a server that does not answer.
+ */
+export function httpClient(address: string, whyAway: () => string | undefined = () => undefined) {
   return caller(async (request) => {
     const { pathname, search } = new URL(request.url);
     const headers = new Headers(request.headers);
@@ -16,7 +19,11 @@ export function httpClient(address: string) {
     if (headers.get("origin") === SETTINGS.publicUrl) headers.set("origin", address);
     const { method } = request;
     const body = request.body && (await request.arrayBuffer());
-    return fetch(`${address}${pathname}${search}`, { method, headers, body, keepalive: false, redirect: "manual" });
+    const init = { method, headers, body, keepalive: false, redirect: "manual" } as const;
+    return fetch(`${address}${pathname}${search}`, init).catch((cause: unknown) => {
+      const why = whyAway();
+      throw why === undefined ? cause : new Error(why, { cause });
+    });
   }, routes);
 }
 

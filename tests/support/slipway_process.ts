@@ -51,17 +51,13 @@ export class RunningProgram implements AsyncDisposable {
       this.#follow(this.#child.stdout, (text) => (this.stdout += text)),
       this.#follow(this.#child.stderr, (text) => (this.stderr += text)),
     ]);
-    void this.#complainOfEnd();
   }
 
-  /** What a server says that ends although nobody has asked it to: tests only see that nobody answers. */
-  async #complainOfEnd(): Promise<void> {
-    const code = await this.#child.exited;
-    if (this.#isEnded || code === 0 || !READY.test(this.stdout)) return;
-    await this.#read;
-    process.stderr.write(
-      `A server ended by itself (${this.#child.signalCode ?? code}):\n${this.stderr.slice(-4_000)}\n`,
-    );
+  /** How it ended although nobody has asked it to, with the last it said. */
+  get ownEnd(): string | undefined {
+    const how = this.#child.signalCode ?? this.#child.exitCode;
+    if (this.#isEnded || how === null) return undefined;
+    return `The server ended by itself (${how}):\n${this.stderr.slice(-4_000)}`;
   }
 
   get pid(): number {
@@ -184,7 +180,7 @@ export class SlipwayProcess implements AsyncDisposable {
 
   /** Calls the API over HTTP and holds every answer against what its route declares. */
   get call() {
-    return httpClient(this.address);
+    return httpClient(this.address, () => this.#program?.ownEnd);
   }
 
   /** Starts it on the same port and folder and waits until it is up. */

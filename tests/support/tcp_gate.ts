@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { testPort } from "./test_port.ts";
 
 /** A way to a server that tests can close and block. */
 export interface TcpGate extends AsyncDisposable {
@@ -19,7 +20,9 @@ export async function tcpGate(target: number | (() => number)): Promise<TcpGate>
   const sockets = new Set<Socket>();
   let frozen = false;
   let server: Server | undefined;
-  let port = 0;
+  // Its own also while it is shut.
+  const held = testPort();
+  const { port } = held;
 
   function passOn(client: Socket): void {
     const upstream = connect(typeof target === "number" ? target : target(), "127.0.0.1");
@@ -42,16 +45,14 @@ export async function tcpGate(target: number | (() => number)): Promise<TcpGate>
   }
 
   const gate: TcpGate = {
-    get port() {
-      return port;
-    },
+    port,
     watch: undefined,
     async open() {
       server = createServer(passOn);
       const listening = Promise.withResolvers<void>();
+      server.once("error", listening.reject);
       server.listen(port, "127.0.0.1", () => listening.resolve());
       await listening.promise;
-      port = (server.address() as { port: number }).port;
     },
     async shut() {
       const closed = Promise.withResolvers<void>();
@@ -70,6 +71,7 @@ export async function tcpGate(target: number | (() => number)): Promise<TcpGate>
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server?.close();
+      held[Symbol.dispose]();
     },
   };
   await gate.open();
