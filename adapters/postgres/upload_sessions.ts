@@ -23,6 +23,11 @@ interface UploadRow {
   readonly expires_at: Date;
 }
 
+/** How many of a person wait already. */
+interface Waiting {
+  readonly mine: number;
+}
+
 /** Keeps upload sessions in PostgreSQL. */
 export class PostgresUploadSessions implements UploadSessions {
   readonly #database: Database;
@@ -36,29 +41,25 @@ export class PostgresUploadSessions implements UploadSessions {
     { lifetimeMs, quota }: { readonly lifetimeMs: number; readonly quota: UploadQuota },
   ): Promise<UploadCreation> {
     const { id, organizationId, userId, name, mode, state, bytes, sha256, files } = session;
-    return this.#database.run<UploadCreation>((pool) =>
-      pool.begin(async (sql) => {
-        // One after the other: counting at once, none would see the others.
-        await sql`
-          select 1 from organizations, users
-          where organizations.id = ${organizationId} and users.id = ${userId} for no key update`;
-        const [waiting] = await sql<{ mine: number; ours: number }[]>`
-          select count(*) filter (where user_id = ${userId}) as mine,
-            count(*) filter (where organization_id = ${organizationId}) as ours
-          from upload_sessions
-          where (user_id = ${userId} or organization_id = ${organizationId})
-            and state <> 'used' and expires_at > now()`;
-        if (waiting!.mine >= quota.perUser) return { outcome: "user_full" };
-        if (waiting!.ours >= quota.perOrganization) return { outcome: "organization_full" };
-        const [row] = await sql<UploadRow[]>`
+    const rows = await this.#database.run(
+      (sql) => sql<(UploadRow & Waiting)[]>`
+        with waiting as materialized (
+          select * from slipway_waiting_uploads(${organizationId}, ${userId})
+        ), created as (
           insert into upload_sessions
             (id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at)
-          values (${id}, ${organizationId}, ${userId}, ${name}, ${mode}, ${state}, ${bytes}, ${sha256}, ${files},
-            now(), now() + ${milliseconds(pool, lifetimeMs)})
-          returning ${columns(pool)}`;
-        return { outcome: "created", session: toUploadSession(row!) };
-      }),
+          select ${id}, ${organizationId}, ${userId}, ${name}, ${mode}, ${state}, ${bytes}::bigint, ${sha256},
+            ${files}::bigint, now(), now() + ${milliseconds(sql, lifetimeMs)}
+          from waiting where mine < ${quota.perUser} and ours < ${quota.perOrganization}
+          returning ${columns(sql)}
+        )
+        select mine, created.* from waiting left join created on true`,
     );
+    const row = rows[0]!;
+    if (row.mine >= quota.perUser) return { outcome: "user_full" };
+    if (row.id === null) return { outcome: "organization_full" };
+    const { mine: _, ...stored } = row;
+    return { outcome: "created", session: toUploadSession(stored) };
   }
 
   async find(organizationId: string, id: string): Promise<FoundUploadSession | undefined> {

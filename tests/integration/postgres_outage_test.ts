@@ -4,8 +4,9 @@ import postgres from "postgres";
 import { openDatabase } from "../../adapters/postgres/database.ts";
 import { Failure } from "../../domain/failure.ts";
 import { eventually } from "../support/eventually.ts";
+import { sessionOf } from "../contracts/upload_sessions.ts";
 import { migratedDatabase, openStores } from "../support/postgres_stores.ts";
-import { anOrganization } from "../support/store_builders.ts";
+import { anOrganization, founderOf } from "../support/store_builders.ts";
 import { tcpGate } from "../support/tcp_gate.ts";
 
 const AWAY = { name: "Failure", kind: "unavailable", code: "database_away" };
@@ -66,6 +67,27 @@ describe("without PostgreSQL", () => {
     expect([...codes]).toEqual(["database_away"]);
     const answers = await Promise.all(Array.from({ length: 20 }, () => world.ask()));
     expect(answers.every(({ total }) => total === 1)).toBe(true);
+  });
+
+  test("an upload that waits for its turn fails, and nothing else does, when its connection is cut", async () => {
+    await using world = await behindAGate();
+    const organizationId = (await anOrganization(world)).id;
+    const userId = (await founderOf(world)).id;
+    const create = () => world.uploadSessions.create(sessionOf({ organizationId, userId }), options);
+    const options = { lifetimeMs: 60_000, quota: { perUser: 10, perOrganization: 10 } };
+    const hand = postgres(world.url, { max: 2, onnotice: () => {} });
+    const waiting = () => hand`select 1 from pg_stat_activity where wait_event_type = 'Lock'`;
+    await hand.begin(async (held) => {
+      await held`select 1 from organizations where id = ${organizationId} for update`;
+      const created = create();
+      await eventually(waiting, ({ length }) => length > 0);
+      await world.gate.shut();
+      await expect(created).rejects.toMatchObject(AWAY);
+    });
+    await hand.end();
+    await world.gate.open();
+    expect((await world.ask()).total).toBe(1);
+    expect(await create()).toMatchObject({ outcome: "created" });
   });
 
   test("a database that goes silent is given up, and used again once it speaks", async () => {

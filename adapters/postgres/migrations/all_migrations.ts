@@ -15,6 +15,7 @@ import credentialTargets from "./0014_credential_targets.sql" with { type: "text
 import databaseClock from "./0015_database_clock.sql" with { type: "text" };
 import containerUse from "./0016_container_use.sql" with { type: "text" };
 import queuedChoices from "./0017_queued_choices.sql" with { type: "text" };
+import uploadTurns from "./0018_upload_turns.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -42,4 +43,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 15, name: "database_clock", text: databaseClock },
   { version: 16, name: "container_use", text: containerUse },
   { version: 17, name: "queued_choices", text: queuedChoices },
+  { version: 18, name: "upload_turns", text: uploadTurns },
 ];
