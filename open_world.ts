@@ -111,7 +111,13 @@ function openContainers(
     imageBuilder: new DockerImageBuilder({ engine, installation }),
     imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages, ...way }),
     releaseImages,
-    runtime: new DockerRuntime({ engine, installation, folder: join(dataFolder, "starting"), log, watchOnStart: true }),
+    runtime: new DockerRuntime({
+      engine,
+      installation,
+      folder: join(dataFolder, "containers"),
+      log,
+      watchOnStart: true,
+    }),
     volumes: new DockerVolumes({ engine, installation }),
   };
 }
@@ -127,6 +133,7 @@ function openRuntime(
   const user = systemUser("slipway-app");
   const instances = inData("instances");
   const processes = new ProcessRuntime({ folder: instances, user, vault, log });
+  const runtimes = new AllRuntimes({ folder: processes, image: containers, usesContainers });
   return {
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge: new EdgeServer({ trustedProxies, log }),
@@ -135,10 +142,8 @@ function openRuntime(
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
     sealedInstances: new SealedInstances({ folder: instances, vault }),
-    runtime: recordedRuntime(new AllRuntimes({ folder: processes, image: containers, usesContainers }), {
-      ...stores,
-      log,
-    }),
+    instanceEndings: runtimes,
+    runtime: recordedRuntime(runtimes, { ...stores, log }),
     sources: new AllSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),

@@ -13,6 +13,7 @@ import {
   restoreReleases,
   reviveReleases,
 } from "./application/deployments/restore_releases.ts";
+import { OutageWatch } from "./application/deployments/outage_watch.ts";
 import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import type { Config } from "./config.ts";
 import { loggedError } from "./domain/logged_error.ts";
@@ -35,7 +36,8 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const { containers, edge, installation, liveReleases, log, processes } = world;
   edge.listen({ host: config.host, port: config.edgePort });
   const restore = restoreReleases(world);
-  const sweep = sweeper(world, rollbackWindow, restore, complain("Leftovers could not be removed"));
+  const outages = new OutageWatch(world);
+  const sweep = sweeper(world, { rollbackWindow, restore, outages }, complain("Leftovers could not be removed"));
   let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
   const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
@@ -62,6 +64,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
       clearInterval(sweeping);
       forget();
       await worker?.stop();
+      await outages[Symbol.asyncDispose]();
       await edge.stop(STOP_MS);
     },
   };
@@ -74,6 +77,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
     const waiting = await restore({ back: follow, signal });
     if (signal.aborted) return;
     void restoreLater(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
+    void outages.lookAtAll().catch(complain("Whether services are up could not be looked at"));
     worker = startWorker(world, { run, maxBuilds: buildConcurrency });
     sweeping = setInterval(tidy, SWEEP_MS);
     noteLeftContainers(world, config).then(tidy, complain("Containers could not be looked for"));
@@ -88,11 +92,16 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   }
 }
 
+interface SweeperParts {
+  readonly rollbackWindow: number;
+  readonly restore: ReturnType<typeof restoreReleases>;
+  readonly outages: OutageWatch;
+}
+
 /** Brings back what is live and gone, and removes what nobody needs; what one part cannot remove keeps no other from its work. */
 function sweeper(
   world: OpenWorld,
-  rollbackWindow: number,
-  restore: ReturnType<typeof restoreReleases>,
+  { rollbackWindow, restore, outages }: SweeperParts,
   complain: (error: unknown) => void,
 ): () => Promise<void> {
   const { builder, containers, installation } = world;
@@ -105,6 +114,7 @@ function sweeper(
   };
   const works = [
     reviveReleases(world, restore),
+    () => outages.lookAtAll(),
     sweepReleases(world, rollbackWindow),
     sweepSources(world, rollbackWindow),
     cleanRuntimeLogs(world),

@@ -1,3 +1,5 @@
+import type { Ending } from "../domain/deployment/ending.ts";
+import type { OutputStream } from "../domain/deployment/output_stream.ts";
 import type { Secret } from "../domain/secret.ts";
 import type { ContainerSpec } from "../domain/composition/service_spec.ts";
 
@@ -89,7 +91,7 @@ export interface Instance {
   /** When it is started again, if it waits for that; where an engine decides, no later than this. */
   readonly nextStartAt: Date | null;
   /** Why it ended, for a person; one that was stopped, or never got to run, does not come back by itself. */
-  readonly exit: { readonly code: number | null; readonly reason: "exited" | "out_of_memory" | "stopped" } | null;
+  readonly exit: Ending | null;
 }
 
 /** What an instance uses now. */
@@ -101,11 +103,11 @@ export interface InstanceUsage {
   readonly networkTxBytes: number | null;
 }
 
-/** One line that an instance printed. Numbers grow from 1 per instance, a line keeps its number, and there may be gaps. */
+/** One line that an instance printed, or that tells of an ending after which it is started again. Numbers grow from 1 per instance, a line keeps its number, and there may be gaps. */
 export interface OutputLine {
   readonly seq: number;
   readonly at: Date;
-  readonly stream: "stdout" | "stderr";
+  readonly stream: OutputStream;
   readonly message: string;
 }
 

@@ -1,5 +1,6 @@
 import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
+import { type EndingNote, withNotes } from "./ending_notes.ts";
 import { isUp } from "./container_state.ts";
 import type { EngineApi } from "./engine_api.ts";
 import { type LogFrame, logFrames } from "./log_frames.ts";
@@ -13,25 +14,27 @@ const PAGE_CHARACTERS = 8 * 1024 * 1024;
 /** How many of the last lines to ask for before all are searched. */
 const TAILS = [100, 1_000, 8_000, 60_000];
 
-/** Reads lines of a container out of the engine's log, holding no more than a page of some megabytes. */
+/** Reads lines of a container, with what is noted about it, out of the engine's log, holding no more than a page of some megabytes. */
 export async function containerOutput(
   engine: EngineApi,
   record: ContainerRecord,
-  wanted: OutputQuery,
+  { notes, ...wanted }: OutputQuery & { readonly notes: readonly EndingNote[] },
 ): Promise<readonly OutputLine[]> {
   const createdAt = new Date(record.Created);
   const read = (query: Parameters<typeof logFrames>[2]) => logFrames(engine, record.Id, query);
-  const page = (frames: Frames) => pageOf(frames, new NumberedLines(createdAt), { ...wanted, isUp: isUp(record) });
+  const page = (frames: Frames, noted = notes) =>
+    pageOf(withNotes(frames, noted), new NumberedLines(createdAt), { ...wanted, isUp: isUp(record) });
   if (wanted.limit <= 0) return [];
   const begin = Math.max(new NumberedLines(createdAt).timeOf(wanted.since).getTime(), wanted.from?.getTime() ?? 0);
   if (begin <= createdAt.getTime()) return page(read({}));
   const from = new Date(begin - LEAD_MS);
+  const near = notes.filter(({ at }) => at >= nanosecondText(from));
   // A follower wants the last few, and to search a whole log for them keeps the engine busy.
   for (const tail of TAILS) {
     const frames = await reaching(read({ tail }), from);
-    if (frames) return page(frames);
+    if (frames) return page(frames, near);
   }
-  return page(read({ since: (from.getTime() / 1_000).toFixed(3) }));
+  return page(read({ since: (from.getTime() / 1_000).toFixed(3) }), near);
 }
 
 async function pageOf(
@@ -55,12 +58,16 @@ async function pageOf(
   return page;
 }
 
+function nanosecondText(time: Date): string {
+  return time.toISOString().replace("Z", "000000Z");
+}
+
 /** The frames, unless they begin after a time that is to be reached. */
 async function reaching(
   frames: AsyncGenerator<readonly LogFrame[], void, undefined>,
   from: Date,
 ): Promise<Frames | undefined> {
-  const text = from.toISOString().replace("Z", "000000Z");
+  const text = nanosecondText(from);
   let next = await frames.next();
   while (!next.done && next.value.length === 0) next = await frames.next();
   const first = next.done ? [] : next.value;

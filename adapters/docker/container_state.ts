@@ -1,4 +1,5 @@
 import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
+import type { Ending } from "../../domain/deployment/ending.ts";
 import type { Instance } from "../../ports/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
@@ -33,10 +34,18 @@ export function isCrashLoop({ State, RestartCount }: ContainerRecord, now: numbe
   return now - endedAt(State) > LONG_PAUSE_MS;
 }
 
-/** When the engine starts one again that waits for it, or before that: it does not tell whether the program had stayed up in between. */
-function nextStartAt({ State, RestartCount }: ContainerRecord): Date | null {
+/**
+ * How long the engine lets one wait before it starts it again, or longer than that: it does not tell whether the program had stayed up in between;
+ * `null` when it does not wait.
+ */
+export function pauseBeforeStart({ State, RestartCount }: ContainerRecord): number | null {
   if (State.Status !== "restarting") return null;
-  return new Date(endedAt(State) + Math.min(PAUSE_MS.first * 2 ** Math.max(RestartCount - 1, 0), PAUSE_MS.last));
+  return Math.min(PAUSE_MS.first * 2 ** Math.max(RestartCount - 1, 0), PAUSE_MS.last);
+}
+
+function nextStartAt(record: ContainerRecord): Date | null {
+  const pauseMs = pauseBeforeStart(record);
+  return pauseMs === null ? null : new Date(endedAt(record.State) + pauseMs);
 }
 
 /** Whether an earlier version gave it up because it kept ending: it is to run. */
@@ -104,12 +113,17 @@ function statusOf(record: ContainerRecord, sight: Sight): Instance["status"] {
 }
 
 function exitOf(record: ContainerRecord, sight: Sight): Instance["exit"] {
-  const { ExitCode, OOMKilled, Status } = record.State;
   if (isUp(record) || isBeingStarted(record, sight)) return null;
-  if (Status === "created") return { code: null, reason: "stopped" };
-  const ownEnd = Status === "restarting" || isOneShot(record) || isStartDue(record) || isGivenUp(record);
-  if (OOMKilled || (ownEnd && isKilledAtLimit(record))) return { code: ExitCode, reason: "out_of_memory" };
-  return { code: ExitCode, reason: ownEnd ? "exited" : "stopped" };
+  if (record.State.Status === "created") return { code: null, reason: "stopped" };
+  const ownEnd = record.State.Status === "restarting" || isOneShot(record) || isStartDue(record) || isGivenUp(record);
+  const ending = endingOf(record);
+  return ownEnd || record.State.OOMKilled ? ending : { ...ending, reason: "stopped" };
+}
+
+/** How the program of a container ended last, by itself. */
+export function endingOf(record: ContainerRecord): Ending {
+  const { ExitCode: code, OOMKilled } = record.State;
+  return { code, reason: OOMKilled || isKilledAtLimit(record) ? "out_of_memory" : "exited" };
 }
 
 /** The engine learns that memory ran out beside learning of the end, and keeps it only where it comes first. */

@@ -6,6 +6,8 @@ import type { OwnContainers } from "./own_containers.ts";
 
 /** What a watcher has looked after. */
 export interface WatchedContainers {
+  /** Called as soon as the engine says that the program of an instance has ended, with the time, in nanoseconds, by its clock. */
+  ended(instanceId: string, at: number): Promise<void>;
   /** Does what is due for an instance. */
   look(instanceId: string): Promise<void>;
   /** Does what is due for all. */
@@ -14,6 +16,7 @@ export interface WatchedContainers {
 
 interface ContainerEvent {
   readonly Action: string;
+  readonly timeNano: number;
   readonly Actor: { readonly Attributes: Readonly<Record<string, string>> };
 }
 
@@ -102,9 +105,10 @@ export class ContainerWatcher {
     }
   }
 
-  #take({ Action, Actor: { Attributes } }: ContainerEvent): void {
+  #take({ Action, Actor: { Attributes }, timeNano }: ContainerEvent): void {
     const instanceId = Attributes[LABEL.instance];
     if (instanceId === undefined) return;
+    if (Action === "die") this.#attempt(() => this.#watched.ended(instanceId, timeNano));
     if (Action === "oom") this.#log?.write("warn", "An instance has no memory left", { instanceId });
     const timer = setTimeout(() => {
       this.#timers.delete(timer);

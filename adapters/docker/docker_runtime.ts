@@ -1,4 +1,7 @@
+import { join } from "node:path";
+import { endingNote } from "../../domain/deployment/ending.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
+import type { InstanceEndings } from "../../ports/instance_endings.ts";
 import type { Log } from "../../ports/log.ts";
 import type {
   Instance,
@@ -10,17 +13,29 @@ import type {
   RunRequest,
   Runtime,
 } from "../../ports/runtime.ts";
+import { EndingHandlers } from "../shared/ending_handlers.ts";
 import { ContainerFiles } from "./container_files.ts";
 import { ContainerListening } from "./container_listening.ts";
 import { containerOutput } from "./container_output.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { KEPT_RUNNING } from "./container_request.ts";
 import { ContainerStart } from "./container_start.ts";
-import { instanceOf, isGivenUp, isNotStarted, isOneShot, isStartDue, isSteady, isUp } from "./container_state.ts";
+import {
+  endingOf,
+  instanceOf,
+  isGivenUp,
+  isNotStarted,
+  isOneShot,
+  isStartDue,
+  isSteady,
+  isUp,
+  pauseBeforeStart,
+} from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher } from "./container_watcher.ts";
 import { Departures } from "./departures.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
+import { EndingNotes } from "./ending_notes.ts";
 import type { EngineApi } from "./engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
 import { noteRestarts } from "./note_restarts.ts";
@@ -36,7 +51,7 @@ export interface DockerRuntimeOptions {
   readonly engine: EngineApi;
   /** Tells this installation's containers from those of others on the same engine. */
   readonly installation: string;
-  /** Where servers of this installation note what they are starting. */
+  /** Where servers of this installation note what they are starting, and how programs ended. */
   readonly folder: string;
   readonly log?: Log;
   /** Labels that containers and networks carry beside Slipway's own. */
@@ -58,9 +73,11 @@ const LEFT_AFTER_MS = 600_000;
  * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
  * the engine itself starts again what ended.
  */
-export class DockerRuntime implements Runtime<RunnableImage> {
+export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
   readonly #engine: EngineApi;
   readonly #starting: StartingMarks;
+  readonly #notes: EndingNotes;
+  readonly #endings = new EndingHandlers();
   readonly #own: OwnContainers;
   readonly #networks: ScopeNetworks;
   readonly #names: ScopeNames;
@@ -89,7 +106,8 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     this.#engine = engine;
     this.#leftAfterMs = leftAfterMs;
     this.#watchOnStart = watchOnStart;
-    this.#starting = new StartingMarks(folder);
+    this.#starting = new StartingMarks(join(folder, "starting"));
+    this.#notes = new EndingNotes(join(folder, "endings"));
     this.#own = new OwnContainers(engine, installation);
     this.#networks = new ScopeNetworks({ engine, own: this.#own, labels, departures: this.#departures });
     this.#names = new ScopeNames(engine, this.#own, this.#networks);
@@ -98,13 +116,21 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     const files = (this.#files = new ContainerFiles({ engine, own, volumes, labels }));
     this.#start = new ContainerStart({ engine, own, networks, names, volumes, files, labels });
     this.#usage = new ContainerUsage(engine);
-    const watched = { look: (id: string) => this.#look(id), lookAtAll: () => this.#lookAtAll() };
+    const watched = {
+      ended: (id: string, at: number) => this.#ended(id, at),
+      look: (id: string) => this.#look(id),
+      lookAtAll: () => this.#lookAtAll(),
+    };
     this.#watcher = new ContainerWatcher(engine, this.#own, watched, log);
   }
 
   /** Begins to watch over all instances, beside other servers that do; resolves once what is due was done, or no engine answers. */
   supervise(): Promise<void> {
     return (this.#supervised ??= this.#watcher.start());
+  }
+
+  onEnding(handler: (instanceId: string) => void): () => void {
+    return this.#endings.add(handler);
   }
 
   /** Ends watching; the instances run on. */
@@ -152,6 +178,7 @@ export class DockerRuntime implements Runtime<RunnableImage> {
         await this.#names.tidy(scope);
       }
       await this.#files.forget(instanceId);
+      this.#notes.forget(instanceId);
     }).catch(refused("remove this"));
   }
 
@@ -189,7 +216,8 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   async output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]> {
     const read = async () => {
       const record = await this.#own.find(instanceId);
-      return record ? containerOutput(this.#engine, record, wanted) : [];
+      if (!record) return [];
+      return containerOutput(this.#engine, record, { ...wanted, notes: this.#notes.read(instanceId) });
     };
     return read().catch((error: unknown) => {
       // It was removed while it was read.
@@ -211,6 +239,17 @@ export class DockerRuntime implements Runtime<RunnableImage> {
     return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
   }
 
+  /** Notes and tells that a program ended which the engine starts again. */
+  async #ended(instanceId: string, at: number): Promise<void> {
+    const record = await this.#own.find(instanceId);
+    if (!record || isOneShot(record)) return;
+    const pauseMs = pauseBeforeStart(record);
+    // What was stopped, or restarted on request, has not ended by itself.
+    if (pauseMs === null && !(isUp(record) && record.RestartCount > 0)) return;
+    this.#notes.add(instanceId, { at: engineTime(at), text: endingNote(endingOf(record), pauseMs) });
+    this.#endings.tell(instanceId);
+  }
+
   /** Starts what is to run and does not: what the engine could not start, and what an earlier version gave up. */
   async #look(instanceId: string): Promise<void> {
     const record = await this.#own.find(instanceId);
@@ -220,9 +259,9 @@ export class DockerRuntime implements Runtime<RunnableImage> {
   }
 
   async #lookAtAll(): Promise<void> {
-    for (const { Labels } of await this.#own.list()) {
-      await this.#look(Labels[LABEL.instance]!).catch(unlessRefused);
-    }
+    const ids = (await this.#own.list()).map(({ Labels }) => Labels[LABEL.instance]!);
+    for (const id of ids) await this.#look(id).catch(unlessRefused);
+    this.#notes.sweep(new Set(ids), this.#leftAfterMs);
     for (const left of [this.#names, this.#networks, this.#files]) {
       await left.sweep(this.#leftAfterMs).catch(unlessRefused);
     }
@@ -252,4 +291,11 @@ export class DockerRuntime implements Runtime<RunnableImage> {
       if (this.#tasks.get(instanceId) === run) this.#tasks.delete(instanceId);
     }
   }
+}
+
+/** A time of the engine as it writes those of printed lines. */
+function engineTime(nanoseconds: number): string {
+  const ms = Math.floor(nanoseconds / 1_000_000);
+  const rest = `${Math.floor(nanoseconds % 1_000_000)}`.padStart(6, "0");
+  return new Date(ms).toISOString().replace("Z", `${rest}Z`);
 }

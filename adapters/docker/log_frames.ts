@@ -1,8 +1,9 @@
+import type { OutputStream } from "../../domain/deployment/output_stream.ts";
 import type { EngineApi, EngineRequest } from "./engine_api.ts";
 
-/** A piece of what a container printed: a line with its end, or a part of a line. */
+/** A piece of what a container printed, or of what is noted about it: a line with its end, or a part of a line. */
 export interface LogFrame {
-  readonly stream: "stdout" | "stderr";
+  readonly stream: OutputStream;
   /** RFC 3339 with nine digits after the second; the parts of one line share it. */
   readonly at: string;
   readonly bytes: Buffer;

@@ -1,3 +1,4 @@
+import type { OutputStream } from "../../domain/deployment/output_stream.ts";
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
 import type { OutputLine } from "../../ports/runtime.ts";
 import type { LogFrame } from "./log_frames.ts";
@@ -16,9 +17,9 @@ const NANOSECONDS_A_NUMBER = 250;
  */
 export class NumberedLines {
   readonly #origin: number;
-  readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() };
+  readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter(), slipway: new LineSplitter() };
   /** When the line of a stream began whose end is yet to come. */
-  readonly #open: { stdout?: string | undefined; stderr?: string | undefined } = {};
+  readonly #open: Partial<Record<OutputStream, string | undefined>> = {};
   #last = 0;
 
   constructor(createdAt: Date) {

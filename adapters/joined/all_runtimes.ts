@@ -1,5 +1,6 @@
 import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
 import { Failure, isEngineAway } from "../../domain/failure.ts";
+import type { InstanceEndings } from "../../ports/instance_endings.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -16,8 +17,8 @@ import type {
 const ANSWER_MS = 5_000;
 
 export interface AllRuntimesOptions {
-  readonly folder: Runtime<RunnableFolder>;
-  readonly image: Runtime<RunnableImage>;
+  readonly folder: Runtime<RunnableFolder> & InstanceEndings;
+  readonly image: Runtime<RunnableImage> & InstanceEndings;
   /** Whether anything was ever put into containers; until then, lists ask no engine. */
   readonly usesContainers?: () => Promise<boolean>;
   /** How long a list waits for an engine. Defaults to 5 s. */
@@ -25,9 +26,9 @@ export interface AllRuntimesOptions {
 }
 
 /** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
-export class AllRuntimes implements Runtime {
-  readonly #folders: Runtime<RunnableFolder>;
-  readonly #images: Runtime<RunnableImage>;
+export class AllRuntimes implements Runtime, InstanceEndings {
+  readonly #folders: AllRuntimesOptions["folder"];
+  readonly #images: AllRuntimesOptions["image"];
   readonly #usesContainers: () => Promise<boolean>;
   readonly #answerMs: number;
 
@@ -73,6 +74,11 @@ export class AllRuntimes implements Runtime {
 
   async output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]> {
     return this.#of(instanceId).output(instanceId, wanted);
+  }
+
+  onEnding(handler: (instanceId: string) => void): () => void {
+    const stops = [this.#folders, this.#images].map((runtime) => runtime.onEnding(handler));
+    return () => stops.forEach((stop) => stop());
   }
 
   #of(instanceId: string): Omit<Runtime, "start"> {

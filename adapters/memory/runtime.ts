@@ -1,5 +1,8 @@
 import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
+import { endingNote } from "../../domain/deployment/ending.ts";
+import type { OutputStream } from "../../domain/deployment/output_stream.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
+import type { InstanceEndings } from "../../ports/instance_endings.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -9,6 +12,7 @@ import type {
   RunRequest,
   Runtime,
 } from "../../ports/runtime.ts";
+import { EndingHandlers } from "../shared/ending_handlers.ts";
 import { healthOf, type Script, scriptOf } from "./script.ts";
 import { MemoryVolumes } from "./volumes.ts";
 
@@ -29,13 +33,14 @@ let lastPid = 0;
 let lastFound = 0;
 
 /** Runs programs that exist as a script only; one without a script answers every request with 200. */
-export class MemoryRuntime implements Runtime {
+export class MemoryRuntime implements Runtime, InstanceEndings {
   /** What programs do, by `service:<name>`, command or image (see `scriptOf`); may be changed at any time, for later starts. */
   readonly scripts: Map<string, Script>;
   /** Everything that was started, in order. */
   readonly started: RunRequest[] = [];
   readonly volumes: MemoryVolumes;
   readonly #running = new Map<string, Running>();
+  readonly #endings = new EndingHandlers();
 
   constructor(scripts: Readonly<Record<string, Script>> = {}, volumes: MemoryVolumes = new MemoryVolumes()) {
     this.scripts = new Map(Object.entries(scripts));
@@ -150,6 +155,10 @@ export class MemoryRuntime implements Runtime {
     return lines.filter(({ seq, at }) => seq > since && at >= from).slice(0, limit);
   }
 
+  onEnding(handler: (instanceId: string) => void): () => void {
+    return this.#endings.add(handler);
+  }
+
   #known(instanceId: string): Running {
     const running = this.#running.get(instanceId);
     if (!running) throw notFound("instance");
@@ -186,7 +195,10 @@ export class MemoryRuntime implements Runtime {
       running.instance = { ...instance, status: "exited", containerId: null, exit: ending(script) };
       return;
     }
-    for (let run = 1; run < CRASH_LOOP; run++) print(running, script.prints);
+    for (let run = 0; run < CRASH_LOOP; run++) {
+      if (run > 0) print(running, script.prints);
+      print(running, [endingNote(ending(script), PAUSE_MS)], "slipway");
+    }
     running.instance = {
       ...instance,
       status: "restarting",
@@ -196,6 +208,7 @@ export class MemoryRuntime implements Runtime {
       nextStartAt: new Date(Date.now() + PAUSE_MS),
       exit: ending(script),
     };
+    this.#endings.tell(instance.instanceId);
   }
 }
 
@@ -215,9 +228,9 @@ function shown({ instance, script, request }: Running): Instance {
   return instance.containerId === null ? instance : { ...instance, health: healthOf(script, request) };
 }
 
-function print({ lines }: Running, messages: readonly string[] = []): void {
+function print({ lines }: Running, messages: readonly string[] = [], stream: OutputStream = "stdout"): void {
   const at = new Date();
-  for (const message of messages) lines.push({ seq: lines.length + 1, at, stream: "stdout", message });
+  for (const message of messages) lines.push({ seq: lines.length + 1, at, stream, message });
 }
 
 function serve({ respond }: Extract<Script, { does: "answers" }>, inside: number, port: number) {

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { lineBytes, type OutputPart } from "../../domain/deployment/output_tail.ts";
+import { letterOf, streamOf, type StreamLetter } from "../../domain/deployment/output_stream.ts";
 import type { OutputLine } from "../../ports/runtime.ts";
 import { plainJson } from "./plain_json.ts";
 
@@ -9,7 +10,7 @@ export interface LogChunk extends OutputPart {
   readonly text: string;
 }
 
-type StoredLine = readonly [seq: number, at: number, stream: "o" | "e", message: string];
+type StoredLine = readonly [seq: number, at: number, stream: StreamLetter, message: string];
 
 const MAX_LINES = 1_000;
 const MAX_LENGTH = 131_072;
@@ -20,7 +21,7 @@ export async function logChunks(lines: readonly OutputLine[], after: number): Pr
   let texts: string[] = [];
   let [length, bytes] = [0, 0];
   for (const [index, { seq, at, stream, message }] of lines.entries()) {
-    const stored: StoredLine = [seq + after, at.getTime(), stream === "stdout" ? "o" : "e", message];
+    const stored: StoredLine = [seq + after, at.getTime(), letterOf(stream), message];
     const text = plainJson(stored);
     texts.push(text);
     length += text.length;
@@ -39,7 +40,7 @@ export function linesOf(text: string): readonly OutputLine[] {
   return (JSON.parse(text) as StoredLine[]).map(([seq, at, stream, message]) => ({
     seq,
     at: new Date(at),
-    stream: stream === "o" ? "stdout" : "stderr",
+    stream: streamOf(stream),
     message,
   }));
 }

@@ -37,6 +37,16 @@ export class OutputPump {
     return this.#running;
   }
 
+  /** Adds a line of this service's own after all that was written by a program that has ended. */
+  note(message: string): Promise<void> {
+    this.#running = this.drain().then(() => {
+      const progress = { ...this.#progress, seq: this.#progress.seq + 1 };
+      this.#store.append([{ seq: progress.seq, at: new Date(), stream: "slipway", message }], progress);
+      this.#progress = progress;
+    });
+    return this.#running;
+  }
+
   async #drain(): Promise<void> {
     while (this.#once({ last: true })) await breathe();
   }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { letterOf, streamOf, type StreamLetter } from "../../domain/deployment/output_stream.ts";
 import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
 import { readBlock } from "./raw_output.ts";
 
@@ -14,7 +15,7 @@ export const NO_PROGRESS: Progress = { stdout: 0, stderr: 0, seq: 0 };
 const MAX_BYTES = 8 * 1024 * 1024;
 const BLOCK = 256 * 1024;
 
-type Row = readonly [seq: number, at: number, stream: "o" | "e", message: string];
+type Row = readonly [seq: number, at: number, stream: StreamLetter, message: string];
 
 /** Keeps the lines of an instance in two files, the older of which is dropped when the newer is full. */
 export class OutputStore {
@@ -28,12 +29,7 @@ export class OutputStore {
 
   /** Adds lines together with how far they bring us: after a crash both are there, or neither is. */
   append(lines: readonly OutputLine[], progress: Progress): void {
-    const rows = lines.map(({ seq, at, stream, message }): Row => [
-      seq,
-      at.getTime(),
-      stream === "stdout" ? "o" : "e",
-      message,
-    ]);
+    const rows = lines.map(({ seq, at, stream, message }): Row => [seq, at.getTime(), letterOf(stream), message]);
     const text = [...rows, progress].map((row) => `${JSON.stringify(row)}\n`).join("");
     let descriptor = openSync(this.#file, "a", 0o600);
     try {
@@ -94,7 +90,7 @@ function readInto(page: ReadPage, file: number, isBefore: IsBefore): void {
     if (!isRow(row) || isBefore(row)) continue;
     const [seq, at, stream, message] = row;
     page.characters -= message.length;
-    page.lines.push({ seq, at: new Date(at), stream: stream === "o" ? "stdout" : "stderr", message });
+    page.lines.push({ seq, at: new Date(at), stream: streamOf(stream), message });
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loggedError } from "../../domain/logged_error.ts";
 import { conflict, type Failure, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
+import type { InstanceEndings } from "../../ports/instance_endings.ts";
 import type { Log } from "../../ports/log.ts";
 import type {
   Instance,
@@ -18,6 +19,7 @@ import type {
 import type { FindSystemUser } from "../../ports/system_user.ts";
 import type { Vault } from "../../ports/vault.ts";
 import { sandboxChooser } from "./choose_sandbox.ts";
+import { EndingHandlers } from "../shared/ending_handlers.ts";
 import { waitForFile } from "../shared/file_lock.ts";
 import { freePort, PORT_RANGES } from "../shared/free_port.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
@@ -54,12 +56,13 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
 };
 
 /** Runs programs as processes of this machine, each in a session and, where possible, a sandbox of its own. */
-export class ProcessRuntime implements Runtime<RunnableFolder> {
+export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings {
   readonly #folder: string;
   readonly #keeper: Keeper;
   readonly #log: Log | undefined;
   readonly #supervisor: Supervisor;
   readonly #meter = new UsageMeter();
+  readonly #endings = new EndingHandlers();
 
   constructor({ folder, user, vault, log, sandboxes }: ProcessRuntimeOptions) {
     this.#folder = folder;
@@ -69,7 +72,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
       onExit: () => void this.#supervisor.look(),
     };
     this.#log = log;
-    this.#supervisor = new Supervisor(folder, this.#keeper, log);
+    this.#supervisor = new Supervisor(folder, this.#keeper, { log, onEnding: (id) => this.#endings.tell(id) });
   }
 
   /** Begins to watch over all instances, as long as no other process does; resolves once what should run was started again. */
@@ -82,6 +85,10 @@ export class ProcessRuntime implements Runtime<RunnableFolder> {
       this.#log?.write("warn", "Programs run without a sandbox and may read each other's files; install bubblewrap");
     }
     await this.#supervisor.start();
+  }
+
+  onEnding(handler: (instanceId: string) => void): () => void {
+    return this.#endings.add(handler);
   }
 
   /** Ends watching; the instances run on, and the next process finds them. */

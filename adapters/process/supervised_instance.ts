@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Secret } from "../../domain/secret.ts";
+import type { Ending } from "../../domain/deployment/ending.ts";
 import type { Instance } from "../../ports/runtime.ts";
 import type { Vault } from "../../ports/vault.ts";
 import type { Confinement } from "./choose_sandbox.ts";
@@ -49,18 +50,27 @@ export async function stopInstance(folder: InstanceFolder, keeper: Keeper, grace
   await endTree(await treeFor(folder, keeper), { graceMs });
 }
 
-/** Notes that the program of a held instance has ended, and when it is to be started again. */
-export async function noteEnding(folder: InstanceFolder, state: InstanceState, keeper: Keeper): Promise<void> {
+/** Notes that the program of a held instance has ended; resolves to in how many milliseconds it is started again, if it is. */
+export async function noteEnding(
+  folder: InstanceFolder,
+  state: InstanceState,
+  keeper: Keeper,
+): Promise<{ readonly exit: Ending; readonly pauseMs: number } | undefined> {
   await killTree(await treeFor(folder, keeper));
   const note = folder.note();
   const at = Math.max(note.at, state.startedAt);
   const code = note.code ?? null;
   const reason = state.tooLarge ? "out_of_memory" : "exited";
   const { endings, pauseMs } = afterEnding({ endings: state.endings, upMs: at - state.startedAt, at });
-  const ended = { ...state, endings, exit: { code, reason } } as const;
-  if (folder.record()?.oneShot) return folder.writeState({ ...ended, phase: "ended" });
+  const exit = { code, reason } as const;
+  const ended = { ...state, endings, exit } as const;
+  if (folder.record()?.oneShot) {
+    await folder.writeState({ ...ended, phase: "ended" });
+    return undefined;
+  }
   const startAt = Date.now() + pauseMs;
   await folder.writeState({ ...ended, phase: "waiting", startAt, restarts: state.restarts + 1 });
+  return { exit, pauseMs };
 }
 
 /** Whether the programs of an instance take more memory than it may. */

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { endingNote } from "../../domain/deployment/ending.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/log.ts";
 import { holdFile } from "../shared/file_lock.ts";
@@ -35,21 +36,29 @@ export function instanceFolders(folder: string): InstanceFolder[] {
   }
 }
 
+export interface SupervisorOptions {
+  readonly log: Log | undefined;
+  readonly onEnding: (instanceId: string) => void;
+}
+
 /** Watches over all instances of a folder as long as no other process does: starts those that should run, keeps their output. */
 export class Supervisor {
   readonly #folder: string;
   readonly #keeper: Keeper;
   readonly #log: Log | undefined;
+  readonly #onEnding: (instanceId: string) => void;
   readonly #pumps = new Map<string, OutputPump>();
   #lock: Disposable | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopped = true;
 
-  constructor(folder: string, keeper: Keeper, log: Log | undefined) {
+  /** Calls `onEnding` with what ended and is started again. */
+  constructor(folder: string, keeper: Keeper, { log, onEnding }: SupervisorOptions) {
     this.#folder = folder;
     this.#keeper = keeper;
     this.#log = log;
+    this.#onEnding = onEnding;
   }
 
   /** Resolves after the first round: what should run then does, or another process sees to it. */
@@ -158,7 +167,7 @@ export class Supervisor {
     } else if (state.phase === "ended" || (state.phase === "waiting" && Date.now() >= state.startAt)) {
       await this.#startAgain(folder);
     } else if (state.phase === "up" && !isUp) {
-      await noteEnding(folder, state, this.#keeper);
+      await this.#noteEnding(folder, state);
     } else if (state.phase === "up" && isTooLarge(folder, record)) {
       await folder.writeState({ ...state, tooLarge: true });
       await stopInstance(folder, this.#keeper, 0);
@@ -171,8 +180,15 @@ export class Supervisor {
       await startInstance(folder, state, this.#keeper);
     } catch (error) {
       this.#log?.write("error", "An instance could not be started", { ...loggedError(error) });
-      await noteEnding(folder, { ...state, startedAt: Date.now() }, this.#keeper);
+      await this.#noteEnding(folder, { ...state, startedAt: Date.now() });
     }
+  }
+
+  async #noteEnding(folder: InstanceFolder, state: InstanceState): Promise<void> {
+    const ended = await noteEnding(folder, state, this.#keeper);
+    if (!ended) return;
+    await this.#pumpFor(folder).note(endingNote(ended.exit, ended.pauseMs));
+    this.#onEnding(basename(folder.path));
   }
 
   #pumpFor({ path }: InstanceFolder): OutputPump {

@@ -1,5 +1,6 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
+import { howItEnded } from "../../domain/deployment/ending.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Deployments } from "../../ports/deployments.ts";
@@ -96,11 +97,9 @@ async function restarted({ runtime }: InstancePorts, instanceId: string): Promis
 
 function endedAgain({ exit, service }: Instance): Failure {
   const name = service === SOLE_SERVICE ? "this" : service;
-  const how =
-    exit?.reason === "out_of_memory" ? "it ran out of memory" : `it ended with code ${exit?.code ?? "unknown"}`;
   return invalid(
     "restart_failed",
-    `Cannot restart ${name}: ${how}. It is tried again by itself; its runtime log says more`,
+    `Cannot restart ${name}: it ${howItEnded(exit)}. It is tried again by itself; its runtime log says more`,
   );
 }
 

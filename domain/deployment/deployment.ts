@@ -95,6 +95,8 @@ export interface DeployedService {
   readonly status: ServiceStatus;
   readonly url: string | null;
   readonly error: string | null;
+  /** Why nothing of it answers although it should run, for a person; absent while it does. */
+  readonly outage?: string;
   /** What the runtime knows it by, once started; that of a former deployment where it was left as it is. */
   readonly instanceId: string | null;
   /** What the runtime knew it by, where nothing runs any more; it may still be finishing what it does. */

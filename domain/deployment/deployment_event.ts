@@ -1,3 +1,4 @@
+import type { OutputStream } from "./output_stream.ts";
 import type { Decision, DeploymentError, DeploymentStatus, ServiceStatus, StepName } from "./deployment.ts";
 
 export type LogLevel = "info" | "warn" | "error";
@@ -8,7 +9,7 @@ export interface LogLine {
   readonly level: LogLevel;
   readonly step: StepName | null;
   readonly service: string | null;
-  readonly stream: "stdout" | "stderr" | "slipway";
+  readonly stream: OutputStream;
   readonly message: string;
 }
 

@@ -5,6 +5,6 @@ export function stoppedService(
   service: DeployedService,
   { status, error }: Pick<DeployedService, "status" | "error"> = { status: "stopped", error: service.error },
 ): DeployedService {
-  const { instanceId } = service;
-  return { ...service, status, error, instanceId: null, ...(instanceId !== null && { lastInstanceId: instanceId }) };
+  const { instanceId, outage: _, ...rest } = service;
+  return { ...rest, status, error, instanceId: null, ...(instanceId !== null && { lastInstanceId: instanceId }) };
 }

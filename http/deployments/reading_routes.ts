@@ -4,6 +4,7 @@ import type { describeInstances, measureInstances } from "../../application/depl
 import type { downloadLogs, readLogs } from "../../application/deployments/read_logs.ts";
 import type { viewBuild } from "../../application/deployments/view_deployment.ts";
 import { PERCENT } from "../../application/deployments/engine/run.ts";
+import { howItEnded } from "../../domain/deployment/ending.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import type { Principal } from "../../domain/permission.ts";
@@ -146,8 +147,10 @@ function running(access: Access, useCases: ReadingUseCases) {
           name: instance.service,
           containerId: instance.containerId,
           image: instance.image,
-          status: instance.status,
+          status: instance.status === "restarting" ? ("failed" as const) : instance.status,
           health: healthOf(instance, deployment),
+          error: instance.status === "restarting" ? `It ${howItEnded(instance.exit)}` : null,
+          nextStartAt: instance.nextStartAt?.toISOString() ?? null,
           startedAt: instance.startedAt.toISOString(),
           restarts: instance.restarts,
           ports: instance.ports.map(({ inside }) => inside),

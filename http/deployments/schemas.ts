@@ -1,5 +1,6 @@
 import { t } from "elysia";
 import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from "../../domain/deployment/deployment.ts";
+import { shownService } from "../../domain/deployment/shown_service.ts";
 import { workDurationMs } from "../../domain/deployment/transitions.ts";
 import type { LoggedLine } from "../../application/deployments/read_logs.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
@@ -192,8 +193,12 @@ export const InfoView = object({
       name: t.String(),
       containerId: nullable(t.String({ description: "The process or container; null while it does not run" })),
       image: nullable(t.String()),
-      status: t.String(),
+      status: oneOf(["starting", "running", "failed", "exited"] as const, {
+        description: "failed: its program ended and is started again by itself at nextStartAt",
+      }),
       health: t.String(),
+      error: nullable(t.String({ description: "How its program ended, while it is down" })),
+      nextStartAt: nullable(Time),
       startedAt: Time,
       restarts: integer(),
       ports: t.Array(integer(), { description: "Those inside that it is reached at" }),
@@ -263,7 +268,7 @@ export function deploymentView({ deployment, active }: ShownDeployment) {
 }
 
 export function serviceViews({ services }: Deployment) {
-  return services.map(({ name, status, url, error }) => ({ name, status, url, error }));
+  return services.map((service) => ({ ...shownService(service), url: service.url }));
 }
 
 export function lineView({ seq, at, level, step, service, stream, message }: LoggedLine) {

@@ -9,8 +9,8 @@ const FOLDER: Runnable = { kind: "folder", folder: "/releases/x", workingFolder:
 const IMAGE: Runnable = { kind: "image", image: "sha256:0123", command: null, ports: [80] };
 
 function open() {
-  const folder: Runtime = new MemoryRuntime();
-  const image: Runtime = new MemoryRuntime();
+  const folder = new MemoryRuntime();
+  const image = new MemoryRuntime();
   return { folder, image, all: new AllRuntimes({ folder, image, answerMs: 50 }) };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
+import type { InstanceEndings } from "../../ports/instance_endings.ts";
 import type { Instance, Runnable, RunRequest, Runtime } from "../../ports/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -24,7 +25,7 @@ export interface ContractPrograms {
 
 /** A runtime with a release to run. */
 export interface RuntimeForContract<From extends Runnable = Runnable> extends AsyncDisposable {
-  readonly runtime: Runtime<From>;
+  readonly runtime: Runtime<From> & InstanceEndings;
   /** What runs a command of the release. */
   readonly runs: (command: string) => From;
   readonly programs: ContractPrograms;
@@ -258,12 +259,23 @@ export function runtimeContract<From extends Runnable>(
     });
 
     promise(
-      "a program that keeps ending is in a crash loop, and tells when it is tried again; restart() tries at once",
+      "a program that keeps ending is in a crash loop, which it is told of, among what it printed too; restart() tries at once",
       async () => {
         await using world = await open();
         const { runtime, programs } = world;
+        const told: string[] = [];
+        const forget = runtime.onEnding((id) => void told.push(id));
         const { instanceId } = await runtime.start(runRequest(world, programs.crashing));
         const ended = await whenFailing(runtime, instanceId);
+        const notes = async () => {
+          const lines = await runtime.output(instanceId, { since: 0, limit: 1_000 });
+          return lines.filter(({ stream }) => stream === "slipway").map(({ message }) => message);
+        };
+        const noted = await eventually(notes, ({ length }) => length >= 5);
+        for (const note of noted)
+          expect(note).toMatch(/^The program ended with code 3, (next try in [\d.]+ s|started again)$/);
+        expect(new Set(told)).toEqual(new Set([instanceId]));
+        forget();
         const looping = { status: "restarting", containerId: null, exit: { code: 3, reason: "exited" } };
         expect(ended).toMatchObject({ ...looping, nextStartAt: expect.any(Date) });
         expect(ended?.restarts).toBeGreaterThanOrEqual(5);

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
-import { eventually } from "../support/eventually.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
+import { expectShownBack, expectShownDown, shownService } from "../support/shown_outage.ts";
 import { SlipwayProcess } from "../support/slipway_process.ts";
 import { tcpGate } from "../support/tcp_gate.ts";
 import { Visitor } from "../support/visitor.ts";
@@ -34,10 +34,9 @@ test("an app that loses what it needs comes back by itself, and holds up neither
   await steady.deployed();
   const id = await needy.deployed();
   const visitor = new Visitor(slipway, steady.hostname);
-  const shown = async () => (await needy.call("GET", `/api/deployments/${id}/info`)).body.data.services[0];
 
   await database.shut();
-  await eventually(shown, ({ restarts, status }) => restarts >= 5 && status === "restarting");
+  await expectShownDown(needy, id);
   const refused = await needy.call("POST", `/api/deployments/${id}/restart`);
   expect([refused.status, refused.body.code]).toEqual([400, "restart_failed"]);
   expect(refused.body.error).toContain("it ended with code 1");
@@ -47,14 +46,12 @@ test("an app that loses what it needs comes back by itself, and holds up neither
   await slipway.start();
   // The first answers, while the other still ends again and again.
   expect(await steady.page()).toBe("v1");
-  expect((await shown()).status).not.toBe("running");
+  expect((await shownService(needy, id)).status).not.toBe("running");
   visitor.goOn();
-  await eventually(shown, ({ status }) => status === "restarting");
+  await expectShownDown(needy, id);
 
   await database.open();
-  const page = () => needy.page().catch(() => "");
-  expect(await eventually(page, (text) => text === "v1", 120_000)).toBe("v1");
-  expect(await needy.get(id)).toMatchObject({ status: "ready", active: true });
+  await expectShownBack(needy, id);
   expect((await needy.call("POST", `/api/deployments/${id}/restart`)).status).toBe(200);
   await visitor.stop();
   expect(visitor.failures).toEqual([]);

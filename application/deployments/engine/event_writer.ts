@@ -1,5 +1,6 @@
 import type { StepName } from "../../../domain/deployment/deployment.ts";
 import type { LogLevel, NewEvent } from "../../../domain/deployment/deployment_event.ts";
+import type { OutputStream } from "../../../domain/deployment/output_stream.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
 
@@ -11,7 +12,7 @@ const MANY = 20_000;
 export interface LineOrigin {
   readonly step: StepName | null;
   readonly service?: string | null;
-  readonly stream: "stdout" | "stderr" | "slipway";
+  readonly stream: OutputStream;
   readonly level?: LogLevel;
 }
 

@@ -1,0 +1,186 @@
+import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
+import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { howItEnded } from "../../domain/deployment/ending.ts";
+import { shownService } from "../../domain/deployment/shown_service.ts";
+import { isSettled } from "../../domain/deployment/transitions.ts";
+import { loggedError } from "../../domain/logged_error.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Deployments, DeploymentChange } from "../../ports/deployments.ts";
+import type { InstanceEndings } from "../../ports/instance_endings.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
+import type { Log } from "../../ports/log.ts";
+import type { Instance, Runtime } from "../../ports/runtime.ts";
+
+export interface OutageWatchPorts {
+  readonly clock: Clock;
+  readonly deployments: Deployments;
+  readonly instanceEndings: InstanceEndings;
+  readonly liveReleases: LiveReleases;
+  readonly log: Log;
+  readonly runtime: Runtime;
+}
+
+export interface OutageOptions {
+  /** How long a program that kept ending has to stay up before it counts as back. */
+  readonly steadyMs: number;
+  /** How long to wait before another look at what is down. */
+  readonly lookMs: { readonly least: number; readonly most: number };
+}
+
+const OPTIONS: OutageOptions = { steadyMs: 10_000, lookMs: { least: 250, most: 2_000 } };
+/** Of one service that keeps coming and going, no more is told in its events. */
+const QUIET_MS = 600_000;
+/** Before it was known. */
+const UNKNOWN = { restarts: Number.NEGATIVE_INFINITY };
+
+/** What is looked at again. */
+interface Down {
+  /** How often it had been started again when it was first seen down. */
+  readonly restarts: number;
+  readonly timer?: ReturnType<typeof setTimeout>;
+}
+
+/**
+ * Keeps the services of live releases true: one that ended is shown as failed, with why and the next try, from its ending until it is up again, and its
+ * deployment's events say so.
+ */
+export class OutageWatch implements AsyncDisposable {
+  readonly #ports: OutageWatchPorts;
+  readonly #options: OutageOptions;
+  readonly #store: ReturnType<typeof storeOutage>;
+  readonly #down = new Map<string, Down>();
+  readonly #looks = new Set<Promise<void>>();
+  readonly #forget: () => void;
+  #isStopped = false;
+
+  constructor(ports: OutageWatchPorts, options: OutageOptions = OPTIONS) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#store = storeOutage(ports);
+    this.#forget = ports.instanceEndings.onEnding((instanceId) => void this.#look(instanceId));
+  }
+
+  /** Looks at everything live, for what nobody told of. */
+  async lookAtAll(): Promise<void> {
+    const live = (await this.#ports.liveReleases.list()).flatMap(({ deployment }) => deployment.services);
+    const known = new Map(live.map(({ instanceId, outage }) => [instanceId, outage]));
+    const isDue = ({ instanceId, status }: Instance) =>
+      known.has(instanceId) && (status === "restarting" || known.get(instanceId) !== undefined);
+    const due = (await this.#ports.runtime.list()).filter(isDue);
+    await Promise.all(due.map(({ instanceId }) => this.#look(instanceId)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isStopped = true;
+    this.#forget();
+    for (const { timer } of this.#down.values()) clearTimeout(timer);
+    await Promise.all(this.#looks);
+  }
+
+  async #look(instanceId: string): Promise<void> {
+    if (this.#isStopped) return;
+    const looking = this.#lookAt(instanceId).catch((error: unknown) => {
+      const fields = { instanceId, ...loggedError(error) };
+      this.#ports.log.write("warn", "Whether a service is up could not be noted", fields);
+      this.#lookAgain(instanceId, this.#options.lookMs.most);
+    });
+    this.#looks.add(looking);
+    await looking.finally(() => this.#looks.delete(looking));
+  }
+
+  async #lookAt(instanceId: string): Promise<void> {
+    const instance = await this.#ports.runtime.find(instanceId);
+    // What was stopped, or has done what it had to, is down on purpose.
+    const release = instance && instance.status !== "exited" ? await this.#releaseOf(instance) : undefined;
+    if (!instance || !release) return this.#letGo(instanceId);
+    if (this.#isBack(instance)) {
+      await this.#store(release.deployment.id, instanceId, undefined);
+      return this.#letGo(instanceId);
+    }
+    if (instance.status === "restarting") {
+      if (!this.#down.has(instanceId)) this.#down.set(instanceId, { restarts: instance.restarts });
+      await this.#store(release.deployment.id, instanceId, outageOf(instance));
+    }
+    this.#lookAgain(instanceId, (instance.nextStartAt?.getTime() ?? 0) - Date.now());
+  }
+
+  /** One that ended again and again has to stay up first. */
+  #isBack({ instanceId, restarts, startedAt, status }: Instance): boolean {
+    if (status !== "running") return false;
+    const { restarts: before } = this.#down.get(instanceId) ?? UNKNOWN;
+    const isLoop = restarts - before >= CRASH_LOOP - 1;
+    return !isLoop || Date.now() - startedAt.getTime() >= this.#options.steadyMs;
+  }
+
+  #lookAgain(instanceId: string, afterMs: number): void {
+    const seen = this.#down.get(instanceId) ?? UNKNOWN;
+    this.#letGo(instanceId);
+    if (this.#isStopped) return;
+    const { least, most } = this.#options.lookMs;
+    const timer = setTimeout(() => void this.#look(instanceId), Math.min(Math.max(afterMs + least, least), most));
+    timer.unref();
+    this.#down.set(instanceId, { restarts: seen.restarts, timer });
+  }
+
+  #letGo(instanceId: string): void {
+    clearTimeout(this.#down.get(instanceId)?.timer);
+    this.#down.delete(instanceId);
+  }
+
+  /** The release that visitors get and that the instance is a part of; it may have been left as it is by several deployments. */
+  async #releaseOf({ deploymentId, instanceId, projectId }: Instance): Promise<LiveRelease | undefined> {
+    for (const key of [projectId, deploymentId]) {
+      const release = await this.#ports.liveReleases.find(key);
+      if (release?.deployment.services.some((service) => service.instanceId === instanceId)) return release;
+    }
+    return undefined;
+  }
+}
+
+function outageOf({ exit, nextStartAt }: Instance): string {
+  const next = nextStartAt ? `, next try at ${nextStartAt.toISOString()}` : "";
+  return `It ${howItEnded(exit)} and is started again by itself${next}`;
+}
+
+/** Notes an outage of a service, or that it is over; whoever comes second changes nothing. */
+function storeOutage({ clock, deployments }: OutageWatchPorts) {
+  const toldAt = new Map<string, number>();
+  const untold = new Set<string>();
+  return async function (deploymentId: string, instanceId: string, outage: string | undefined): Promise<void> {
+    await deployments.change(deploymentId, (deployment): DeploymentChange | undefined => {
+      const service = deployment.services.find((each) => each.instanceId === instanceId);
+      const isBusy = !isSettled(deployment) || deployment.asked !== null;
+      if (!service || service.outage === outage || isBusy) return undefined;
+      const changed = withOutage(service, outage);
+      const services = deployment.services.map((each) => (each === service ? changed : each));
+      const events = isWorthTelling(instanceId, service.outage, outage) ? told(deployment, changed) : [];
+      return { deployment: { ...deployment, services }, events };
+    });
+  };
+
+  function isWorthTelling(instanceId: string, before: string | undefined, outage: string | undefined): boolean {
+    if (outage === undefined) return !untold.delete(instanceId);
+    if (before !== undefined) return false;
+    const now = clock.now().getTime();
+    if (now - (toldAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) {
+      untold.add(instanceId);
+      return false;
+    }
+    toldAt.set(instanceId, now);
+    return true;
+  }
+}
+
+function withOutage(service: DeployedService, outage: string | undefined): DeployedService {
+  const { outage: _, ...up } = service;
+  return outage === undefined ? up : { ...up, outage };
+}
+
+/** The feed of a settled deployment ends with its end, also after something was added. */
+function told({ status, decision, error }: Deployment, service: DeployedService): readonly NewEvent[] {
+  return [
+    { type: "service", ...shownService(service) },
+    { type: "end", status, decision, error },
+  ];
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { OutageWatch } from "../../../application/deployments/outage_watch.ts";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import { EngineScene, START, told } from "../../support/engine_scene.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const DOWN = /^It ended with code 7 and is started again by itself, next try at \d{4}-\d\d-\d\dT/;
+
+function watched(scene: EngineScene, { steadyMs = 0, lookMs = { least: 5, most: 20 } } = {}): OutageWatch {
+  return new OutageWatch({ ...scene.world, instanceEndings: scene.memory.runtime }, { steadyMs, lookMs });
+}
+
+/** Has the program of a live release end again and again. */
+async function endIt(scene: EngineScene, { services }: Deployment): Promise<string> {
+  const { instanceId } = services[0]!;
+  scene.memory.runtime.scripts.set(START, { does: "ends", code: 7 });
+  await scene.memory.runtime.restart(instanceId!);
+  return instanceId!;
+}
+
+async function bringItBack(scene: EngineScene, instanceId: string): Promise<void> {
+  scene.memory.runtime.scripts.delete(START);
+  await scene.memory.runtime.restart(instanceId);
+}
+
+const isDown = ({ services }: Deployment) => services[0]?.outage !== undefined;
+const isUp = (deployment: Deployment) => !isDown(deployment);
+
+describe("OutageWatch", () => {
+  test("shows a live service that ended, and that it is back, and the deployment stays ready", async () => {
+    await using scene = await EngineScene.open();
+    const live = await scene.deployed(await scene.project());
+    await using _ = watched(scene);
+    const instanceId = await endIt(scene, live);
+    const down = await scene.until(live.id, isDown);
+    expect(down).toMatchObject({ status: "ready", services: [{ status: "healthy", error: null }] });
+    expect(down.services[0]!.outage).toMatch(DOWN);
+    await bringItBack(scene, instanceId);
+    expect(await scene.until(live.id, isUp)).toEqual(live);
+    expect(told(await scene.events(live.id)).slice(-4)).toEqual([
+      "service app failed",
+      "end ready",
+      "service app healthy",
+      "end ready",
+    ]);
+  });
+
+  test("finds what nobody told of, down or back", async () => {
+    await using scene = await EngineScene.open();
+    const live = await scene.deployed(await scene.project());
+    const instanceId = await endIt(scene, live);
+    {
+      await using watch = watched(scene);
+      await watch.lookAtAll();
+      expect(isDown((await scene.memory.deployments.get(live.id))!)).toBe(true);
+    }
+    await bringItBack(scene, instanceId);
+    await using watch = watched(scene);
+    await watch.lookAtAll();
+    await scene.until(live.id, isUp);
+  });
+
+  test("takes one that kept ending for back only once it has stayed up", async () => {
+    await using scene = await EngineScene.open();
+    const live = await scene.deployed(await scene.project());
+    {
+      await using watch = watched(scene, { steadyMs: 600_000, lookMs: { least: 60_000, most: 60_000 } });
+      const instanceId = await endIt(scene, live);
+      await scene.until(live.id, isDown);
+      scene.memory.runtime.scripts.delete(START);
+      // As often as makes a crash loop.
+      for (let run = 0; run < 5; run++) await scene.memory.runtime.restart(instanceId);
+      await watch.lookAtAll();
+      expect(isDown((await scene.memory.deployments.get(live.id))!)).toBe(true);
+    }
+    await using watch = watched(scene);
+    await watch.lookAtAll();
+    await scene.until(live.id, isUp);
+  });
+
+  test("tells of one that comes and goes no more often than every ten minutes", async () => {
+    await using scene = await EngineScene.open();
+    const live = await scene.deployed(await scene.project());
+    await using _ = watched(scene);
+    for (let run = 0; run < 3; run++) {
+      const instanceId = await endIt(scene, live);
+      await scene.until(live.id, isDown);
+      await bringItBack(scene, instanceId);
+      await scene.until(live.id, isUp);
+    }
+    const services = () =>
+      scene.events(live.id).then((events) => told(events).filter((each) => each.startsWith("service")));
+    expect((await services()).slice(-2)).toEqual(["service app failed", "service app healthy"]);
+    const before = (await services()).length;
+    scene.memory.clock.advance(601_000);
+    await endIt(scene, live);
+    await eventually(services, ({ length }) => length === before + 1);
+  });
+
+  test("says nothing of what was stopped, or serves nobody", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const former = await scene.deployed(project);
+    await using watch = watched(scene);
+    const live = await scene.deployed(project);
+    await scene.memory.runtime.stop(live.services[0]!.instanceId!);
+    await watch.lookAtAll();
+    for (const { id } of [former, live]) {
+      expect((await scene.memory.deployments.get(id))!.services[0]).not.toHaveProperty("outage");
+    }
+  });
+});
