@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConsoleLog } from "./adapters/console/log.ts";
+import { endedEdge, noteFile } from "./adapters/edge/separate/separate_edge.ts";
 import { addKey } from "./adapters/crypto/key_file.ts";
 import { KEYS_CHANNEL } from "./adapters/postgres/postgres_world.ts";
 import { assertKeys } from "./adapters/postgres/vault_keys.ts";
@@ -16,6 +18,8 @@ const HELP = `slipway ${VERSION}
       Makes the first owner, before the first start, and prints the token once.
   bin/slipway rotate-key
       Seals every stored secret with a new key, while the server runs.
+  bin/slipway stop-edge
+      Ends the edge that EDGE=separate left running; apps are not reached from then on, until the next bin/up.
   bin/slipway version
 
 Settings come from the environment, as for bin/up.
@@ -85,9 +89,18 @@ async function rotate(config: Config): Promise<void> {
   );
 }
 
+/** Ends the edge that goes on without its server. */
+async function stopEdge({ dataFolder, edgePort }: Config): Promise<void> {
+  const ended = await endedEdge(noteFile(join(dataFolder, "edge"), edgePort));
+  say(
+    ended ? "Ended the edge. Apps are reached again after the next bin/up." : "Nothing to do: no edge runs by itself.",
+  );
+}
+
 const COMMANDS: Readonly<Record<string, (config: Config, argv: readonly string[]) => Promise<void>>> = {
   init,
   "rotate-key": rotate,
+  "stop-edge": stopEdge,
 };
 
 /** Runs one command and tells the exit code. */

@@ -49,6 +49,7 @@ export function readConfig(environment: Environment, cwd: string) {
 /** Settings of parts that are documented already; they are checked now so that a typo shows at once. */
 function laterSettings(read: Settings) {
   return {
+    edge: read.word("EDGE", ["inside", "separate"]),
     edgePort: read.number("EDGE_PORT", 4480, { min: 0, max: 65_535 }),
     edgeTlsPort: read.number("EDGE_TLS_PORT", 4443, { min: 0, max: 65_535 }),
     buildConcurrency: read.number("BUILD_CONCURRENCY", availableParallelism(), { min: 1, max: 1_000 }),

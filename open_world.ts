@@ -12,6 +12,7 @@ import { EngineApi } from "./adapters/docker/engine_api.ts";
 import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
 import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
 import { EdgeServer } from "./adapters/edge/edge_server.ts";
+import { SeparateEdge, type SeparateEdgeOptions } from "./adapters/edge/separate/separate_edge.ts";
 import { GitSources } from "./adapters/git/git_sources.ts";
 import { AllObjectStorages } from "./adapters/joined/all_object_storages.ts";
 import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
@@ -124,7 +125,7 @@ function openContainers(
 
 /** What fetches, builds, runs and serves deployments. */
 function openRuntime(
-  { dataFolder, githostUrl, mode, trustedProxies }: Config,
+  { dataFolder, edge, githostUrl, mode, trustedProxies }: Config,
   { containers, log, nameRecords, stores, usesContainers, vault }: RuntimeParts,
 ) {
   const inData = (name: string) => join(dataFolder, name);
@@ -136,7 +137,10 @@ function openRuntime(
   const runtimes = new AllRuntimes({ folder: processes, image: containers, usesContainers });
   return {
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
-    edge: new EdgeServer({ trustedProxies, log }),
+    edge:
+      edge === "separate"
+        ? separateEdge(inData("edge"), { trustedProxies, log })
+        : new EdgeServer({ trustedProxies, log }),
     healthProbe: new NetworkHealthProbe(),
     keptSources: new LocalKeptSources(inData("sources")),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
@@ -156,6 +160,11 @@ function openRuntime(
     }),
     uploadFiles,
   };
+}
+
+/** An edge that outlives this process. */
+function separateEdge(folder: string, options: Pick<SeparateEdgeOptions, "log" | "trustedProxies">): SeparateEdge {
+  return new SeparateEdge({ folder, command: [process.execPath, join(import.meta.dir, "edge.ts")], ...options });
 }
 
 /** Opens what backups are written to, whatever its kind; in cloud mode at public addresses alone. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { cleanImages } from "./application/deployments/clean_images.ts";
 import { sweepSources } from "./application/deployments/clean_sources.ts";
 import { cleanRuntimeLogs } from "./application/deployments/clean_runtime_logs.ts";
@@ -15,6 +16,8 @@ import {
 } from "./application/deployments/restore_releases.ts";
 import { OutageWatch } from "./application/deployments/outage_watch.ts";
 import { sweepReleases } from "./application/deployments/sweep_releases.ts";
+import { EdgeServer } from "./adapters/edge/edge_server.ts";
+import { endedEdge, noteFile } from "./adapters/edge/separate/separate_edge.ts";
 import type { Config } from "./config.ts";
 import { loggedError } from "./domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
@@ -34,7 +37,7 @@ export type Engine = AsyncDisposable;
 export async function startEngine(world: OpenWorld, config: Config & { readonly publicUrl: string }): Promise<Engine> {
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, installation, liveReleases, log, processes } = world;
-  edge.listen({ host: config.host, port: config.edgePort });
+  await takeEdgeAddress(world, config);
   const restore = restoreReleases(world);
   const outages = new OutageWatch(world);
   const sweep = sweeper(world, { rollbackWindow, restore, outages }, complain("Leftovers could not be removed"));
@@ -48,7 +51,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
       .catch(complain("The edge could not follow a change")),
   );
   const routes = await currentRoutes(world, { baseDomain })();
-  edge.load(routes);
+  await edge.load(routes);
   loaded.resolve(routes.map(({ projectId }) => projectId));
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -90,6 +93,12 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   function complain(message: string) {
     return (error: unknown) => log.write("warn", message, { ...loggedError(error) });
   }
+}
+
+/** Takes the address of the edge, also from one that was left running in a process of its own. */
+async function takeEdgeAddress({ edge }: OpenWorld, { dataFolder, edgePort: port, host }: Config): Promise<void> {
+  if (edge instanceof EdgeServer) await endedEdge(noteFile(join(dataFolder, "edge"), port));
+  await edge.listen({ host, port });
 }
 
 interface SweeperParts {

@@ -80,6 +80,11 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     this.#keepServed();
   }
 
+  /** All routes that it goes by. */
+  routes(): readonly EdgeRoute[] {
+    return this.#table.all();
+  }
+
   async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
     this.#table.replace(projectId, routes);
     this.#keepServed();

@@ -21,12 +21,17 @@ export function runningEdge(options: EdgeOptions = {}): RunningEdge {
     port: edge.port,
     put: (host, target, servedBy = `dep_${host}`) =>
       edge.switch(`prj_${host}`, [{ hostname: host, pathPrefix: "/", projectId: `prj_${host}`, servedBy, target }]),
-    ask(host, path = "/", init = {}) {
-      const headers = new Headers(init.headers);
-      headers.set("host", host);
-      return fetch(`http://127.0.0.1:${edge.port}${path}`, { redirect: "manual", ...init, headers });
-    },
+    ask: askerOf(edge),
     [Symbol.asyncDispose]: () => edge[Symbol.asyncDispose](),
+  };
+}
+
+/** Asks an edge as a visitor of a host does. */
+export function askerOf(edge: { readonly port: number }): RunningEdge["ask"] {
+  return (host, path = "/", init = {}) => {
+    const headers = new Headers(init.headers);
+    headers.set("host", host);
+    return fetch(`http://127.0.0.1:${edge.port}${path}`, { redirect: "manual", ...init, headers });
   };
 }
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readNote } from "../../adapters/edge/separate/edge_note.ts";
 import { processesOn } from "../../adapters/embedded_postgres/leftover_processes.ts";
 import { copyEmptyCluster } from "./empty_cluster.ts";
 import { eventually } from "./eventually.ts";
@@ -251,6 +252,7 @@ export async function temporaryPlace(): Promise<TemporaryPlace> {
     async [Symbol.asyncDispose]() {
       await noneOn(data);
       endInstances(data);
+      endEdges(join(data, "edge"));
       await rm(parent, { recursive: true, force: true });
     },
   };
@@ -265,6 +267,18 @@ function endInstances(folder: string): void {
       if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("slipway-launcher")) process.kill(pid, "SIGKILL");
     } catch {
       // It has none, or that ended.
+    }
+  }
+}
+
+/** Kills the edges that go on without their server. */
+function endEdges(folder: string): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const pid = name.endsWith(".json") ? readNote(join(folder, name))?.pid : undefined;
+    try {
+      if (pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("edge.ts")) process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended.
     }
   }
 }

@@ -1,0 +1,96 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { EdgeRoute } from "../../../ports/edge.ts";
+import type { Log } from "../../../ports/log.ts";
+import { EdgeServer, type EdgeOptions } from "../edge_server.ts";
+import { type EdgeNote, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
+
+/** What a server starts it with. */
+export interface EdgeProcessSettings extends Pick<EdgeOptions, "trustedProxies"> {
+  readonly host: string;
+  readonly port: number;
+  /** Where to note how it is reached. */
+  readonly file: string;
+}
+
+/** What a server asks of an edge. */
+export interface EdgeCommands {
+  readonly load: { readonly routes: readonly EdgeRoute[] };
+  readonly switch: { readonly owner: string; readonly routes: readonly EdgeRoute[] };
+  readonly drained: { readonly servedBy: string; readonly limitMs: number };
+  readonly stop: { readonly graceMs: number };
+  /** Answered after a while: whoever waits for that notices when it ends. */
+  readonly alive: Readonly<Record<string, never>>;
+}
+
+const IDLE_SECONDS = 120;
+const ALIVE_MS = 20_000;
+
+/** Serves apps by what a server says, and goes on by the last it said when that is gone; resolves once it was asked to stop and has. */
+export async function runEdge(
+  { host, port, file, trustedProxies = [] }: EdgeProcessSettings,
+  log?: Log,
+): Promise<void> {
+  const edge = new EdgeServer({ trustedProxies, ...(log && { log }) });
+  edge.listen({ host, port });
+  const token = randomBytes(32).toString("base64url");
+  const { promise: asked, resolve: stop } = Promise.withResolvers<EdgeCommands["stop"]>();
+  const handlers = handlersFor(edge, stop);
+  const control = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: async (request) => {
+      if (!knows(request, token)) return new Response(null, { status: 401 });
+      const handle = handlers[new URL(request.url).pathname.slice(1) as keyof EdgeCommands];
+      if (!handle) return new Response(null, { status: 404 });
+      await handle((await request.json()) as never);
+      return new Response(null, { status: 204 });
+    },
+  });
+  const note: EdgeNote = {
+    pid: process.pid,
+    port: edge.port,
+    controlPort: control.port ?? 0,
+    token,
+    protocol: PROTOCOL,
+  };
+  writeNote(file, note);
+  const { graceMs } = await asked;
+  // From now on nobody finds it: a server that comes next starts another.
+  removeNote(file, note);
+  await edge.stop(graceMs);
+  await control.stop(true);
+}
+
+type Handlers = { readonly [C in keyof EdgeCommands]: (body: EdgeCommands[C]) => unknown };
+
+function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => void): Handlers {
+  return {
+    load: ({ routes }) => edge.load(keptWhereStarting(edge, routes)),
+    switch: ({ owner, routes }) => edge.switch(owner, routes),
+    drained: ({ servedBy, limitMs }) => edge.drained(servedBy, limitMs),
+    // Whoever asks gets an answer first.
+    stop: (command) => void setTimeout(() => stop(command), 0),
+    alive: () => Bun.sleep(ALIVE_MS),
+  };
+}
+
+/** A server that starts may not know yet what still runs: until it does, visitors get to where they got before. */
+function keptWhereStarting(edge: EdgeServer, routes: readonly EdgeRoute[]): readonly EdgeRoute[] {
+  const known = new Map(edge.routes().map((route) => [placeOf(route), route]));
+  return routes.map((route) => (route.target.kind === "starting" ? (known.get(placeOf(route)) ?? route) : route));
+}
+
+function placeOf({ hostname, pathPrefix, projectId }: EdgeRoute): string {
+  return JSON.stringify([hostname, pathPrefix, projectId]);
+}
+
+function knows(request: Request, token: string): boolean {
+  const given = request.headers.get("authorization") ?? "";
+  return timingSafeEqual(digest(given), digest(`Bearer ${token}`));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

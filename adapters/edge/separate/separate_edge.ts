@@ -1,0 +1,202 @@
+import { spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { loggedError } from "../../../domain/logged_error.ts";
+import { Failure } from "../../../domain/failure.ts";
+import type { Edge, EdgeRoute } from "../../../ports/edge.ts";
+import type { Log } from "../../../ports/log.ts";
+import { type EdgeNote, PROTOCOL, readNote } from "./edge_note.ts";
+import type { EdgeCommands, EdgeProcessSettings } from "./edge_process.ts";
+
+export interface SeparateEdgeOptions {
+  /** Where the edge notes how it is reached, and writes its log. */
+  readonly folder: string;
+  /** The program of an edge; it is given its settings as one argument. */
+  readonly command: readonly string[];
+  readonly trustedProxies?: readonly string[];
+  readonly log?: Log;
+}
+
+const START_MS = 20_000;
+const LOOK_MS = 25;
+const AGAIN_MS = 500;
+/** A drain that takes longer is asked for again. */
+const DRAIN_PART_MS = 20_000;
+
+/**
+ * Serves apps through a process of its own, which goes on when this one ends, and is found again by the next. One that
+ * is gone is started anew and told everything again.
+ */
+export class SeparateEdge implements Edge, AsyncDisposable {
+  readonly #options: SeparateEdgeOptions;
+  readonly #routes = new Map<string, readonly EdgeRoute[]>();
+  readonly #stopped = new AbortController();
+  #address = { host: "127.0.0.1", port: 0 };
+  #file = "";
+  #note: EdgeNote | undefined;
+  #loaded = false;
+  /** One command after the other, so that the last one counts. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #reviving: Promise<void> | undefined;
+
+  constructor(options: SeparateEdgeOptions) {
+    this.#options = options;
+  }
+
+  get port(): number {
+    return this.#note?.port ?? 0;
+  }
+
+  /** Finds the edge that serves there, or starts it. */
+  async listen(address: { readonly host: string; readonly port: number }): Promise<void> {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    this.#address = address;
+    this.#file = noteFile(this.#options.folder, address.port);
+    await this.#revive();
+    void this.#watch();
+  }
+
+  async load(routes: readonly EdgeRoute[]): Promise<void> {
+    this.#routes.clear();
+    for (const [owner, own] of Map.groupBy(routes, ({ projectId }) => projectId)) this.#routes.set(owner, own);
+    this.#loaded = true;
+    await this.#inTurn(() => this.#tell("load", { routes }));
+  }
+
+  async switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void> {
+    if (routes.length === 0) this.#routes.delete(projectId);
+    else this.#routes.set(projectId, routes);
+    await this.#inTurn(() => this.#tell("switch", { owner: projectId, routes }));
+  }
+
+  async drained(servedBy: string, limitMs: number): Promise<void> {
+    for (let leftMs = limitMs; leftMs > 0; leftMs -= DRAIN_PART_MS) {
+      const begun = performance.now();
+      const partMs = Math.min(leftMs, DRAIN_PART_MS);
+      await this.#tell("drained", { servedBy, limitMs: partMs });
+      if (performance.now() - begun < partMs) return;
+    }
+  }
+
+  /** Leaves it to the next server. */
+  async stop(_graceMs: number): Promise<void> {
+    this.#stopped.abort();
+    await this.#turn.catch(() => {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work, work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #tell<C extends keyof EdgeCommands>(command: C, body: EdgeCommands[C]): Promise<void> {
+    try {
+      await commanded(this.#note!, command, body);
+    } catch {
+      // It is gone. What replaces it is told everything, this too.
+      await this.#revive();
+    }
+  }
+
+  /** Notices when it ends, also while nothing is to be told. */
+  async #watch(): Promise<void> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      try {
+        await commanded(this.#note!, "alive", {}, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#options.log?.write("warn", "The edge has ended and is started again", { ...loggedError(error) });
+        await this.#revive().catch((failure: unknown) => {
+          this.#options.log?.write("error", "The edge could not be started", { ...loggedError(failure) });
+        });
+        await delay(AGAIN_MS);
+      }
+    }
+  }
+
+  #revive(): Promise<void> {
+    this.#reviving ??= this.#begin().finally(() => (this.#reviving = undefined));
+    return this.#reviving;
+  }
+
+  async #begin(): Promise<void> {
+    const found = readNote(this.#file);
+    if (found && found.protocol !== PROTOCOL) await endedEdge(this.#file);
+    this.#note = (found?.protocol === PROTOCOL && (await answers(found)) && found) || (await this.#start());
+    if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat() });
+  }
+
+  /** Starts one in a session of its own: what ends this process does not end it. */
+  async #start(): Promise<EdgeNote> {
+    const logFile = `${this.#file.slice(0, -".json".length)}.log`;
+    const log = openSync(logFile, "w", 0o600);
+    const { command, trustedProxies = [] } = this.#options;
+    const [program = "", ...words] = command;
+    const settings: EdgeProcessSettings = { ...this.#address, file: this.#file, trustedProxies };
+    const child = spawn(program, [...words, JSON.stringify(settings)], {
+      detached: true,
+      // Nothing of what this process knows is for it.
+      env: { PATH: process.env["PATH"] },
+      stdio: ["ignore", log, log],
+    });
+    closeSync(log);
+    let exitCode: number | undefined;
+    child.once("exit", (code) => (exitCode = code ?? 1));
+    child.once("error", () => (exitCode = 1));
+    child.unref();
+    for (const until = Date.now() + START_MS; Date.now() < until; await delay(LOOK_MS)) {
+      const note = readNote(this.#file);
+      if (note && (await answers(note))) return note;
+      if (exitCode !== undefined && !note) break;
+    }
+    const said = readFileSync(logFile, "utf8").trim().split("\n").at(-1) ?? "";
+    const why = said.replace(/^slipway: /, "") || "Cannot start the edge: its program did not come up";
+    throw new Failure("unavailable", "address_unusable", why);
+  }
+}
+
+/** The file in which the edge of a port notes how it is reached. */
+export function noteFile(folder: string, port: number): string {
+  return join(folder, `edge-${port}.json`);
+}
+
+/** Ends an edge that was left running, after the requests it is at; tells whether there was one. */
+export async function endedEdge(file: string, graceMs = 10_000): Promise<boolean> {
+  const note = readNote(file);
+  if (!note || !(await answers(note))) return false;
+  await commanded(note, "stop", { graceMs });
+  for (const until = Date.now() + graceMs + START_MS; Date.now() < until; await delay(LOOK_MS)) {
+    if (!(await answers(note))) return true;
+  }
+  throw new Failure("unavailable", "edge_busy", `Cannot end the edge: its process ${note.pid} goes on. End it by hand`);
+}
+
+async function answers(note: EdgeNote): Promise<boolean> {
+  return commanded(note, "drained", { servedBy: "", limitMs: 0 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function commanded<C extends keyof EdgeCommands>(
+  { controlPort, token }: EdgeNote,
+  command: C,
+  body: EdgeCommands[C],
+  signal?: AbortSignal,
+): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${controlPort}/${command}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+    keepalive: false,
+    ...(signal && { signal }),
+  });
+  if (answer.status !== 204) throw new Error(`the edge answers ${answer.status}`);
+}

@@ -1,0 +1,17 @@
+import { ConsoleLog } from "./adapters/console/log.ts";
+import { type EdgeProcessSettings, runEdge } from "./adapters/edge/separate/edge_process.ts";
+import { Failure } from "./domain/failure.ts";
+
+// The edge as a process of its own: serves deployed apps by what a server tells it, and goes on when that is gone.
+const settings = JSON.parse(process.argv[2] ?? "{}") as EdgeProcessSettings;
+using log = new ConsoleLog({ level: "info", format: "json", print: (text) => void process.stderr.write(text) });
+// It belongs to no terminal, and ends when it is asked to.
+for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
+try {
+  await runEdge(settings, log);
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof Failure)) throw error;
+  process.stderr.write(`slipway: ${error.message}\n`);
+  process.exit(1);
+}

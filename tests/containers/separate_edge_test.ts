@@ -1,0 +1,15 @@
+import { setDefaultTimeout, test } from "bun:test";
+import { containerApp } from "../support/container_app.ts";
+import { type Files, SourceFolder, TestProject } from "../support/deploying.ts";
+import { dockerServer } from "../support/docker_server.ts";
+import { expectServedThroughRestarts } from "../support/served_through_restarts.ts";
+
+setDefaultTimeout(300_000);
+
+test("with EDGE=separate, an app in a container is served through ten restarts of the server", async () => {
+  await using server = await dockerServer({ EDGE: "separate" });
+  await using source = await SourceFolder.of(containerApp("v1") as Files);
+  const project = await TestProject.create(server.slipway, { name: "app", localPath: source.path });
+  await project.deployed();
+  await expectServedThroughRestarts([project]);
+});

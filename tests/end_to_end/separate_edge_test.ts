@@ -1,0 +1,41 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { expectServedThroughRestarts } from "../support/served_through_restarts.ts";
+import { commandOutcome, SlipwayProcess } from "../support/slipway_process.ts";
+import { Visitor } from "../support/visitor.ts";
+
+setDefaultTimeout(300_000);
+
+const APP = { "server.js": 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("v1") });' };
+
+test("with EDGE=separate, apps and sites are served through ten restarts of the server, and deployed after them", async () => {
+  await using slipway = await SlipwayProcess.start({ EDGE: "separate" });
+  await using appSource = await SourceFolder.of(APP);
+  await using siteSource = await SourceFolder.of({ "index.html": "v1" });
+  const settings = { startCommand: "bun server.js", localPath: appSource.path };
+  const app = await TestProject.create(slipway, { name: "app", ...settings });
+  const site = await TestProject.create(slipway, { name: "site", localPath: siteSource.path });
+  await app.deployed();
+  await site.deployed();
+  await expectServedThroughRestarts([app, site]);
+
+  const visitor = new Visitor(slipway, site.hostname);
+  await siteSource.write({ "index.html": "v2" });
+  await site.deployed();
+  expect(await site.page()).toBe("v2");
+  await visitor.stop();
+  expect(visitor.failures).toEqual([]);
+
+  await slipway.stop();
+  expect(await app.page()).toBe("v1");
+  const ended = await commandOutcome(["stop-edge"], slipway.settings);
+  expect([ended.code, ended.stdout]).toEqual([0, "Ended the edge. Apps are reached again after the next bin/up.\n"]);
+  await expect(app.page()).rejects.toThrow();
+  // Without the setting, the server serves them itself, whatever was before.
+  await slipway.start();
+  await slipway.stop();
+  await slipway.start({ EDGE: "inside" });
+  expect(await site.page()).toBe("v2");
+  await slipway.stop();
+  await expect(site.page()).rejects.toThrow();
+});

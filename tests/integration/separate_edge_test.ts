@@ -1,0 +1,93 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readNote } from "../../adapters/edge/separate/edge_note.ts";
+import { endedEdge, SeparateEdge } from "../../adapters/edge/separate/separate_edge.ts";
+import type { EdgeRoute } from "../../ports/edge.ts";
+import { edgeContract } from "../contracts/edge.ts";
+import { edgeWithApps } from "../support/edge_with_apps.ts";
+import { eventually } from "../support/eventually.ts";
+import { at } from "../support/running_edge.ts";
+import { separateEdge } from "../support/separate_edge.ts";
+
+setDefaultTimeout(60_000);
+
+edgeContract("HTTP/1.1 proxy in a process of its own", async () => edgeWithApps(await separateEdge()));
+
+function app() {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("hello") });
+  return { target: at(server.port), [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+function route(target: EdgeRoute["target"]): EdgeRoute {
+  return { hostname: "a.test", pathPrefix: "/", projectId: "prj_a", servedBy: "dep_a", target };
+}
+
+describe("SeparateEdge", () => {
+  test("goes on when its server ends, and the next one finds it", async () => {
+    await using world = await separateEdge();
+    await using a = app();
+    await world.edge.switch("prj_a", [route(a.target)]);
+    const { pid } = readNote(world.note)!;
+    await world.edge.stop(0);
+    expect(await (await world.ask("a.test")).text()).toBe("hello");
+    const next = await world.another();
+    expect(next.port).toBe(world.port);
+    expect(readNote(world.note)!.pid).toBe(pid);
+    // The next one does not know yet where the app is.
+    await next.load([route({ kind: "starting" })]);
+    expect(await (await world.ask("a.test")).text()).toBe("hello");
+    await next.load([]);
+    expect((await world.ask("a.test")).status).toBe(404);
+  });
+
+  test("is started anew and told everything when it is killed", async () => {
+    await using world = await separateEdge();
+    await using a = app();
+    await world.edge.load([route(a.target)]);
+    const { pid } = readNote(world.note)!;
+    process.kill(pid, "SIGKILL");
+    const back = await eventually(
+      () => world.ask("a.test").then((answer) => answer.text()),
+      (text) => text === "hello",
+    );
+    expect(back).toBe("hello");
+    expect(readNote(world.note)!.pid).not.toBe(pid);
+  });
+
+  test("is told what it was to be told when it was killed", async () => {
+    await using world = await separateEdge();
+    await using a = app();
+    process.kill(readNote(world.note)!.pid, "SIGKILL");
+    await world.edge.switch("prj_a", [route(a.target)]);
+    expect(await (await world.ask("a.test")).text()).toBe("hello");
+  });
+
+  test("takes commands only from who knows its token, which others cannot read", async () => {
+    await using world = await separateEdge();
+    const { controlPort } = readNote(world.note)!;
+    for (const authorization of ["", "Bearer ", "Bearer x"]) {
+      const init = { method: "POST", headers: { authorization }, body: "{}" };
+      expect((await fetch(`http://127.0.0.1:${controlPort}/stop`, init)).status).toBe(401);
+    }
+    expect((await Bun.file(world.note).stat()).mode & 0o777).toBe(0o600);
+  });
+
+  test("ends when asked to, once", async () => {
+    await using world = await separateEdge();
+    await world.edge.stop(0);
+    expect(await endedEdge(world.note, 1_000)).toBe(true);
+    await expect(world.ask("a.test")).rejects.toThrow();
+    expect(await endedEdge(world.note, 1_000)).toBe(false);
+  });
+
+  test("says so when its port is taken", async () => {
+    await using world = await separateEdge();
+    await using other = new SeparateEdge({
+      folder: `${world.note}-other`,
+      command: [process.execPath, `${import.meta.dir}/../../edge.ts`],
+    });
+    const taken = other.listen({ host: "127.0.0.1", port: world.port });
+    await expect(taken).rejects.toThrow(
+      `Cannot listen on 127.0.0.1:${world.port}: another program uses it. Stop that one or set EDGE_PORT`,
+    );
+  });
+});
