@@ -1,3 +1,5 @@
+import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
+import { waitingLine } from "../../domain/deployment/waiting_reason.ts";
 import type {
   Deployment,
   DeploymentPlan,
@@ -54,15 +56,10 @@ export function makeDeployment({ clock, deployments }: MakeDeploymentPorts) {
   return async function (project: Project, wish: DeploymentWish): Promise<Deployment> {
     const at = clock.now();
     const { values, secretKeys } = wish.recorded ?? { values: new Map<string, Secret>(), secretKeys: [] };
-    const made = await deployments.create(
-      { ...deploymentOf(project, wish, at), secretKeys },
-      {
-        environment: values,
-        events: [{ type: "status", status: "queued", decision: null }],
-        ...compositionOf(wish),
-      },
-    );
-    return made;
+    const deployment = { ...deploymentOf(project, wish, at), secretKeys };
+    const events: NewEvent[] = [{ type: "status", status: "queued", decision: null }];
+    if (deployment.held) events.push(waitingLine(deployment, at));
+    return deployments.create(deployment, { environment: values, events, ...compositionOf(wish) });
   };
 }
 

@@ -1,3 +1,4 @@
+import { NOTHING_PUBLIC, resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
 import type { Detection } from "../../domain/detection/detection.ts";
 import { describedServices } from "../../domain/detection/described_services.ts";
 import { containerNeed } from "../../domain/detection/container_need.ts";
@@ -62,7 +63,8 @@ async function detectAll(ports: DetectProjectPorts, tree: ReadableTree): Promise
   try {
     const { services, warnings } = await load("", { root, file: composeFile, variables: new Map() });
     const described = describedServices(services, { root, hasFolder: (path) => folders.has(path) });
-    return { ...detection, services: described.services, warnings: [...described.warnings, ...warnings] };
+    const hidden = resolveEndpoints(services, []).length === 0 ? [NOTHING_PUBLIC] : [];
+    return { ...detection, services: described.services, warnings: [...hidden, ...described.warnings, ...warnings] };
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "compose_invalid") throw error;
     const problems = error.details?.map(({ path, message }) => `${path}: ${message}`) ?? [error.message];

@@ -14,6 +14,11 @@ export interface Listening extends Pick<ServiceSpec, "name" | "ports" | "oneShot
   readonly from: Pick<ServiceOrigin, "kind">;
 }
 
+/** What makes a service public. */
+export const HOW_TO_BE_PUBLIC = "Give a service ports or expose, or name it in publicEndpoints";
+/** What is said of services of which none is. */
+export const NOTHING_PUBLIC = `No service of this is public, so it has no address. ${HOW_TO_BE_PUBLIC}`;
+
 /** Names that say that a service is what people come for, the likeliest first. */
 const MAIN_NAMES = ["web", "frontend", "app", "site", "www", "api", "server"];
 

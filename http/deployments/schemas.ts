@@ -1,6 +1,7 @@
 import { t } from "elysia";
 import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from "../../domain/deployment/deployment.ts";
 import { shownService } from "../../domain/deployment/shown_service.ts";
+import { waitingReason } from "../../domain/deployment/waiting_reason.ts";
 import { workDurationMs } from "../../domain/deployment/transitions.ts";
 import type { LoggedLine } from "../../application/deployments/read_logs.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
@@ -131,7 +132,12 @@ export const DeploymentView = object(
     url: nullable(t.String({ examples: ["http://harbour.localhost:4480"] })),
     urls: t.Array(t.String()),
     services: t.Array(ServiceView),
-    waitingFor: nullable(t.String()),
+    waitingFor: nullable(t.String({ description: "The deployment that keeps this one in the queue" })),
+    waitingReason: nullable(
+      t.String({
+        description: "What it waits for and what to do about it: a start, an approval, a decision, its turn",
+      }),
+    ),
     error: nullable(ErrorView),
     createdAt: Time,
     queuedAt: Time,
@@ -252,6 +258,7 @@ export function deploymentView({ deployment, active }: ShownDeployment) {
     urls,
     services: serviceViews(deployment),
     waitingFor,
+    waitingReason: waitingReason(deployment),
     error,
     createdAt: createdAt.toISOString(),
     queuedAt: queuedAt.toISOString(),

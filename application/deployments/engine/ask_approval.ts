@@ -1,3 +1,4 @@
+import { waitingLine } from "../../../domain/deployment/waiting_reason.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { type Run, StepFailed, Stopped, store } from "./run.ts";
 
@@ -34,7 +35,7 @@ async function ask(run: Run): Promise<void> {
     ],
     expiresAt: new Date(run.ports.clock.now().getTime() + ANSWER_MS),
   };
-  await store(run, (deployment) => ({ ...deployment, held: true, prompt: { ...prompt, answer: null } }), [
-    { type: "prompt", ...prompt },
-  ]);
+  const asking = { held: true, prompt: { ...prompt, answer: null } };
+  const waiting = waitingLine({ ...run.deployment, ...asking }, run.ports.clock.now());
+  await store(run, (deployment) => ({ ...deployment, ...asking }), [waiting, { type: "prompt", ...prompt }]);
 }

@@ -1,4 +1,5 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import { HOW_TO_BE_PUBLIC, NOTHING_PUBLIC } from "../../../domain/composition/resolve_endpoints.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { ProjectType } from "../../../domain/project.ts";
 import { type Run, say } from "./run.ts";
@@ -34,17 +35,16 @@ export async function compareKind(run: Run, found: ProjectType | null): Promise<
 /** Refuses to take the last public address away, unless that is asked for by `publicEndpoints: []`. */
 export async function keepAddress(run: Run, publicEndpoints: readonly unknown[]): Promise<void> {
   if (publicEndpoints.length > 0) return;
-  const advice = "Give a service ports or expose, or name it in publicEndpoints";
   const asked = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
   const live = asked === undefined ? await liveDeployment(run) : undefined;
   if (live && hasAddress(live)) {
     throw invalid(
       "last_address",
-      `Cannot deploy this: none of its services listens on a port, so the project would lose its address. ${advice}. ` +
+      `Cannot deploy this: none of its services listens on a port, so the project would lose its address. ${HOW_TO_BE_PUBLIC}. ` +
         "If nothing shall be public any more, set publicEndpoints to []",
     );
   }
-  say(run, "detect", `No service of this is public, so it has no address. ${advice}`, "warn");
+  say(run, "detect", NOTHING_PUBLIC, "warn");
 }
 
 async function liveDeployment({ deployment, ports }: Run): Promise<Deployment | undefined> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { waitingReason } from "../../../domain/deployment/waiting_reason.ts";
 import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/engine_scene.ts";
 
 const DAY = 24 * 3_600_000;
@@ -26,6 +27,15 @@ describe("a build that needs approval", () => {
     expect(waiting.prompt!.actions.map((action) => action.id)).toEqual(["approve", "reject"]);
     expect(scene.memory.builder.requests).toEqual([]);
     expect(told(await scene.events(id))).toContain("prompt");
+  });
+
+  test("says what it waits for, when it is looked at and in its log", async () => {
+    await using scene = await EngineScene.open();
+    const { id, waiting } = await asked(scene);
+    const until = waiting.prompt!.expiresAt.toISOString();
+    const reason = `Its build waits for an approval until ${until}. Answer with POST /api/deployments/${id}/build/respond`;
+    expect(waitingReason(waiting)).toBe(reason);
+    expect(await scene.log(id)).toContain(reason);
   });
 
   test("goes on when it is approved, with exactly what was shown", async () => {
@@ -169,9 +179,14 @@ describe("a deployment held by start: false", () => {
     const project = await scene.project();
     const { id } = await scene.deploy(project, { start: false });
     expect((await scene.deployed(project)).status).toBe("ready");
-    expect(await scene.memory.deployments.get(id)).toMatchObject({ status: "queued", held: true });
+    const held = await scene.memory.deployments.get(id);
+    expect(held).toMatchObject({ status: "queued", held: true });
+    const reason = `It is held. Start it with POST /api/deployments/${id}/build`;
+    expect(waitingReason(held!)).toBe(reason);
+    expect(await scene.log(id)).toEqual([reason]);
     await scene.useCases.startBuild(scene.by, id);
-    expect((await scene.settled(id)).status).toBe("ready");
+    const ready = await scene.settled(id);
+    expect([ready.status, waitingReason(ready)]).toEqual(["ready", null]);
     expect(scene.served(project)).toBe(id);
   });
 

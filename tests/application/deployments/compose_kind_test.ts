@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SETTINGS } from "../../support/app.ts";
 import { commit, REPOSITORY } from "../../support/engine_scene.ts";
 import { shopScene, standing } from "../../support/service_scene.ts";
 
@@ -64,5 +65,16 @@ describe("services of a compose file", () => {
     const meant = await scene.deployed(project, { publicEndpoints: [] });
     expect([meant.status, meant.error]).toEqual(["ready", null]);
     expect(await scene.log(meant.id)).toContainEqual(expect.stringContaining("No service of this is public"));
+  });
+
+  test("of which none is public are warned of before they are deployed", async () => {
+    await using scene = await shopScene();
+    const compose = "services: { worker: { image: 'db:1' } }";
+    scene.known.git[`${SETTINGS.githostUrl}/acme/shop.git`] = { commits: [commit("a1", { "compose.yaml": compose })] };
+    const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
+    const { warnings } = await scene.useCases.prepareSource(scene.by, wish, new AbortController().signal);
+    expect(warnings).toContain(
+      "No service of this is public, so it has no address. Give a service ports or expose, or name it in publicEndpoints",
+    );
   });
 });
