@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { expectBrokenComposeRefused } from "../support/broken_compose.ts";
 import { type Files, SourceFolder, TestProject } from "../support/deploying.ts";
 import { dockerServer } from "../support/docker_server.ts";
 import { expectShownBack, expectShownDown, shownService } from "../support/shown_outage.ts";
@@ -29,7 +30,7 @@ while (1) {
 `,
 };
 
-test("an app in a container that ends again and again is shown as it is, and comes back by itself", async () => {
+test("a container stays live when a compose file cannot be read; one that ends again and again is shown as it is, and comes back by itself", async () => {
   await using server = await dockerServer();
   const { slipway } = server;
   await using steadySource = await SourceFolder.of(STEADY);
@@ -44,6 +45,7 @@ test("an app in a container that ends again and again is shown as it is, and com
   await steady.deployed();
   const id = await needy.deployed();
   const visitor = new Visitor(slipway, steady.hostname);
+  await expectBrokenComposeRefused(needy, needySource);
   const { containerId } = await shownService(needy, id);
 
   await slipway.visit(needy.hostname, "/break").catch(() => {});

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { expectBrokenComposeRefused } from "../support/broken_compose.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
 import { expectShownBack, expectShownDown, shownService } from "../support/shown_outage.ts";
@@ -8,7 +9,10 @@ import { Visitor } from "../support/visitor.ts";
 
 setDefaultTimeout(180_000);
 
-const STEADY = { "server.js": 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("v1") });' };
+const STEADY = {
+  "package.json": JSON.stringify({ scripts: { start: "bun server.js" } }),
+  "server.js": 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("v1") });',
+};
 
 /** Ends as soon as what it needs is not there. */
 function needyApp(port: number) {
@@ -22,18 +26,19 @@ function needyApp(port: number) {
   };
 }
 
-test("an app that loses what it needs comes back by itself, and holds up neither its server nor another app", async () => {
+test("an app stays live when a compose file cannot be read; one that loses what it needs comes back by itself, and holds up neither its server nor another app", async () => {
   using silent = faultyListener("silent");
   await using database = await tcpGate(silent.port);
   await using slipway = await SlipwayProcess.start();
   await using steadySource = await SourceFolder.of(STEADY);
   await using needySource = await SourceFolder.of(needyApp(database.port));
   const settings = { startCommand: "bun server.js" };
-  const steady = await TestProject.create(slipway, { name: "steady", localPath: steadySource.path, ...settings });
+  const steady = await TestProject.create(slipway, { name: "steady", localPath: steadySource.path });
   const needy = await TestProject.create(slipway, { name: "needy", localPath: needySource.path, ...settings });
   await steady.deployed();
   const id = await needy.deployed();
   const visitor = new Visitor(slipway, steady.hostname);
+  await expectBrokenComposeRefused(steady, steadySource);
 
   await database.shut();
   await expectShownDown(needy, id);
