@@ -1,14 +1,15 @@
 import { ConsoleLog } from "./adapters/console/log.ts";
-import { type EdgeProcessSettings, runEdge } from "./adapters/edge/separate/edge_process.ts";
+import type { EdgeProcessSettings } from "./adapters/edge/separate/edge_note.ts";
+import { runEdge } from "./adapters/edge/separate/edge_process.ts";
 import { Failure } from "./domain/failure.ts";
 
 // The edge as a process of its own: serves deployed apps by what a server tells it, and goes on when that is gone.
-const settings = JSON.parse(process.argv[2] ?? "{}") as EdgeProcessSettings;
+const [file = "", settings = "{}"] = process.argv.slice(2);
 using log = new ConsoleLog({ level: "info", format: "json", print: (text) => void process.stderr.write(text) });
 // It belongs to no terminal, and ends when it is asked to.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 try {
-  await runEdge(settings, log);
+  await runEdge(file, JSON.parse(settings) as EdgeProcessSettings, log);
   process.exit(0);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;

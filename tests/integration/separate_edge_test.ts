@@ -61,6 +61,15 @@ describe("SeparateEdge", () => {
     expect(await (await world.ask("a.test")).text()).toBe("hello");
   });
 
+  test("is replaced by one with the settings of the server that comes next", async () => {
+    await using world = await separateEdge();
+    const { pid } = readNote(world.note)!;
+    await world.edge.stop(0);
+    await world.another({ trustedProxies: ["10.0.0.0/8"] });
+    expect(readNote(world.note)).toMatchObject({ port: world.port, settings: { trustedProxies: ["10.0.0.0/8"] } });
+    expect(readNote(world.note)!.pid).not.toBe(pid);
+  });
+
   test("takes commands only from who knows its token, which others cannot read", async () => {
     await using world = await separateEdge();
     const { controlPort } = readNote(world.note)!;

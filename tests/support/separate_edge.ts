@@ -14,7 +14,7 @@ export interface RunningSeparateEdge extends AsyncDisposable {
   readonly port: number;
   readonly ask: RunningEdge["ask"];
   /** As another server would use it. */
-  another(): Promise<SeparateEdge>;
+  another(options?: { readonly trustedProxies: readonly string[] }): Promise<SeparateEdge>;
 }
 
 /** Starts one that knows no app. */
@@ -24,8 +24,8 @@ export async function separateEdge(): Promise<RunningSeparateEdge> {
   const { port } = opened.use(testPort());
   opened.defer(async () => void (await endedEdge(noteFile(folder, port), 0)));
   const lifetime = opened.move();
-  const another = async () => {
-    const edge = lifetime.use(new SeparateEdge({ folder, command: COMMAND }));
+  const another: RunningSeparateEdge["another"] = async (options) => {
+    const edge = lifetime.use(new SeparateEdge({ folder, command: COMMAND, ...options }));
     await edge.listen({ host: "127.0.0.1", port });
     return edge;
   };

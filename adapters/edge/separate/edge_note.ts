@@ -1,5 +1,12 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
+/** What an edge in a process of its own is started with. */
+export interface EdgeProcessSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly trustedProxies: readonly string[];
+}
+
 /** How an edge in a process of its own is reached by the server it belongs to. */
 export interface EdgeNote {
   readonly pid: number;
@@ -9,6 +16,8 @@ export interface EdgeNote {
   readonly controlPort: number;
   /** What a command has to know. */
   readonly token: string;
+  /** What it was started with. */
+  readonly settings: EdgeProcessSettings;
   /** Which commands it understands. */
   readonly protocol: number;
 }

@@ -1,16 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { EdgeRoute } from "../../../ports/edge.ts";
 import type { Log } from "../../../ports/log.ts";
-import { EdgeServer, type EdgeOptions } from "../edge_server.ts";
-import { type EdgeNote, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
-
-/** What a server starts it with. */
-export interface EdgeProcessSettings extends Pick<EdgeOptions, "trustedProxies"> {
-  readonly host: string;
-  readonly port: number;
-  /** Where to note how it is reached. */
-  readonly file: string;
-}
+import { EdgeServer } from "../edge_server.ts";
+import { type EdgeNote, type EdgeProcessSettings, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
 
 /** What a server asks of an edge. */
 export interface EdgeCommands {
@@ -25,13 +17,10 @@ export interface EdgeCommands {
 const IDLE_SECONDS = 120;
 const ALIVE_MS = 20_000;
 
-/** Serves apps by what a server says, and goes on by the last it said when that is gone; resolves once it was asked to stop and has. */
-export async function runEdge(
-  { host, port, file, trustedProxies = [] }: EdgeProcessSettings,
-  log?: Log,
-): Promise<void> {
-  const edge = new EdgeServer({ trustedProxies, ...(log && { log }) });
-  edge.listen({ host, port });
+/** Serves apps by what a server says, notes in a file how it is reached, and goes on by the last it said when that is gone; resolves once it was asked to stop and has. */
+export async function runEdge(file: string, settings: EdgeProcessSettings, log?: Log): Promise<void> {
+  const edge = new EdgeServer({ trustedProxies: settings.trustedProxies, ...(log && { log }) });
+  edge.listen(settings);
   const token = randomBytes(32).toString("base64url");
   const { promise: asked, resolve: stop } = Promise.withResolvers<EdgeCommands["stop"]>();
   const handlers = handlersFor(edge, stop);
@@ -53,6 +42,7 @@ export async function runEdge(
     port: edge.port,
     controlPort: control.port ?? 0,
     token,
+    settings,
     protocol: PROTOCOL,
   };
   writeNote(file, note);

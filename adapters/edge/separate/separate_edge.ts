@@ -6,13 +6,13 @@ import { loggedError } from "../../../domain/logged_error.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Edge, EdgeRoute } from "../../../ports/edge.ts";
 import type { Log } from "../../../ports/log.ts";
-import { type EdgeNote, PROTOCOL, readNote } from "./edge_note.ts";
-import type { EdgeCommands, EdgeProcessSettings } from "./edge_process.ts";
+import { type EdgeNote, type EdgeProcessSettings, PROTOCOL, readNote } from "./edge_note.ts";
+import type { EdgeCommands } from "./edge_process.ts";
 
 export interface SeparateEdgeOptions {
   /** Where the edge notes how it is reached, and writes its log. */
   readonly folder: string;
-  /** The program of an edge; it is given its settings as one argument. */
+  /** The program of an edge; it is given the file for its note, and its settings. */
   readonly command: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly log?: Log;
@@ -32,7 +32,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   readonly #options: SeparateEdgeOptions;
   readonly #routes = new Map<string, readonly EdgeRoute[]>();
   readonly #stopped = new AbortController();
-  #address = { host: "127.0.0.1", port: 0 };
+  #settings: EdgeProcessSettings = { host: "127.0.0.1", port: 0, trustedProxies: [] };
   #file = "";
   #note: EdgeNote | undefined;
   #loaded = false;
@@ -49,10 +49,10 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   }
 
   /** Finds the edge that serves there, or starts it. */
-  async listen(address: { readonly host: string; readonly port: number }): Promise<void> {
+  async listen({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
     mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
-    this.#address = address;
-    this.#file = noteFile(this.#options.folder, address.port);
+    this.#settings = { host, port, trustedProxies: this.#options.trustedProxies ?? [] };
+    this.#file = noteFile(this.#options.folder, port);
     await this.#revive();
     void this.#watch();
   }
@@ -128,8 +128,9 @@ export class SeparateEdge implements Edge, AsyncDisposable {
 
   async #begin(): Promise<void> {
     const found = readNote(this.#file);
-    if (found && found.protocol !== PROTOCOL) await endedEdge(this.#file);
-    this.#note = (found?.protocol === PROTOCOL && (await answers(found)) && found) || (await this.#start());
+    const fits = found?.protocol === PROTOCOL && Bun.deepEquals(found.settings, this.#settings);
+    if (found && !fits) await endedEdge(this.#file);
+    this.#note = (fits && (await answers(found)) && found) || (await this.#start());
     if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat() });
   }
 
@@ -137,10 +138,8 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   async #start(): Promise<EdgeNote> {
     const logFile = `${this.#file.slice(0, -".json".length)}.log`;
     const log = openSync(logFile, "w", 0o600);
-    const { command, trustedProxies = [] } = this.#options;
-    const [program = "", ...words] = command;
-    const settings: EdgeProcessSettings = { ...this.#address, file: this.#file, trustedProxies };
-    const child = spawn(program, [...words, JSON.stringify(settings)], {
+    const [program = "", ...words] = this.#options.command;
+    const child = spawn(program, [...words, this.#file, JSON.stringify(this.#settings)], {
       detached: true,
       // Nothing of what this process knows is for it.
       env: { PATH: process.env["PATH"] },
