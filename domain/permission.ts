@@ -215,7 +215,8 @@ function anyGrantRank(grants: readonly Grant[], resource: Resource): number {
 function reaches(grant: Grant, resource: Resource, target: Target | undefined): boolean {
   if (grant.resource === resource) {
     if (grant.id === "*") return true;
-    if (!target) return false;
+    // An empty id names nothing: it stands for whichever deployment a project will have.
+    if (!target || grant.id === "") return false;
     // A git host grant on an owner covers the owner's repositories.
     return grant.id === target.id || (resource === "githost" && target.id.startsWith(`${grant.id}/`));
   }

@@ -279,6 +279,12 @@ describe("covers()", () => {
     expect(coversGrant(by, grant("project", "*", "list"))).toBe(false);
   });
 
+  test("coversGrant() does not take a grant without an id for one on every deployment", () => {
+    const narrowing: Narrowing = { permissions: ["project:read"], grants: [grant("deployment", "", "list")] };
+    const by = principal({ role: "owner", narrowing });
+    expect(coversGrant(by, grant("project", "p", "list"))).toBe(false);
+  });
+
   test("coversGrant() lets whoever holds a grant pass it on", () => {
     for (const held of [
       grant("project", "p", "write"),
