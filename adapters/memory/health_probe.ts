@@ -1,4 +1,4 @@
-import type { HealthProbe, ProbeTarget } from "../../ports/health_probe.ts";
+import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/health_probe.ts";
 
 /** How a program behaves at its port: a status it answers with, or what it does instead of answering. */
 export type ProbedBehaviour = number | "silent" | "talking" | "hanging_up" | "absent";
@@ -8,10 +8,10 @@ export class MemoryHealthProbe implements HealthProbe {
   /** By port. */
   readonly programs = new Map<number, ProbedBehaviour>();
 
-  async answers({ port, path, relayed }: ProbeTarget): Promise<boolean> {
+  async check({ port, path, relayed }: ProbeTarget): Promise<ProbeResult> {
     const does = this.programs.get(port) ?? 200;
-    if (does === "absent") return false;
-    if (path !== null) return typeof does === "number" && does < 400;
-    return !relayed || does !== "hanging_up";
+    const status = path !== null && typeof does === "number" ? does : null;
+    if (path !== null) return { isHealthy: status !== null && status < 400, status };
+    return { isHealthy: does !== "absent" && (!relayed || does !== "hanging_up"), status };
   }
 }

@@ -1,23 +1,25 @@
 import { connect, type Socket } from "node:net";
-import type { HealthProbe, ProbeTarget } from "../../ports/health_probe.ts";
+import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/health_probe.ts";
 
 /** A relay that finds nobody behind it hangs up within milliseconds. */
 const STAYS_OPEN_MS = 500;
 
 /** Asks programs of this machine over HTTP, or by a mere connection. */
 export class NetworkHealthProbe implements HealthProbe {
-  async answers(target: ProbeTarget, { timeoutMs }: { readonly timeoutMs: number }): Promise<boolean> {
+  async check(target: ProbeTarget, { timeoutMs }: { readonly timeoutMs: number }): Promise<ProbeResult> {
     const { host, port, path, relayed } = target;
-    if (path === null) return connects(target, timeoutMs, relayed ? asksBack : taken);
+    if (path === null) {
+      return { isHealthy: await connects(target, timeoutMs, relayed ? asksBack : taken), status: null };
+    }
     try {
-      const answer = await fetch(`http://${host}:${port}${path}`, {
+      const { body, status } = await fetch(`http://${host}:${port}${path}`, {
         redirect: "manual",
         signal: AbortSignal.timeout(timeoutMs),
       });
-      await answer.body?.cancel();
-      return answer.status < 400;
+      await body?.cancel();
+      return { isHealthy: status < 400, status };
     } catch {
-      return false;
+      return { isHealthy: false, status: null };
     }
   }
 }

@@ -12,29 +12,32 @@ export interface ProbeForContract {
 /** What every `HealthProbe` adapter promises. */
 export function healthProbeContract(name: string, { probe, program }: ProbeForContract) {
   const ask = async (behaviour: ProbedBehaviour, asked: { readonly path?: string; readonly relayed?: boolean } = {}) =>
-    probe.answers(
+    probe.check(
       { host: "127.0.0.1", port: await program(behaviour), path: asked.path ?? null, relayed: asked.relayed ?? false },
       { timeoutMs: 1_000 },
     );
 
   describe(`HealthProbe contract: ${name}`, () => {
     test.each([
-      [200, true],
-      [302, true],
-      [404, false],
-      [500, false],
-      ["silent", false],
-      ["hanging_up", false],
-      ["absent", false],
-    ] as const)("answers() with a path, of a program that is %p: %p, relayed or not", async (behaviour, answers) => {
-      const asked = [false, true].map((relayed) => ask(behaviour, { path: "/health", relayed }));
-      expect(await Promise.all(asked)).toEqual([answers, answers]);
-    });
+      [200, { isHealthy: true, status: 200 }],
+      [302, { isHealthy: true, status: 302 }],
+      [404, { isHealthy: false, status: 404 }],
+      [500, { isHealthy: false, status: 500 }],
+      ["silent", { isHealthy: false, status: null }],
+      ["hanging_up", { isHealthy: false, status: null }],
+      ["absent", { isHealthy: false, status: null }],
+    ] as const)(
+      "check() with a path, of a program that is %p, tells its status, relayed or not",
+      async (behaviour, result) => {
+        const asked = [false, true].map((relayed) => ask(behaviour, { path: "/health", relayed }));
+        expect(await Promise.all(asked)).toEqual([result, result]);
+      },
+    );
 
     test.each([200, 500, "silent", "talking", "hanging_up"] as const)(
-      "answers() without a path counts any connection, to a program that is %p too",
+      "check() without a path counts any connection, to a program that is %p too",
       async (behaviour) => {
-        expect(await ask(behaviour)).toBe(true);
+        expect(await ask(behaviour)).toEqual({ isHealthy: true, status: null });
       },
     );
 
@@ -45,15 +48,15 @@ export function healthProbeContract(name: string, { probe, program }: ProbeForCo
       ["silent", true],
       ["hanging_up", false],
     ] as const)(
-      "answers() without a path, through a relay, of a program that is %p: %p",
-      async (behaviour, answers) => {
-        expect(await ask(behaviour, { relayed: true })).toBe(answers);
+      "check() without a path, through a relay, of a program that is %p: %p",
+      async (behaviour, isHealthy) => {
+        expect(await ask(behaviour, { relayed: true })).toEqual({ isHealthy, status: null });
       },
     );
 
-    test("answers() of a program that is not there says no", async () => {
-      expect(await ask("absent")).toBe(false);
-      expect(await ask("absent", { relayed: true })).toBe(false);
+    test("check() of a program that is not there says no", async () => {
+      expect(await ask("absent")).toEqual({ isHealthy: false, status: null });
+      expect(await ask("absent", { relayed: true })).toEqual({ isHealthy: false, status: null });
     });
   });
 }

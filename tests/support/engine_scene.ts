@@ -13,6 +13,7 @@ import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployme
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Project, ProjectSettings } from "../../domain/project.ts";
+import type { ProbeResult } from "../../ports/health_probe.ts";
 import type { World } from "../../ports/world.ts";
 import { SETTINGS } from "./app.ts";
 import { eventually } from "./eventually.ts";
@@ -66,13 +67,15 @@ export class EngineScene implements AsyncDisposable {
   by!: Principal;
   /** Whether programs answer when asked. */
   healthy: () => boolean = () => true;
+  /** The status that programs answer with on a path, where that is not to follow from their health. */
+  status: (path: string) => number | null = () => null;
   readonly #options: SceneOptions;
   readonly #workers: Worker[] = [];
 
   constructor(options: SceneOptions = {}) {
     this.#options = options;
     this.memory = { ...memoryWorld(), log: new MemoryLog() };
-    const healthProbe = { answers: async () => this.healthy() };
+    const healthProbe = { check: async ({ path }: { readonly path: string | null }) => this.#probed(path) };
     this.world = recorded({ ...this.memory, healthProbe, ...options.replace?.(this.memory) });
     this.useCases = useCases(this.world, SETTINGS);
     this.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
@@ -101,6 +104,11 @@ export class EngineScene implements AsyncDisposable {
   /** Starts a worker that stands in a world of its own and is never stopped, such as one that will be killed. */
   doomed(world: World): void {
     this.#start(world);
+  }
+
+  #probed(path: string | null): ProbeResult {
+    const status = path === null ? null : this.status(path);
+    return { isHealthy: status === null ? this.healthy() : status < 400, status };
   }
 
   #start(world: World): Worker {

@@ -45,7 +45,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "deployments.ofProject",
   "domains.list",
   "edge.drained",
-  "healthProbe.answers",
+  "healthProbe.check",
   "hostFolders.locate",
   "hostFolders.resolve",
   "imageBuilder.features",

@@ -7,11 +7,12 @@ import type { ServiceDependency, ServiceMount } from "../../../domain/compositio
 import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
-import { awaitReady, sentenceName, showOutput, type Started, stayUp } from "./await_ready.ts";
+import { awaitReady, stayUp } from "./await_ready.ts";
 import { isOwnFailure } from "./own_failure.ts";
 import { type Run, say, StepFailed } from "./run.ts";
 import { refuseEmptySite } from "./refuse_empty_site.ts";
 import { filesOf, startService } from "./start_service.ts";
+import { sentenceName, showOutput, type Started } from "./started_service.ts";
 
 export const STOP_GRACE_MS = 10_000;
 

@@ -15,7 +15,7 @@ const READS: Reads = {
   deployments: ["find", "get", "list", "ofProject", "environment"],
   domains: ["list", "find"],
   edge: ["drained"],
-  healthProbe: ["answers"],
+  healthProbe: ["check"],
   hostFolders: ["resolve", "locate"],
   imageBuilder: ["features", "identify"],
   imageRegistry: [],
