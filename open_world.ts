@@ -7,6 +7,7 @@ import { DockerImageBuilder } from "./adapters/docker/image_builder.ts";
 import { DockerImageRegistry } from "./adapters/docker/image_registry.ts";
 import { DockerReleaseImages } from "./adapters/docker/release_images.ts";
 import { DockerRuntime } from "./adapters/docker/docker_runtime.ts";
+import { DockerSockets } from "./adapters/docker/docker_sockets.ts";
 import { DockerVolumes } from "./adapters/docker/docker_volumes.ts";
 import { EngineApi } from "./adapters/docker/engine_api.ts";
 import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
@@ -17,6 +18,7 @@ import { GitSources } from "./adapters/git/git_sources.ts";
 import { AllObjectStorages } from "./adapters/joined/all_object_storages.ts";
 import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
 import { AllSealedRows } from "./adapters/joined/all_sealed_rows.ts";
+import { AllSockets } from "./adapters/joined/all_sockets.ts";
 import { AllSources } from "./adapters/joined/all_sources.ts";
 import { LocalHostFolders } from "./adapters/local/host_folders.ts";
 import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
@@ -33,6 +35,7 @@ import { migrate } from "./adapters/postgres/migrate.ts";
 import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
 import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
 import { ProcessBuilder } from "./adapters/process/builder.ts";
+import { ProcessSockets } from "./adapters/process/process_sockets.ts";
 import { ProcessRuntime } from "./adapters/process/runtime.ts";
 import { SealedInstances } from "./adapters/process/sealed_instances.ts";
 import { authoritiesOf } from "./adapters/s3/authorities.ts";
@@ -86,6 +89,7 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     clock: { now: () => new Date() },
     containerEngine: new DockerContainerEngine(config.dockerHost),
     hostFolders: new LocalHostFolders(),
+    instanceSockets: new AllSockets({ folder: running.processSockets, image: containers.sockets }),
     log,
     manifestParser: new LibraryManifestParser(),
     yamlReader: new LibraryYamlReader(),
@@ -119,6 +123,7 @@ function openContainers(
       log,
       watchOnStart: true,
     }),
+    sockets: new DockerSockets({ engine, installation }),
     volumes: new DockerVolumes({ engine, installation }),
   };
 }
@@ -145,6 +150,7 @@ function openRuntime(
     keptSources: new LocalKeptSources(inData("sources")),
     releaseFolders: new LocalReleaseFolders(inData("releases")),
     processes,
+    processSockets: new ProcessSockets(instances),
     sealedInstances: new SealedInstances({ folder: instances, vault }),
     instanceEndings: runtimes,
     runtime: recordedRuntime(runtimes, { ...stores, log }),

@@ -24,6 +24,7 @@ import type { IdempotentAnswers } from "./idempotent_answers.ts";
 import type { Identities } from "./identities.ts";
 import type { ImageBuilder } from "./image_builder.ts";
 import type { ImageRegistry } from "./image_registry.ts";
+import type { InstanceSockets } from "./instance_sockets.ts";
 import type { Installation } from "./installation.ts";
 import type { Invitations } from "./invitations.ts";
 import type { Log } from "./log.ts";
@@ -75,6 +76,7 @@ export interface World {
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;
   readonly installation: Installation;
+  readonly instanceSockets: InstanceSockets;
   readonly invitations: Invitations;
   readonly log: Log;
   readonly manifestParser: ManifestParser;

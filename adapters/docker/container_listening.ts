@@ -1,13 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { goodForMs } from "../shared/costly_look.ts";
+import { type TcpListener, tcpListeners } from "../shared/tcp_table.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST } from "./container_request.ts";
 import { publishedPorts } from "./labels.ts";
 
-const LISTENING = "0A";
-/** 127.0.0.0/8 and ::1 as the kernel writes them: only the container itself reaches what listens there. */
-const LOOPBACK = /^[0-9A-F]{6}7F$|^0{24}01000000$|^0{16}FFFF0000[0-9A-F]{6}7F$/;
+/** Only the container itself reaches what listens there. */
+const LOOPBACK = /^127\.|^::1$/;
+/** Where the engine's own name server listens inside of every network with names. */
+const NAME_SERVER = "127.0.0.11";
 const REFUSED_WITHIN_MS = 200;
 
 interface Look {
@@ -45,25 +47,23 @@ export class ContainerListening {
 export async function containerListens(record: ContainerRecord, { proc = "/proc" } = {}): Promise<boolean> {
   const [first] = publishedPorts(record);
   if (!first) return true;
-  const ports = await portsInside(`${proc}/${record.State.Pid}`, record.Id);
-  return ports ? ports.has(first.inside) : keepsConnection(first.port);
+  const listeners = await listenersInside(record, proc);
+  if (!listeners) return keepsConnection(first.port);
+  return listeners.some(({ address, port }) => port === first.inside && !LOOPBACK.test(address));
 }
 
-/** What is listened on in the network of a process, if it is to be seen and of that container. */
-async function portsInside(folder: string, containerId: string): Promise<ReadonlySet<number> | undefined> {
+/** What the programs of a container listen on, if its network is to be seen on this machine. */
+export async function listenersInside(
+  { Id, State }: Pick<ContainerRecord, "Id" | "State">,
+  proc: string,
+): Promise<readonly TcpListener[] | undefined> {
   const files = ["cgroup", "net/tcp", "net/tcp6"].map((name) =>
-    readFile(`${folder}/${name}`, "latin1").catch(() => ""),
+    readFile(`${proc}/${State.Pid}/${name}`, "latin1").catch(() => ""),
   );
   const [groups, ...tables] = await Promise.all(files);
   // Seen from within a container, the same number is another process.
-  if (!groups!.includes(containerId)) return undefined;
-  const ports = new Set<number>();
-  for (const line of tables.join("\n").split("\n")) {
-    const [, local = "", , state] = line.trim().split(/\s+/);
-    const [address = "", port = ""] = local.split(":");
-    if (state === LISTENING && !LOOPBACK.test(address)) ports.add(Number.parseInt(port, 16));
-  }
-  return ports;
+  if (!groups!.includes(Id)) return undefined;
+  return tables.flatMap(tcpListeners).filter(({ address }) => address !== NAME_SERVER);
 }
 
 function keepsConnection(port: number): Promise<boolean> {

@@ -56,6 +56,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const releaseImages = new MemoryReleaseImages();
   const uploadFiles = new MemoryUploadFiles();
   const volumes = new MemoryVolumes();
+  const runtime = new MemoryRuntime({}, volumes);
   const writeInto = (folder: string, path: string, content: string) =>
     (MemoryKeptSources.owns(folder) ? keptSources : releaseFolders).tree(folder).write(path, content);
   return {
@@ -76,7 +77,8 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     liveReleases: new MemoryLiveReleases(tables, deployments),
     releaseFolders,
     releaseImages,
-    runtime: new MemoryRuntime({}, volumes),
+    instanceSockets: runtime,
+    runtime,
     runtimeLogs: new MemoryRuntimeLogs(tables),
     sources: new MemorySources({}, writeInto, (uploadId) => uploadFiles.texts(uploadId)),
     domains: new MemoryDomains(tables),

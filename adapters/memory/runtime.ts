@@ -2,7 +2,9 @@ import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
 import { endingNote } from "../../domain/deployment/ending.ts";
 import type { OutputStream } from "../../domain/deployment/output_stream.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
+import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
 import type { InstanceEndings } from "../../ports/instance_endings.ts";
+import type { InstanceSockets } from "../../ports/instance_sockets.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -33,7 +35,7 @@ let lastPid = 0;
 let lastFound = 0;
 
 /** Runs programs that exist as a script only; one without a script answers every request with 200. */
-export class MemoryRuntime implements Runtime, InstanceEndings {
+export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets {
   /** What programs do, by `service:<name>`, command or image (see `scriptOf`); may be changed at any time, for later starts. */
   readonly scripts: Map<string, Script>;
   /** Everything that was started, in order. */
@@ -153,6 +155,13 @@ export class MemoryRuntime implements Runtime, InstanceEndings {
   async output(instanceId: string, { since, limit, from = new Date(0) }: OutputQuery): Promise<readonly OutputLine[]> {
     const lines = this.#running.get(instanceId)?.lines ?? [];
     return lines.filter(({ seq, at }) => seq > since && at >= from).slice(0, limit);
+  }
+
+  async listening(instanceId: string): Promise<readonly ListeningSocket[] | undefined> {
+    const { instance, script } = this.#running.get(instanceId) ?? {};
+    if (!instance || !script || instance.containerId === null) return undefined;
+    if (script.does === "answers") return instance.ports.map(({ inside }) => ({ address: "0.0.0.0", port: inside }));
+    return script.does === "keeps_silent" ? (script.listens ?? []) : [];
   }
 
   onEnding(handler: (instanceId: string) => void): () => void {

@@ -1,11 +1,12 @@
+import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
 import type { Instance, RunRequest } from "../../ports/runtime.ts";
 
 /** What a program does in a `MemoryRuntime`. */
 export type Behaviour =
   /** Listens on its ports and answers every request; it is told the port inside that was asked. */
   | { readonly does: "answers"; readonly respond?: (request: Request, inside: number) => Response | Promise<Response> }
-  /** Runs, but never listens. */
-  | { readonly does: "keeps_silent" }
+  /** Runs, but never listens, or only at these places. */
+  | { readonly does: "keeps_silent"; readonly listens?: readonly ListeningSocket[] }
   /** Ends each time it is started: at once, or `after` that has come. */
   | { readonly does: "ends"; readonly code: number; readonly after?: Promise<unknown> }
   | { readonly does: "takes_all_memory" };

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { goodForMs } from "../shared/costly_look.ts";
-
-const LISTENING = "0A";
+import { tcpListeners } from "../shared/tcp_table.ts";
 
 interface Reading {
   readonly at: number;
@@ -25,14 +24,8 @@ export function listeningPorts(since: number): ReadonlySet<number> {
 }
 
 function readPorts(): ReadonlySet<number> {
-  const ports = new Set<number>();
-  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
-    for (const line of textOf(table).split("\n").slice(1)) {
-      const [, local, , state] = line.trim().split(/\s+/);
-      if (state === LISTENING && local) ports.add(Number.parseInt(local.slice(local.lastIndexOf(":") + 1), 16));
-    }
-  }
-  return ports;
+  const tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(textOf);
+  return new Set(tables.flatMap(tcpListeners).map(({ port }) => port));
 }
 
 function textOf(file: string): string {

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { containerListens } from "../../adapters/docker/container_listening.ts";
 import type { ContainerRecord } from "../../adapters/docker/container_record.ts";
+import { DockerSockets } from "../../adapters/docker/docker_sockets.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { causeOf, type Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
@@ -8,6 +9,7 @@ import { DOCKER_HOST, type DockerWorld, dockerWorld, INNER_PORT, tinyImage } fro
 import { eventually } from "../support/eventually.ts";
 import { processesWith } from "../support/processes_with.ts";
 import { TEST_LABEL } from "../support/test_leftovers.ts";
+import { instanceSocketsContract } from "../contracts/instance_sockets.ts";
 import { afterFailures, answerOf, runRequest, runtimeContract, whenFailing, whenStatus } from "../contracts/runtime.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
 import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
@@ -19,6 +21,17 @@ setDefaultTimeout(120_000);
 
 runtimeContract("Docker", () => dockerWorld(), { atOnce: true });
 runtimeRemovalContract("Docker", () => dockerWorld(), { atOnce: true });
+
+instanceSocketsContract("Docker", async () => {
+  const world = await dockerWorld();
+  const sockets = new DockerSockets({ engine: new EngineApi(DOCKER_HOST), installation: world.installation });
+  const port = INNER_PORT + 1;
+  return {
+    ...world,
+    sockets,
+    elsewhere: { command: `mkdir /tmp/w; exec httpd -f -p 127.0.0.1:${port} -h /tmp/w`, port },
+  };
+});
 
 async function inspected(world: DockerWorld, instanceId: string): Promise<ContainerRecord & Record<string, unknown>> {
   return new EngineApi(DOCKER_HOST).json("GET", `/containers/${await world.containerOf(instanceId)}/json`);

@@ -53,6 +53,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "installation.id",
   "installation.noteContainers",
   "installation.usesContainers",
+  "instanceSockets.listening",
   "keptSources.has",
   "liveReleases.activate",
   "liveReleases.among",

@@ -29,7 +29,7 @@ export async function awaitReady(run: Run, started: Started, signal: AbortSignal
     const { isHealthy, status } = asked ? await healthOf(run, started, instance, isLate) : UNWELL;
     if (isHealthy) return "healthy";
     answered = status ?? answered;
-    if (isLate) throw unanswered(run, started, { instance, status: answered, limitMs });
+    if (isLate) throw await unanswered(run, started, { instance, status: answered, limitMs });
     await pause(waitMs);
   }
 }

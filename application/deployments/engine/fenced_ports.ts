@@ -20,6 +20,7 @@ const READS: Reads = {
   imageBuilder: ["features", "identify"],
   imageRegistry: [],
   installation: ["id", "usesContainers", "founder"],
+  instanceSockets: ["listening"],
   keptSources: ["has", "list"],
   liveReleases: ["list", "find", "among", "standings", "onChange"],
   manifestParser: ["parse"],

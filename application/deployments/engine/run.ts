@@ -17,6 +17,7 @@ import type { HealthProbe } from "../../../ports/health_probe.ts";
 import type { HostFolders } from "../../../ports/host_folders.ts";
 import type { ImageBuilder } from "../../../ports/image_builder.ts";
 import type { Installation } from "../../../ports/installation.ts";
+import type { InstanceSockets } from "../../../ports/instance_sockets.ts";
 import type { ImageRegistry } from "../../../ports/image_registry.ts";
 import type { KeptSources } from "../../../ports/kept_sources.ts";
 import type { LiveReleases } from "../../../ports/live_releases.ts";
@@ -50,6 +51,7 @@ export interface EnginePorts {
   readonly imageBuilder: ImageBuilder;
   readonly imageRegistry: ImageRegistry;
   readonly installation: Installation;
+  readonly instanceSockets: InstanceSockets;
   readonly keptSources: KeptSources;
   readonly liveReleases: LiveReleases;
   readonly manifestParser: ManifestParser;

@@ -1,7 +1,9 @@
+import { type ListeningSocket, unreachable } from "../../../domain/deployment/unreachable.ts";
 import { type Failure, invalid } from "../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
+import { hasServices } from "./records_of.ts";
 import type { Run } from "./run.ts";
 import { called, healthPath, type Started } from "./started_service.ts";
 
@@ -14,9 +16,10 @@ export interface Unready {
 }
 
 /** Why a service that was waited for in vain does not go live. */
-export function unanswered(run: Run, started: Started, { instance, status, limitMs }: Unready): Failure {
+export async function unanswered(run: Run, started: Started, unready: Unready): Promise<Failure> {
   const { record } = started;
-  const { ports, oneShot } = record.spec;
+  const { oneShot } = record.spec;
+  const { instance, status, limitMs } = unready;
   const path = healthPath(run, started);
   const live = `Cannot bring ${called(record)} live`;
   const within = `within ${Math.round(limitMs / 1000)} seconds`;
@@ -30,9 +33,35 @@ export function unanswered(run: Run, started: Started, { instance, status, limit
     const reason = `it answers ${status} on ${path}, and a status below 400 did not come ${within}`;
     return invalid("health_failed", `${live}: ${reason}. ${adviceFor(status)}`);
   }
-  const how = path ?? (record.image === null ? "its port ($PORT)" : `its port (${ports[0]})`);
-  const hint = instance?.relayed ? ". In a container a program has to listen on 0.0.0.0, not on 127.0.0.1" : "";
+  const sockets = await run.ports.instanceSockets.listening(started.instanceId);
+  const reason = sockets && instance && listensWrong(run, started, instance, sockets);
+  if (reason !== undefined) return invalid("health_failed", `${live}: ${reason}`);
+  const how = path ?? (record.image === null ? "its port ($PORT)" : `its port (${record.spec.ports[0]})`);
+  const isUnseen = instance?.relayed && sockets === undefined;
+  const hint = isUnseen ? ". In a container a program has to listen on 0.0.0.0, not on 127.0.0.1" : "";
   return invalid("health_failed", `${live}: it did not answer on ${how} ${within}${hint}`);
+}
+
+/** What is wrong with where a program listens, and what to do about it; `undefined` when it does so where it should. */
+function listensWrong(
+  { deployment }: Run,
+  { record }: Started,
+  { ports }: Instance,
+  sockets: readonly ListeningSocket[],
+): string | undefined {
+  const [first] = ports;
+  if (!first) return undefined;
+  const inContainer = record.image !== null;
+  // A compose file says itself what its services are told.
+  const isTold = !inContainer || record.spec.from.kind === "app" || !hasServices(deployment);
+  const name = isTold ? `$PORT (${first.inside})` : `port ${first.inside}`;
+  const reason = unreachable(sockets, { port: first.inside, name, inContainer });
+  if (reason === undefined || sockets.some(({ port }) => port === first.inside)) return reason;
+  const setting = hasServices(deployment) ? "the port of its public endpoint" : "port on the project";
+  const setPort = inContainer && sockets.length > 0 ? [`set ${setting} to ${sockets[0]!.port}`] : [];
+  const read = isTold ? ["read the port from the environment variable PORT"] : [];
+  const advice = [...read, ...setPort].join(", or ") || `make it listen on ${first.inside}`;
+  return `${reason}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
 }
 
 /** Why a service that was well before does not stay live. */

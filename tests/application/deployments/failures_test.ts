@@ -99,7 +99,7 @@ const CASES: readonly Case[] = [
     sentence: /did not answer/,
     logs: "waiting for nothing",
     arrange: (scene) => {
-      scene.memory.runtime.scripts.set(START, { does: "keeps_silent", prints: ["waiting for nothing"] });
+      scene.memory.runtime.scripts.set(START, { does: "answers", prints: ["waiting for nothing"] });
       scene.healthy = () => false;
     },
   },

@@ -1,11 +1,23 @@
 import { describe, expect, test } from "bun:test";
-import { EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import type { ListeningSocket } from "../../../domain/deployment/unreachable.ts";
+import type { ProjectSettings } from "../../../domain/project.ts";
+import { EngineScene, REPOSITORY, START } from "../../support/engine_scene.ts";
 
 /** The warnings in a deployment's log. */
 async function warnings(scene: EngineScene, id: string): Promise<readonly string[]> {
   return (await scene.events(id)).flatMap((event) =>
     event.type === "log" && event.level === "warn" ? [event.message] : [],
   );
+}
+
+/** Why a program failed that listens so and not where it should. */
+async function failedWith(listens: readonly ListeningSocket[], settings: ProjectSettings = {}) {
+  await using scene = await EngineScene.open();
+  scene.memory.runtime.scripts.set(START, { does: "keeps_silent", listens });
+  scene.healthy = () => false;
+  const failed = await scene.deployed(await scene.project({ gitUrl: REPOSITORY, ...settings }));
+  expect(failed.error).toMatchObject({ code: "health_failed", step: "health" });
+  return failed.error!.message;
 }
 
 describe("a program that answers with an error", () => {
@@ -44,5 +56,41 @@ describe("a program that answers with an error", () => {
     const ready = await scene.deployed(await scene.project());
     expect(ready.status).toBe("ready");
     expect(await warnings(scene, ready.id)).toEqual([]);
+  });
+});
+
+describe("a program that nobody gets to", () => {
+  test("because it listens on another port is told which, and what to do", async () => {
+    const message = await failedWith([{ address: "0.0.0.0", port: 9999 }]);
+    expect(message).toMatch(
+      /^Cannot bring it live: it listens on 9999, not on \$PORT \(\d+\)\. .*environment variable PORT/,
+    );
+  });
+
+  test("because it listens nowhere is told so, whether a healthPath is asked or not", async () => {
+    for (const settings of [{}, { healthPath: "/health" }]) {
+      expect(await failedWith([], settings)).toMatch(
+        /^Cannot bring it live: it listens on no port, and should on \$PORT/,
+      );
+    }
+  });
+
+  test("in a container because it listens on 127.0.0.1 is told to listen on 0.0.0.0", async () => {
+    await using scene = await EngineScene.open({ engine: { runtime: "docker" } });
+    const listens = [{ address: "127.0.0.1", port: 3000 }];
+    scene.memory.runtime.scripts.set("service:app", { does: "keeps_silent", listens });
+    scene.healthy = () => false;
+    const failed = await scene.deployed(await scene.project());
+    expect(failed.error!.message).toBe("Cannot bring it live: it listens on 127.0.0.1 only; make it listen on 0.0.0.0");
+  });
+
+  test("in a container because it listens on another port is told which setting names it", async () => {
+    await using scene = await EngineScene.open({ engine: { runtime: "docker" } });
+    const listens = [{ address: "0.0.0.0", port: 8080 }];
+    scene.memory.runtime.scripts.set("service:app", { does: "keeps_silent", listens });
+    scene.healthy = () => false;
+    const failed = await scene.deployed(await scene.project());
+    expect(failed.error!.message).toContain("it listens on 8080, not on $PORT (3000)");
+    expect(failed.error!.message).toContain("set port on the project to 8080");
   });
 });

@@ -1,0 +1,50 @@
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
+import type { InstanceSockets } from "../../ports/instance_sockets.ts";
+import { tcpListeners } from "../shared/tcp_table.ts";
+import { InstanceFolder } from "./instance_folder.ts";
+import { processTable, treeOf } from "./process_table.ts";
+import { isInstanceId } from "./supervisor.ts";
+
+/** Tells where the programs of a `ProcessRuntime` listen, by the sockets that their processes hold. */
+export class ProcessSockets implements InstanceSockets {
+  readonly #folder: string;
+
+  /** Takes the folder `instances` of the data folder. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async listening(instanceId: string): Promise<readonly ListeningSocket[] | undefined> {
+    const launcher = isInstanceId(instanceId)
+      ? new InstanceFolder(join(this.#folder, instanceId)).launcher()
+      : undefined;
+    if (launcher === undefined) return undefined;
+    const pids = treeOf(launcher, processTable()).map(({ pid }) => pid);
+    const held = await Promise.all(pids.map(socketsOf));
+    if (held.every((inodes) => inodes === undefined)) return undefined;
+    const own = new Set(held.flatMap((inodes) => inodes ?? []));
+    const tables = await Promise.all(["tcp", "tcp6"].map((name) => textOf(`/proc/net/${name}`)));
+    return tables
+      .flatMap(tcpListeners)
+      .filter(({ inode }) => own.has(inode))
+      .map(({ address, port }) => ({ address, port }));
+  }
+}
+
+/** The sockets that a process holds, by their inodes; `undefined` when it is gone or must not be looked at. */
+async function socketsOf(pid: number): Promise<readonly number[] | undefined> {
+  const folder = `/proc/${pid}/fd`;
+  const names = await readdir(folder).catch(() => undefined);
+  if (names === undefined) return undefined;
+  const targets = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => "")));
+  return targets.flatMap((target) => {
+    const [, inode] = /^socket:\[(\d+)\]$/.exec(target) ?? [];
+    return inode === undefined ? [] : [Number(inode)];
+  });
+}
+
+function textOf(file: string): Promise<string> {
+  return readFile(file, "latin1").catch(() => "");
+}

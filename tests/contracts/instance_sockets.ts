@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import type { InstanceSockets } from "../../ports/instance_sockets.ts";
+import type { Runnable } from "../../ports/runtime.ts";
+import { eventually } from "../support/eventually.ts";
+import { type ContractPrograms, type RuntimeForContract, runRequest, whenStatus } from "./runtime.ts";
+
+/** A runtime with what tells where its instances listen. */
+export interface SocketsForContract<From extends Runnable = Runnable> extends Omit<
+  RuntimeForContract<From>,
+  "programs"
+> {
+  readonly programs: Pick<ContractPrograms, "web" | "silent" | "crashing">;
+  readonly sockets: InstanceSockets;
+  /** A command that listens on 127.0.0.1 at a port that is not its own. */
+  readonly elsewhere: { readonly command: string; readonly port: number };
+}
+
+/** What every `InstanceSockets` adapter promises. */
+export function instanceSocketsContract<From extends Runnable>(
+  name: string,
+  open: () => Promise<SocketsForContract<From>>,
+) {
+  describe(`InstanceSockets contract: ${name}`, () => {
+    test("listening() tells the port that a program listens on, and none of others", async () => {
+      await using world = await open();
+      const { runtime, sockets, programs } = world;
+      await runtime.start(runRequest(world, programs.web));
+      const { instanceId, ports } = await runtime.start(runRequest(world, programs.web));
+      const seen = await eventually(
+        () => sockets.listening(instanceId),
+        (found) => found !== undefined && found.length > 0,
+      );
+      expect(seen!.map(({ port }) => port)).toEqual([ports[0]!.inside]);
+    });
+
+    test("listening() tells where a program listens that does so elsewhere", async () => {
+      await using world = await open();
+      const { runtime, sockets, elsewhere } = world;
+      const { instanceId } = await runtime.start(runRequest(world, elsewhere.command));
+      const seen = await eventually(
+        () => sockets.listening(instanceId),
+        (found) => found !== undefined && found.length > 0,
+      );
+      expect(seen).toEqual([{ address: "127.0.0.1", port: elsewhere.port }]);
+    });
+
+    test("listening() of a program that does not listen is empty", async () => {
+      await using world = await open();
+      const { instanceId } = await world.runtime.start(runRequest(world, world.programs.silent));
+      expect(await world.sockets.listening(instanceId)).toEqual([]);
+    });
+
+    test("listening() tells nothing of what has ended or never was", async () => {
+      await using world = await open();
+      const { instanceId } = await world.runtime.start(runRequest(world, world.programs.crashing, { oneShot: true }));
+      await whenStatus(world.runtime, instanceId, "exited");
+      expect(await world.sockets.listening(instanceId)).toBeUndefined();
+      expect(await world.sockets.listening("instance-of-nobody")).toBeUndefined();
+    });
+  });
+}
