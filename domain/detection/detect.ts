@@ -2,6 +2,7 @@ import { type Detection, isRunnable, NOTHING_DETECTED } from "./detection.ts";
 import { type Finding, warned } from "./ecosystem.ts";
 import { ECOSYSTEMS, REFINEMENTS } from "./ecosystems.ts";
 import { GROUPS, isPassedOver } from "./manifests.ts";
+import { placed } from "./obstacle.ts";
 import { ProjectFolder } from "./project_folder.ts";
 import type { ProjectTree } from "./project_tree.ts";
 
@@ -13,7 +14,7 @@ const MAX_PLACES = 50;
 /** Languages of which a file often lies beside the program of another one. */
 const SCRIPTS = new Set(["javascript", "typescript", "python"]);
 const UNKNOWN =
-  "Cannot tell what this project is: add a Dockerfile, a package.json or an index.html, or set the commands yourself";
+  "Cannot tell what this project is: it has none of the files that tell, such as Dockerfile, compose.yaml, package.json, requirements.txt, pyproject.toml, go.mod, Cargo.toml, Gemfile, composer.json, pom.xml or index.html. Add one, set rootDirectory to the folder that has one, or set startCommand on the project";
 
 /**
  * Tells what a project is and how it would be built, from its files alone: the same answer for the same files, never a throw. It lies in the folder
@@ -26,13 +27,22 @@ export function detect(tree: ProjectTree, root = ""): Detection {
   // A script of the shell tells less than the projects that it lies above.
   const certain = found?.projectType !== "app" || found.language !== "shell";
   if (found !== undefined && certain && (finding?.broken || isRunnable(found))) return found;
-  const parts = placesIn(whole).flatMap((folder) => {
-    const part = { ...detectionOf(inspect(folder) ?? {}), rootDirectory: below(root, folder.path) };
-    return isRunnable(part) ? [part] : [];
+  const seen = placesIn(whole).map((folder) => {
+    const { broken = false, ...part } = inspect(folder) ?? {};
+    return { broken, part: { ...detectionOf(part), rootDirectory: below(root, folder.path) } };
   });
-  if (parts.length === 1) return parts[0]!;
-  if (parts.length > 1) return together(parts);
-  return found ?? { ...NOTHING_DETECTED, warnings: [UNKNOWN] };
+  const parts = seen.flatMap(({ part }) => (isRunnable(part) ? [part] : []));
+  const left = seen.flatMap(({ broken, part: { rootDirectory, warnings } }) =>
+    broken ? warnings.map((warning) => placed(warning, rootDirectory)) : [],
+  );
+  if (parts.length === 1) return withWarnings(left, parts[0]!);
+  if (parts.length > 1) return withWarnings(left, together(parts));
+  if (found === undefined && left.length === 0) return { ...NOTHING_DETECTED, warnings: [UNKNOWN] };
+  return withWarnings(left, found ?? NOTHING_DETECTED);
+}
+
+function withWarnings(warnings: readonly string[], found: Detection): Detection {
+  return warnings.length === 0 ? found : { ...found, warnings: [...warnings, ...found.warnings] };
 }
 
 function below(root: string, path: string): string {

@@ -1,4 +1,5 @@
 import { type Ecosystem, type Finding, warned } from "./ecosystem.ts";
+import { jsonFault } from "./json_fault.ts";
 import { type JsonObject, jsonObject } from "./json_text.ts";
 import { nodeVariables, PRISMA_SCHEMAS } from "./node_env.ts";
 import { nodeFinding } from "./node_finding.ts";
@@ -45,8 +46,14 @@ export const node: Ecosystem = {
 };
 
 function unreadable(text: string | undefined): string {
-  const reason = text === undefined ? "it is too large or gone" : "it is not a JSON object";
-  return `Cannot read package.json: ${reason}. Correct it, or set the commands yourself`;
+  const reason = text === undefined ? "it is too large or gone" : (faultIn(text) ?? "it is not a JSON object");
+  return `Cannot read package.json: ${reason}. Correct it, or set startCommand on the project`;
+}
+
+function faultIn(text: string): string | undefined {
+  if (text.trim() === "") return "it is empty";
+  const fault = jsonFault(text);
+  return fault && `in line ${fault.line} ${fault.reason}`;
 }
 
 function describe(folder: ProjectFolder, manifest: JsonObject): Finding {

@@ -14,9 +14,8 @@ const ENTRIES = ["", "src/"].flatMap((folder) =>
 );
 /** Ends the name of a file of TypeScript. */
 export const TYPED = /\.[mc]?tsx?$/;
+const DEVELOPS = "the start script of package.json is for development only";
 const COMPILES = /(?:^|[\s&])(?:tsc|tsc-alias|swc|babel)(?:\s|$)/;
-const NO_START =
-  "Cannot tell how to start the project: package.json has no start script and there is no index.js or server.js. Set the start command";
 
 /** A program of the project's own. */
 export function program(project: NodePackage, found: Finding): Finding {
@@ -34,9 +33,16 @@ export function program(project: NodePackage, found: Finding): Finding {
   const pages = found.framework || (isPart && !project.holdsOthers) ? undefined : pagesIn(folder);
   if (pages !== undefined) return { ...found, ...pages, language: found.language ?? null };
   const path = isPart ? undefined : entryOf(project);
-  if (path === undefined) return warned({ ...found, projectType: "app" }, NO_START);
+  if (path === undefined) return warned({ ...found, projectType: "app" }, noStart(manifest, isPart));
   const { warnings = [], ...started } = runOf(project, path);
   return warned({ ...running, ...started }, ...warnings);
+}
+
+function noStart(manifest: JsonObject, isPart: boolean): string {
+  const script = scriptText(manifest, "start") === undefined ? "package.json has no start script" : DEVELOPS;
+  const rest = isPart ? "what it describes is used by others" : "there is no index.js or server.js";
+  const next = 'Add a start script such as "start": "node server.js", or set startCommand on the project';
+  return `Cannot tell how to start the project: ${script} and ${rest}. ${next}`;
 }
 
 /** The file that a project without a start script would be started by. */

@@ -581,7 +581,7 @@ describe("detect()", () => {
     [
       "a malformed package.json",
       { "package.json": "{ nope", "public/index.html": "" },
-      "Cannot read package.json: it is not a JSON object",
+      "Cannot read package.json: in line 1 a name is not in double quotes",
     ],
     ["a package.json that is a list", { "package.json": "[]" }, "Cannot read package.json: it is not a JSON object"],
     ["a malformed deno.json", { "deno.json": "{ nope", "main.ts": "" }, "Cannot read deno.json"],

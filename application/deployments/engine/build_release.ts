@@ -1,6 +1,7 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
+import { obstacle } from "../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../domain/failure.ts";
 import { detectIn } from "../prepare_source.ts";
 import { askApproval } from "./ask_approval.ts";
@@ -79,10 +80,9 @@ async function recognise(run: Run): Promise<void> {
   await compareKind(run, plan.projectType);
   for (const warning of detection.warnings) say(run, "detect", warning, "warn");
   if (plan.projectType === "app" && plan.startCommand === null) {
-    throw invalid(
-      "nothing_to_start",
-      "Cannot tell how to start this: set startCommand on the project, or outputDirectory for a static site",
-    );
+    const unknown =
+      "Cannot tell how to start this: set startCommand on the project, or outputDirectory for a static site";
+    throw invalid("nothing_to_start", obstacle(detection) ?? unknown);
   }
   say(run, "detect", described(detection, plan));
   await store(run, (deployment) => ({ ...deployment, plan, framework: plan.framework ?? detection.language }));

@@ -1,4 +1,5 @@
 import type { Detection } from "../../../domain/detection/detection.ts";
+import { obstacle, placed } from "../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
@@ -103,15 +104,20 @@ async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Pro
   const setting = { environment: new Map(), preset: runtime };
   const plan = settlePlan(servicePlan(app, runtime), found, setting);
   if (plan.projectType === "services" || (plan.projectType === "app" && plan.startCommand === null)) {
-    const where = root === "" ? "the source" : root;
-    throw invalid(
-      "nothing_to_start",
-      `Cannot tell how to start ${spec.name} in ${where}: set its startCommand or build`,
-    );
+    throw invalid("nothing_to_start", notStartable(spec, root, found));
   }
   await chooseRuntime({ plan, found }, { containerEngine, preset: runtime });
   for (const warning of found.warnings) say(run, "detect", `${spec.name}: ${warning}`, "warn");
   return plannedService(app, plan);
+}
+
+function notStartable({ name }: ServiceSpec, root: string, found: Detection): string {
+  const start = `Cannot tell how to start ${name} in ${root === "" ? "the source" : root}`;
+  const why = obstacle(found);
+  if (why === undefined) return `${start}: set its startCommand or build`;
+  const [, reason] = /^Cannot tell how to start the project: (.*)$/.exec(why) ?? [];
+  if (reason !== undefined) return `${start}: ${reason}`;
+  return root === "" ? why : placed(why, root);
 }
 
 /** What has a Dockerfile says itself how it is built; where somebody says "build" and there is none, it is looked at as an app is. */
