@@ -18,8 +18,8 @@ export interface BuildRequest {
 /** Builds in a release folder. */
 export interface Builder {
   /**
-   * Runs the commands one after the other. Rejects with an `invalid` failure, code `build_failed`, naming the command and its exit code;
-   * aborting ends every process it started, children included, before it rejects.
+   * Runs the commands one after the other. Rejects with an `invalid` failure, code `build_failed`, naming the command and its exit code, or the
+   * program that it calls and that is not there; aborting ends every process it started, children included, before it rejects.
    */
   build(request: BuildRequest): Promise<void>;
 }

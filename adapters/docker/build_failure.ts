@@ -14,6 +14,8 @@ const PREFIX =
 const ENGINE_PATH =
   /(\/[^\s:"]*)?\/(buildkit-mount\d+|docker-builder\d+|overlay2\/[^/\s]+(\/(merged|diff))?|snapshots\/[^/\s]+\/fs)/g;
 const KILLED = 137;
+/** What shells end with that do not find a command. */
+const NOT_FOUND = 127;
 const PULLED = [
   /^\[internal\] load metadata for (\S+)/,
   /^resolve image config for (?:docker-image:\/\/)?(\S+)/,
@@ -29,7 +31,7 @@ export function buildFailure(message: string, step?: FailedStep): Failure {
     return imageMissing(image, reason);
   const code = exitCode(step?.error ?? message);
   const name = step && cut(step.name);
-  if (name !== undefined && code !== undefined) return failed(`step ${name} ended with code ${code}${killed(code)}`);
+  if (name !== undefined && code !== undefined) return failed(`step ${name} ended with code ${code}${hint(code)}`);
   return failed(name === undefined ? reason : `step ${name} failed: ${reason}`);
 }
 
@@ -45,7 +47,9 @@ function failed(what: string): Failure {
   return invalid("build_failed", `Cannot build: ${what}`);
 }
 
-function killed(code: number): string {
+function hint(code: number): string {
+  if (code === NOT_FOUND)
+    return "; it calls something that is not in the image, and the log says what. Install it there";
   return code === KILLED ? "; it was killed, most likely for lack of memory" : "";
 }
 

@@ -1,4 +1,4 @@
-import { invalid } from "../../domain/failure.ts";
+import { commandFailure } from "../../domain/deployment/command_failure.ts";
 import type { Builder, BuildRequest } from "../../ports/builder.ts";
 
 /** What a command does in a `MemoryBuilder`. */
@@ -33,8 +33,7 @@ export class MemoryBuilder implements Builder {
       if (hangs) await aborted(request.signal);
       request.signal.throwIfAborted();
       if (exitCode === 0) continue;
-      const how = `ended with exit code ${exitCode}`;
-      throw invalid("build_failed", `Cannot finish the build: its ${name} command ${how}; the log says why`);
+      throw commandFailure(name, { code: exitCode, lines: prints });
     }
   }
 }

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { commandFailure, TELLING_LINES } from "../../domain/deployment/command_failure.ts";
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
-import { type Failure, invalid } from "../../domain/failure.ts";
 import type { Builder, BuildRequest } from "../../ports/builder.ts";
 import type { FindSystemUser } from "../../ports/system_user.ts";
 import { BuildCaches } from "./build_caches.ts";
@@ -124,15 +124,20 @@ async function run({ request, command, room, confinement }: Step): Promise<void>
     user,
   };
   const kill = () => void killTree(tree).catch(() => {});
+  const lines: string[] = [];
+  const take = (stream: "stdout" | "stderr") => (line: string) => {
+    if (lines.push(line) > TELLING_LINES) lines.shift();
+    return log(line, stream);
+  };
   signal.addEventListener("abort", kill);
   try {
     const reading = Promise.all([
-      follow(child.stdout, (line) => log(line, "stdout"), signal),
-      follow(child.stderr, (line) => log(line, "stderr"), signal),
+      follow(child.stdout, take("stdout"), signal),
+      follow(child.stderr, take("stderr"), signal),
     ]);
     const [code] = await Promise.all([ended(child, tree), reading]);
     signal.throwIfAborted();
-    if (code !== 0) throw failed(command.name, code);
+    if (code !== 0) throw commandFailure(command.name, { code, lines });
   } finally {
     signal.removeEventListener("abort", kill);
     await killTree(tree);
@@ -176,10 +181,4 @@ async function follow(
     if (signal.aborted) break;
   }
   for (const line of splitter.flush()) await log(line);
-}
-
-function failed(name: "install" | "build", code: number): Failure {
-  const how = code > 128 ? `was ended by signal ${code - 128}` : `ended with exit code ${code}`;
-  const hint = code === 137 ? "; the machine may be short of memory" : "";
-  return invalid("build_failed", `Cannot finish the build: its ${name} command ${how}${hint}; the log says why`);
 }

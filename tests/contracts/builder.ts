@@ -8,6 +8,8 @@ export interface ContractCommands {
   readonly talking: string;
   /** Prints `failing`, then ends with exit code 3. */
   readonly failing: string;
+  /** Calls `slipway-no-such-tool`, which is not there. */
+  readonly lacking: string;
   /** Prints `waiting`, then goes on for ever, whatever it is asked. */
   readonly endless: string;
 }
@@ -61,6 +63,16 @@ export function builderContract(name: string, open: () => Promise<BuilderForCont
       expect([error.kind, error.code]).toEqual(["invalid", "build_failed"]);
       expect(error.message).toContain("install command ended with exit code 3");
       expect(request.lines).toEqual(["failing"]);
+    });
+
+    test("build() fails naming the program that is not there", async () => {
+      await using world = await open();
+      const request = buildRequest(world, [world.commands.talking, world.commands.lacking]);
+      const error = (await world.builder.build(request).catch((reason: unknown) => reason)) as Failure;
+      expect([error.kind, error.code]).toEqual(["invalid", "build_failed"]);
+      expect(error.message).toStartWith(
+        "Cannot finish the build: its build command calls slipway-no-such-tool, which is not installed. Add ",
+      );
     });
 
     test("build() ends when it is aborted, with the reason given", async () => {

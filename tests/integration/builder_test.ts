@@ -12,10 +12,11 @@ builderContract("memory", async () => ({
   builder: new MemoryBuilder({
     talking: { prints: ["one", "two"] },
     failing: { prints: ["failing"], exitCode: 3 },
+    lacking: { prints: ["sh: 1: slipway-no-such-tool: not found"], exitCode: 127 },
     endless: { prints: ["waiting"], hangs: true },
   }),
   folder: "/no/such/folder",
-  commands: { talking: "talking", failing: "failing", endless: "endless" },
+  commands: { talking: "talking", failing: "failing", lacking: "lacking", endless: "endless" },
   async [Symbol.asyncDispose]() {},
 }));
 
@@ -30,6 +31,7 @@ for (const kind of await workingSandboxes()) {
       commands: {
         talking: "echo one; echo two",
         failing: "echo failing; exit 3",
+        lacking: "slipway-no-such-tool --version",
         endless: "trap '' TERM; echo waiting; while :; do sleep 600; done",
       },
       [Symbol.asyncDispose]: () => rm(data, { recursive: true }),

@@ -23,7 +23,7 @@ export async function awaitReady(run: Run, started: Started, signal: AbortSignal
     signal.throwIfAborted();
     const instance = await run.ports.runtime.find(instanceId);
     if (record.spec.oneShot && instance?.status === "exited" && instance.exit?.code === 0) return "done";
-    refuseEnded(record, instance);
+    await refuseEnded(run, started, instance);
     const isLate = performance.now() > until;
     const asked = instance !== undefined && !record.spec.oneShot;
     const { isHealthy, status } = asked ? await healthOf(run, started, instance, isLate) : UNWELL;
@@ -48,7 +48,7 @@ export async function stayUp(run: Run, started: Started, signal: AbortSignal): P
     // An engine that is busy may take longer to answer than the program lives: what counts is when it was asked.
     const askedAt = performance.now();
     const instance = await run.ports.runtime.find(instanceId);
-    refuseEnded(record, instance);
+    await refuseEnded(run, started, instance);
     const { isHealthy, status } = instance ? await healthOf(run, started, instance, true) : UNWELL;
     const isWell = instance !== undefined && isHealthy;
     const isSame = isWell && (well === undefined || instance.restarts === well.restarts);
@@ -95,8 +95,8 @@ function limitOf({ settings }: Run, { spec }: ServiceRecord): number {
   return Math.min(Math.max(settings.healthMs, neededMs), Math.max(settings.healthMs, settings.buildTimeoutMs));
 }
 
-function refuseEnded(record: ServiceRecord, instance: Instance | undefined): void {
-  if (!instance || instance.status === "exited" || instance.failing) throw ended(record, instance);
+async function refuseEnded(run: Run, started: Started, instance: Instance | undefined): Promise<void> {
+  if (!instance || instance.status === "exited" || instance.failing) throw await ended(run, started, instance);
 }
 
 function pause(ms: number): Promise<void> {

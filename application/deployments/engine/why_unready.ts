@@ -1,11 +1,11 @@
+import { missingTool, toolAdvice } from "../../../domain/deployment/missing_tool.ts";
 import { type ListeningSocket, unreachable } from "../../../domain/deployment/unreachable.ts";
 import { type Failure, invalid } from "../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
 import type { Instance } from "../../../ports/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import type { Run } from "./run.ts";
-import { called, healthPath, type Started } from "./started_service.ts";
+import { called, healthPath, lastOutput, type Started } from "./started_service.ts";
 
 /** How a service stood when it was given up. */
 export interface Unready {
@@ -79,17 +79,31 @@ export function lost(run: Run, started: Started, { instance, status }: Omit<Unre
 }
 
 /** Why a service that has ended, or ends again and again, does not go live. */
-export function ended(record: ServiceRecord, instance: Instance | undefined): Failure {
+export async function ended(run: Run, started: Started, instance: Instance | undefined): Promise<Failure> {
+  const { record } = started;
   const live = `Cannot bring ${called(record)} live`;
   const code = instance?.exit?.code;
   if (instance?.exit?.reason === "out_of_memory") return invalid("out_of_memory", `${live}: it ran out of memory`);
+  const lacks = code === undefined ? undefined : await lackedTool(run, started, code);
   if (instance?.failing) {
+    if (lacks !== undefined) return invalid("crash_loop", `${live}: ${lacks}`);
     const hint = code === 0 && record.spec.name !== SOLE_SERVICE ? ". If it is meant to end, say oneShot: true" : "";
     return invalid("crash_loop", `${live}: it ended again and again, last with code ${code}${hint}`);
   }
-  const how = instance?.exit ? ` with code ${code}` : "";
-  if (record.spec.oneShot) return invalid("one_shot_failed", `Cannot finish ${called(record)}: it ended${how}`);
-  return invalid("start_failed", `${live}: it ended${how}`);
+  const how = lacks ?? `it ended${instance?.exit ? ` with code ${code}` : ""}`;
+  if (record.spec.oneShot) return invalid("one_shot_failed", `Cannot finish ${called(record)}: ${how}`);
+  return invalid("start_failed", `${live}: ${how}`);
+}
+
+/** What to say of a program that ended because it calls something that is not there. */
+async function lackedTool(run: Run, { instanceId, record }: Started, code: number | null): Promise<string | undefined> {
+  const lines = await lastOutput(run, instanceId).catch(() => []);
+  const tool = missingTool(
+    lines.map(({ message }) => message),
+    code,
+  );
+  const where = record.image === null ? "machine" : "image";
+  return tool === undefined ? undefined : toolAdvice(tool, { where, caller: "its start command" });
 }
 
 function adviceFor(status: number): string {

@@ -100,3 +100,18 @@ test("what the former version of a service prints is shown without the secrets t
   expect(await opened.log(id)).toContain("key=[secret];");
   await expectNothingTold(opened, id);
 });
+
+test("a program or a build that calls a secret by mistake is told of without it", async () => {
+  const { opened, project } = await scene();
+  await using _ = opened;
+  const word = "canary-0123456789-word";
+  const upserts = [{ key: "TOKEN", value: new Secret(word), secret: true }];
+  await opened.useCases.changeVariables(opened.by, project.id, { upserts, deletes: [] });
+  const prints = [`sh: 1: ${word}: not found`];
+  opened.memory.runtime.scripts.set(START, { does: "ends", code: 127, prints });
+  const failed = await opened.deployed(project);
+  expect(failed.error!.message).toContain("its start command calls [secret], which is not installed");
+  opened.scriptBuild({ prints, exitCode: 127 });
+  const unbuilt = await opened.deployed(project);
+  expect(unbuilt.error!.message).toContain("its build command calls [secret], which is not installed");
+});

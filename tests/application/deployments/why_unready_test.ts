@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Script } from "../../../adapters/memory/script.ts";
 import type { ListeningSocket } from "../../../domain/deployment/unreachable.ts";
 import type { ProjectSettings } from "../../../domain/project.ts";
 import { EngineScene, REPOSITORY, START } from "../../support/engine_scene.ts";
@@ -17,6 +18,15 @@ async function failedWith(listens: readonly ListeningSocket[], settings: Project
   scene.healthy = () => false;
   const failed = await scene.deployed(await scene.project({ gitUrl: REPOSITORY, ...settings }));
   expect(failed.error).toMatchObject({ code: "health_failed", step: "health" });
+  return failed.error!.message;
+}
+
+/** Why a program failed that ends again and again. */
+async function endedWith(script: Script, runtime: "process" | "docker" = "process") {
+  await using scene = await EngineScene.open({ engine: { runtime } });
+  scene.memory.runtime.scripts.set("service:app", script);
+  const failed = await scene.deployed(await scene.project());
+  expect(failed.error).toMatchObject({ code: "crash_loop", step: "health" });
   return failed.error!.message;
 }
 
@@ -92,5 +102,29 @@ describe("a program that nobody gets to", () => {
     const failed = await scene.deployed(await scene.project());
     expect(failed.error!.message).toContain("it listens on 8080, not on $PORT (3000)");
     expect(failed.error!.message).toContain("set port on the project to 8080");
+  });
+});
+
+describe("a program that calls what is not there", () => {
+  test("is told which language to install, or to let Docker do it", async () => {
+    const prints = ["sh: 1: go: not found"];
+    expect(await endedWith({ does: "ends", code: 127, prints })).toBe(
+      'Cannot bring it live: Go is not installed on this machine. Install it, or let Docker build this: set the runtime of the project to "docker"',
+    );
+  });
+
+  test("is told its name where it is no language", async () => {
+    const message = await endedWith({ does: "ends", code: 127, prints: ["sh: 1: gunicorn: not found"] });
+    expect(message).toStartWith("Cannot bring it live: its start command calls gunicorn, which is not installed. Add");
+  });
+
+  test("in a container is told that its image lacks it", async () => {
+    const message = await endedWith({ does: "ends", code: 127, prints: ["/bin/sh: gunicorn: not found"] }, "docker");
+    expect(message).toStartWith("Cannot bring it live: its start command calls gunicorn, which is not in its image.");
+  });
+
+  test("but ends with another code is told that code", async () => {
+    const message = await endedWith({ does: "ends", code: 1, prints: ["sh: 1: nvm: not found"] });
+    expect(message).toContain("it ended again and again, last with code 1");
   });
 });
