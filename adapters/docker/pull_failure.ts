@@ -24,7 +24,8 @@ export function pullFailure(reference: string, words: string): Failure {
     login:
       "The registry wants a login for it, or has no such image. Logins cannot be given yet: use an image that everybody may pull, or pull it on this machine",
     absent: "Check its name and tag",
-    unanswered: "Check the address of its registry, or try again later",
+    unanswered:
+      "Check the address of its registry and try again later, or bring the image to this machine with docker load: what is there is not pulled",
   }[pullProblem(words)];
   return invalid("image_missing", `Cannot get the image ${reference}: ${reason}. ${next}`);
 }

@@ -65,7 +65,8 @@ export class MemoryImageBuilder implements ImageBuilder {
     if (script.hangs) await aborted(signal);
     signal.throwIfAborted();
     if (script.lacks !== undefined) {
-      throw invalid("base_image_missing", `Cannot build: the image ${script.lacks} is not there and cannot be pulled`);
+      const why = `the image ${script.lacks} is not on this machine and cannot be pulled`;
+      throw invalid("base_image_missing", `Cannot build: ${why}. Pull it, or map it in BASE_IMAGES`);
     }
     if (script.fails) {
       const { step, exitCode } = script.fails;

@@ -2,7 +2,7 @@ import type { Deployment, DeploymentPlan } from "../../../domain/deployment/depl
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { dockerfileFacts } from "../../../domain/detection/dockerfile_text.ts";
 import type { ImageRecipe } from "../../../domain/detection/image_recipe.ts";
-import { invalid } from "../../../domain/failure.ts";
+import { Failure, invalid } from "../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../domain/image/dockerfile_arguments.ts";
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../domain/image/generated_dockerfile.ts";
 import type { Secret } from "../../../domain/secret.ts";
@@ -26,6 +26,8 @@ export interface ImageUnit {
   readonly text: string | null;
   /** Whether variables of the project that a Dockerfile asks for are given to it. */
   readonly givesVariables: boolean;
+  /** Whether the deployment could run without any image. */
+  readonly fitsProcess: boolean;
 }
 
 /** What an image is made from, and what is said about where it listens. */
@@ -36,7 +38,8 @@ export interface Makings extends ImageMakings {
 /** Puts a deployment of one service into an image; a static site is taken out of it again, as its release is a folder that the edge serves. */
 export async function buildImage(run: Run, found: Detection, signal: AbortSignal): Promise<void> {
   const { plan } = run.deployment;
-  const unit: ImageUnit = { service: SOLE_SERVICE, plan, text: null, givesVariables: true };
+  const fitsProcess = plan.projectType !== "docker";
+  const unit: ImageUnit = { service: SOLE_SERVICE, plan, text: null, givesVariables: true, fitsProcess };
   const makings = await makingsOf(run, unit, found);
   const built = await buildUnit(run, unit, makings, signal);
   if (plan.projectType === "static") {
@@ -64,19 +67,25 @@ export function supposedPort(
 }
 
 /** Builds the image of a part of a deployment. */
-export function buildUnit(run: Run, unit: ImageUnit, makings: Makings, signal: AbortSignal): Promise<BuiltImage> {
+export async function buildUnit(run: Run, unit: ImageUnit, makings: Makings, signal: AbortSignal): Promise<BuiltImage> {
   const { id, projectId } = run.deployment;
   const { listens: _, ...made } = makings;
-  const { service } = unit;
-  return run.ports.imageBuilder.build({
-    ...made,
-    deploymentId: id,
-    projectId,
-    service,
-    secrets: run.environment,
-    signal,
-    log: (line, stream) => run.writer.line(line, { step: "build", service: lineOrigin(unit), stream }),
-  });
+  const { fitsProcess, service } = unit;
+  try {
+    return await run.ports.imageBuilder.build({
+      ...made,
+      deploymentId: id,
+      projectId,
+      service,
+      secrets: run.environment,
+      signal,
+      log: (line, stream) => run.writer.line(line, { step: "build", service: lineOrigin(unit), stream }),
+    });
+  } catch (error) {
+    if (!fitsProcess || !(error instanceof Failure) || error.code !== "base_image_missing") throw error;
+    const otherwise = 'set the runtime of the project to "process", which needs no image';
+    throw invalid(error.code, `${error.message}; or ${otherwise}`, { cause: error });
+  }
 }
 
 /** What a part of a deployment is made from: its own Dockerfile, or one that is written for it. */

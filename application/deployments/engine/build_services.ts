@@ -14,6 +14,7 @@ import { detectIn } from "../prepare_source.ts";
 import { settledPlan } from "./app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
 import { buildTag, buildUnit, type ImageUnit, makingsOf, supposedPort, takeOut } from "./build_image.ts";
+import { fitProcesses } from "./choose_services_runtime.ts";
 import { inTime } from "./in_time.ts";
 import { isOwnFailure } from "./own_failure.ts";
 import { recordsOf } from "./records_of.ts";
@@ -31,6 +32,8 @@ interface BuildOptions {
   readonly inTurn: Slots;
   /** Digests of what the services that are built where they lie are built from. */
   readonly digests: ReadonlyMap<string, string>;
+  /** Whether all services could run without an image. */
+  readonly fitsProcess: boolean;
   /** The images of this deployment that are being built, by what they are made from. */
   readonly images: Map<string, SharedBuild>;
   readonly signal: AbortSignal;
@@ -64,7 +67,8 @@ export async function buildServices(run: Run): Promise<void> {
   const inTurn = new Slots(1);
   // Before anything is built: what is built is never the same twice.
   const digests = await folderDigests(run, composition.wanted);
-  const shared = { inTurn, digests, images: new Map<string, SharedBuild>() };
+  const fitsProcess = fitProcesses(composition.wanted.map(({ spec }) => spec));
+  const shared = { inTurn, digests, fitsProcess, images: new Map<string, SharedBuild>() };
   const made = await all(run, composition.wanted, ({ spec }, signal) =>
     make(run, spec, { ...shared, former: former.find((known) => known.spec.name === spec.name), signal }),
   );
@@ -200,7 +204,7 @@ async function builtImage(
   run: Run,
   spec: BuiltSpec,
   plan: DeploymentPlan,
-  { former, images, signal }: BuildOptions,
+  { fitsProcess, former, images, signal }: BuildOptions,
 ): Promise<Made> {
   const { id, projectId } = run.deployment;
   const { from, name } = spec;
@@ -211,6 +215,7 @@ async function builtImage(
     plan,
     text: from.kind === "dockerfile" ? from.text : null,
     givesVariables: from.kind === "app",
+    fitsProcess,
   };
   const makings = await makingsOf(run, unit, found);
   const mounts = await mountedDigest(run, spec);

@@ -20,6 +20,11 @@ export async function chooseServicesRuntime(
   throw engineNeeded(unfit.replace(/^Cannot run (.*) as a process: /, "$1 cannot run as a process: "));
 }
 
+/** Tells whether services could run without containers. */
+export function fitProcesses(specs: readonly ServiceSpec[]): boolean {
+  return specs.every((spec) => unfitForProcess(spec) === undefined);
+}
+
 /** Why a service cannot run as a process. */
 function unfitForProcess({ container, from, name }: ServiceSpec): string | undefined {
   const cannot = `Cannot run ${name} as a process`;
