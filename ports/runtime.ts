@@ -165,7 +165,7 @@ export interface Runtime<From extends Runnable = Runnable> {
   usage(instanceId: string): Promise<InstanceUsage | undefined>;
   /**
    * What it printed, oldest first, no more than some megabytes, so perhaps fewer lines than the limit; none when there is no more. Old output is dropped
-   * beyond a bound.
+   * beyond a bound; where it is known how much, a line of the stream `slipway` in its place tells.
    */
   output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]>;
 }

@@ -67,7 +67,8 @@ export class OutputPump {
     for (const stream of STREAMS) {
       const taken = this.#raw[stream].take(before[stream], options);
       progress[stream] = taken.end;
-      for (const message of taken.lines) lines.push({ seq: ++progress.seq, at, stream, message });
+      const from = taken.isNote ? "slipway" : stream;
+      for (const message of taken.lines) lines.push({ seq: ++progress.seq, at, stream: from, message });
     }
     if (STREAMS.every((stream) => progress[stream] === before[stream])) return false;
     this.#store.append(lines, progress);

@@ -54,7 +54,10 @@ export class OutputStore {
     return lastProgress(this.#file, false) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
   }
 
-  /** The lines that are wanted, oldest first, up to one with which they have so many characters. */
+  /**
+   * The lines that are wanted, oldest first, up to one with which they have so many characters. Where some of these
+   * were dropped, a note in their place says how many.
+   */
   read({ since, limit, from = new Date(0) }: OutputQuery, maxCharacters = Infinity): OutputLine[] {
     const earliest = from.getTime();
     const isBefore = ([seq, at]: Row) => seq <= since || at < earliest;
@@ -66,7 +69,8 @@ export class OutputStore {
       const files = [same ? undefined : older, newer].filter((file) => file !== undefined);
       const page: ReadPage = { lines: [], limit, characters: maxCharacters };
       for (const file of files) readInto(page, file, isBefore);
-      return page.lines;
+      const note = noteOfDropped(page, files[0], since);
+      return note && note.at >= from ? [note, ...page.lines].slice(0, limit) : page.lines;
     } finally {
       for (const file of [newer, older]) if (file !== undefined) closeSync(file);
     }
@@ -92,6 +96,16 @@ function readInto(page: ReadPage, file: number, isBefore: IsBefore): void {
     page.characters -= message.length;
     page.lines.push({ seq, at: new Date(at), stream: streamOf(stream), message });
   }
+}
+
+/** The note about dropped lines after `since`: in the place of the last one, a millisecond before the next line. */
+function noteOfDropped({ lines: [first] }: ReadPage, file: number | undefined, since: number): OutputLine | undefined {
+  if (!first || file === undefined || first.seq <= since + 1) return undefined;
+  const oldest = firstRow(file, 0)?.row;
+  if (oldest?.[0] !== first.seq) return undefined;
+  const count = first.seq - 1 - Math.max(0, since);
+  const message = `[${count} ${count === 1 ? "line" : "lines"} of output left out: only the newest are kept]`;
+  return { seq: first.seq - 1, at: new Date(first.at.getTime() - 1), stream: "slipway", message };
 }
 
 /** The beginning of a line before which no line is wanted, and not far from the first that is, found by halving. */

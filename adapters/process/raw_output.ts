@@ -19,6 +19,8 @@ const libc = library && dlopen(library, { fallocate: { args: ["i32", "i32", "i64
 export interface TakenLines {
   readonly lines: readonly string[];
   readonly end: number;
+  /** Whether the line is no output, but tells of output that was left out. */
+  readonly isNote?: boolean;
 }
 
 /** The file a program writes one of its streams to: read once, from front to back, what was read given back to the disk. */
@@ -74,7 +76,7 @@ export class RawOutput {
 
 /** A program may print faster than anything can be kept: what waits is bounded, and the gap is told. */
 function leftOut(start: number, end: number): TakenLines {
-  return { lines: [`[${end - start} bytes of output left out: too much at once]`], end };
+  return { lines: [`[${end - start} bytes of output left out: too much at once]`], end, isNote: true };
 }
 
 /** At most `length` bytes of a file. */

@@ -20,10 +20,10 @@ export function lineBytes(message: string): number {
   return Buffer.byteLength(message) + LINE_BYTES;
 }
 
-/** The line that stands in the place of those that were left out. */
+/** The note that stands in the place of the lines that were left out. */
 export function leftOutLine({ lines, bytes, seq, at }: LeftOut) {
   const message = `[${lines} lines of output left out (${sizeText(bytes)}): the last ${sizeText(RECORDED_BYTES)} are kept]`;
-  return { seq, at, stream: "stdout" as const, message };
+  return { seq, at, stream: "slipway" as const, message };
 }
 
 function sizeText(bytes: number): string {

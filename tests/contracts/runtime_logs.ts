@@ -148,7 +148,7 @@ export function runtimeLogsContract(
         const left = total - kept.length;
         expect(kept.length).toBeLessThanOrEqual(7);
         expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => left + index + 1));
-        expect(first).toMatchObject({ seq: left, at: expect.any(Date) });
+        expect(first).toMatchObject({ seq: left, at: expect.any(Date), stream: "slipway" });
         expect(first!.message).toStartWith(`[${left} lines of output left out (`);
         expect(await logs().read(owner, { since: left - 1, limit: 1 })).toEqual([first!]);
         expect(await logs().read(owner, { since: left, limit: 1 })).toEqual(kept.slice(0, 1));

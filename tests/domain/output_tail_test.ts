@@ -31,7 +31,7 @@ describe("OutputTail", () => {
 test("leftOutLine() says how much is missing, in the place of the last line that is", () => {
   const line = leftOutLine({ lines: 1_234, bytes: 4_560_000, seq: 77, at: at(5) });
   const message = "[1234 lines of output left out (4.6 MB): the last 10 MB are kept]";
-  expect(line).toEqual({ seq: 77, at: at(5), stream: "stdout", message });
+  expect(line).toEqual({ seq: 77, at: at(5), stream: "slipway", message });
   expect(leftOutLine(part(1, 12_001)).message).toContain("(13 kB)");
 });
 

@@ -99,13 +99,24 @@ describe("OutputPump", () => {
     expect(raw * 512).toBeLessThan(3_000_000);
     expect(kept * 512).toBeLessThan(20_000_000);
     const store = new OutputStore(folder);
-    const found = store.read(all);
+    const [note, ...found] = store.read(all);
+    expect(note).toEqual({
+      seq: found[0]!.seq - 1,
+      at: expect.any(Date),
+      stream: "slipway",
+      message: `[${found[0]!.seq - 1} lines of output left out: only the newest are kept]`,
+    });
+    expect(store.read({ since: 5, limit: 1 })[0]!.message).toStartWith(
+      `[${found[0]!.seq - 6} lines of output left out`,
+    );
+    expect(store.read({ since: note!.seq, limit: 1 })).toEqual(found.slice(0, 1));
+    expect(store.read({ since: 0, limit: 1, from: found[0]!.at })).toEqual(found.slice(0, 1));
     expect(found.at(-1)?.seq).toBe(lines);
     expect(found.length).toBeGreaterThan(50_000);
     expect(found.every(({ seq }, index) => seq === found[0]!.seq + index)).toBe(true);
     for (const since of [0, found[0]!.seq + 3, lines - 30_000, lines - 5, lines]) {
       const page = store.read({ since, limit: 4 }).map(({ seq }) => seq);
-      const start = Math.max(since + 1, found[0]!.seq);
+      const start = Math.max(since + 1, note!.seq);
       expect([since, page]).toEqual([since, [0, 1, 2, 3].map((add) => start + add).filter((seq) => seq <= lines)]);
     }
   });
@@ -128,6 +139,7 @@ describe("OutputPump", () => {
     await pump.pump({ last: false });
     const lines = messages();
     expect(lines[0]).toMatch(/^\[\d+ bytes of output left out: too much at once\]$/);
+    expect(new OutputStore(folder).read(all)[0]!.stream).toBe("slipway");
     expect(lines.at(-1)).toBe("after");
     expect(statSync(join(folder, "lines")).size).toBeLessThan(1_000_000);
   });
