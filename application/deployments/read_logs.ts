@@ -78,13 +78,16 @@ export function downloadLogs(ports: ReadLogsPorts) {
     query: Pick<LogQuery, "kind" | "service" | "tail"> & { readonly since?: number },
   ): Promise<AsyncIterable<string>> {
     await find(by, id, "deployment:read");
+    const begun = Date.now();
     return (async function* () {
       for (let { since = 0 } = query; ;) {
         const lines = await read(by, id, { ...query, since, limit: PAGE });
         if (lines.length === 0) return;
         since = lines.at(-1)!.seq;
         yield `${lines.map(asText).join("\n")}\n`;
-        if (query.tail !== undefined) return;
+        // A program may print without a pause, and this is no feed.
+        const isNews = query.kind === "runtime" && lines.at(-1)!.at.getTime() > begun;
+        if (query.tail !== undefined || isNews) return;
       }
     })();
   };
