@@ -13,6 +13,7 @@ import { cancelDeployment } from "./application/deployments/cancel_deployment.ts
 import { keepDeployment, rejectDeployment } from "./application/deployments/decide_deployment.ts";
 import { deployProject } from "./application/deployments/deploy_project.ts";
 import { followDeployment } from "./application/deployments/follow_deployment.ts";
+import { followOutput } from "./application/deployments/follow_output.ts";
 import { describeInstances, measureInstances, restartInstances } from "./application/deployments/instances_of.ts";
 import { pinDeployment } from "./application/deployments/pin_deployment.ts";
 import { prepareSource } from "./application/deployments/prepare_source.ts";
@@ -212,6 +213,7 @@ function deploymentUseCases(ports: Ports) {
     describeInstances: describeInstances(ports),
     downloadLogs: downloadLogs(ports),
     followDeployment: followDeployment(ports),
+    followOutput: followOutput(ports),
     measureInstances: measureInstances(ports),
     pinDeployment: pinDeployment(ports),
     prepareSource: prepareSource(ports),

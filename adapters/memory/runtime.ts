@@ -129,6 +129,11 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
     if (wasUp) print(running, running.script.lastWords);
   }
 
+  /** Lets a program print lines. */
+  print(instanceId: string, ...messages: readonly string[]): void {
+    print(this.#known(instanceId), messages);
+  }
+
   /** The instances that others of a scope find by a name. */
   named(scope: string, name: string): readonly string[] {
     const all = [...this.#running.values()].filter(({ request }) => request.scope === scope);

@@ -1,11 +1,11 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
-import { Failure } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
+import { whileAllowed } from "./while_allowed.ts";
 
 const RECHECK_MS = 2_000;
 
@@ -47,30 +47,6 @@ export function followDeployment(ports: FollowDeploymentPorts, { recheckMs = REC
 /** Whether nothing more is to be told: also of a decision that is being carried out there is. */
 function isOver(deployment: Deployment): boolean {
   return isSettled(deployment) && deployment.asked === null;
-}
-
-/** Passes on what `follow` yields, and ends it soon after `allowed` began to refuse. */
-async function* whileAllowed<T>(
-  allowed: () => Promise<void>,
-  recheckMs: number,
-  follow: (done: AbortSignal) => AsyncIterable<T>,
-): AsyncGenerator<T> {
-  const done = new AbortController();
-  const recheck = setInterval(() => {
-    allowed().catch((error: unknown) => {
-      // A database that is away says nothing about the caller.
-      if (error instanceof Failure && error.kind !== "unavailable") done.abort();
-    });
-  }, recheckMs);
-  try {
-    for await (const events of follow(done.signal)) {
-      if (done.signal.aborted) return;
-      yield events;
-    }
-  } finally {
-    clearInterval(recheck);
-    done.abort();
-  }
 }
 
 async function* untilEnd(

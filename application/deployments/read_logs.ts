@@ -1,25 +1,17 @@
 import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
-import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
-import { starterOf } from "../../domain/deployment/instance_id.ts";
-import { secretMask } from "../../domain/deployment/secret_mask.ts";
-import { secretValues } from "../../domain/deployment/secret_values.ts";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Secret } from "../../domain/secret.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { lastLines } from "./last_lines.ts";
+import { type LoggedLine, RuntimeOutput } from "./runtime_output.ts";
 import type { ServiceLogPorts } from "./service_log.ts";
-import { serviceOutput } from "./service_output.ts";
 
 export interface ReadLogsPorts extends ServiceLogPorts {
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
 }
-
-/** A line as the log shows it. Runtime output has numbers of its own: those of a service that is named, or of all together. */
-export type LoggedLine = Omit<Extract<DeploymentEvent, { type: "log" }>, "type">;
 
 export interface LogQuery {
   readonly since: number;
@@ -42,23 +34,10 @@ export function readLogs(ports: ReadLogsPorts) {
       const events = await ports.deploymentEvents.read(id, wanted);
       return events.flatMap((event) => (event.type === "log" ? [event] : []));
     }
-    const { services } = deployment;
-    const asked = service ? services.filter(({ name }) => name === service) : services;
-    const mask = secretMask(await secretsOf(deployment, asked));
-    const read = (part: Pick<LogQuery, "since" | "limit">) => serviceOutput(ports, { id, services: asked }, part);
-    const lines = await (tail === undefined ? read({ since, limit }) : lastLines(read, { since, count: tail }));
-    return lines.map((line) => ({ ...line, message: mask(line.message), level: "info", step: null }));
+    const output = new RuntimeOutput(ports, service);
+    const read = (part: Pick<LogQuery, "since" | "limit">) => output.read(deployment, part);
+    return tail === undefined ? read({ since, limit }) : lastLines(read, { since, count: tail });
   };
-
-  /** What runs may have been left as it was by several deployments: it knows the secrets of the one that started it. */
-  async function secretsOf(deployment: Deployment, services: readonly DeployedService[]): Promise<readonly Secret[]> {
-    const starters = new Set(services.flatMap(({ instanceId }) => (instanceId ? starterOf(instanceId) : [])));
-    starters.delete(deployment.id);
-    const others = await Promise.all(Array.from(starters, (starter) => ports.deployments.get(starter)));
-    const known = [deployment, ...others.filter((other) => other !== undefined)];
-    const secrets = known.map(async (each) => secretValues(each, await ports.deployments.environment(each.id)));
-    return (await Promise.all(secrets)).flat();
-  }
 }
 
 /** Tells whether a deployment consists of this service alone, so that all lines of its build are that service's. */

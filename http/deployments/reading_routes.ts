@@ -1,5 +1,6 @@
 import { Elysia, t } from "elysia";
 import type { followDeployment } from "../../application/deployments/follow_deployment.ts";
+import type { followOutput } from "../../application/deployments/follow_output.ts";
 import type { describeInstances, measureInstances } from "../../application/deployments/instances_of.ts";
 import type { downloadLogs, readLogs } from "../../application/deployments/read_logs.ts";
 import type { viewBuild } from "../../application/deployments/view_deployment.ts";
@@ -29,6 +30,7 @@ export interface ReadingUseCases {
   readonly describeInstances: ReturnType<typeof describeInstances>;
   readonly downloadLogs: ReturnType<typeof downloadLogs>;
   readonly followDeployment: ReturnType<typeof followDeployment>;
+  readonly followOutput: ReturnType<typeof followOutput>;
   readonly measureInstances: ReturnType<typeof measureInstances>;
   readonly readLogs: ReturnType<typeof readLogs>;
   readonly viewBuild: ReturnType<typeof viewBuild>;
@@ -44,6 +46,13 @@ export interface FeedOptions {
 type Described = Awaited<ReturnType<ReadingUseCases["describeInstances"]>>;
 
 const TEXT = "text/plain";
+const RUNTIME_FEED = [
+  "With `kind=runtime` it follows what the services print, as `log` events with the numbers of `logs?kind=runtime`:",
+  "all that is kept after `since`, then each line as it is printed. Lines of the stream `slipway` are notes, such",
+  "as on output that was left out. It ends with an `end` event, which repeats the number of the last line, once the",
+  "deployment is no longer live and everything was told. Where nothing ever runs, as of a static site or of a",
+  "failed build, the answer is 204.",
+].join(" ");
 const Logs = object({ data: t.Array(LogLineView), nextSince: integer() });
 
 /** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
@@ -58,7 +67,11 @@ export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOpt
         const left = new AbortController();
         const signal = AbortSignal.any([request.signal, left.signal]);
         const caller = () => feedOptions.identify(request);
-        const events = await useCases.followDeployment(principal, params.id, { since, signal, caller });
+        const options = { since, signal, caller };
+        const events =
+          query.kind === "runtime"
+            ? await useCases.followOutput(principal, params.id, { ...options, service: query.service })
+            : await useCases.followDeployment(principal, params.id, options);
         if (!events) return new Response(null, { status: 204 });
         return eventStream(feed(events), { report: feedOptions.report, onLeave: () => left.abort() });
       },
@@ -69,8 +82,9 @@ export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOpt
         ...operation({
           name: "deployment.stream",
           summary: "Follow a deployment live as server-sent events; since or Last-Event-ID resume",
+          description: RUNTIME_FEED,
           answer: { media: "text/event-stream" },
-          nothing: "It ended, and there is no event after the one named",
+          nothing: "It ended, or is no longer live, and there is no event after the one named",
           problems: [404],
         }),
       },

@@ -3,7 +3,7 @@ import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from ".
 import { shownService } from "../../domain/deployment/shown_service.ts";
 import { waitingReason } from "../../domain/deployment/waiting_reason.ts";
 import { workDurationMs } from "../../domain/deployment/transitions.ts";
-import type { LoggedLine } from "../../application/deployments/read_logs.ts";
+import type { LoggedLine } from "../../application/deployments/runtime_output.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";
 import { count, integer, nullable, object, oneOf, PageFields, parameters, text, Time, upTo } from "../schema.ts";
@@ -85,7 +85,15 @@ export const LogQuerySchema = parameters({
   ),
 });
 
-export const StreamQuery = parameters({ since: t.Optional(sequence("Resume after this number")) });
+export const StreamQuery = parameters({
+  since: t.Optional(sequence("Resume after this number")),
+  kind: t.Optional(
+    oneOf(["build", "runtime"] as const, {
+      description: "runtime: what the services print. Defaults to build: how the deployment is carried out",
+    }),
+  ),
+  service: t.Optional(text(63, { description: "With kind=runtime, only lines of this service, by its own numbers" })),
+});
 
 /** A number of an event in a query, which holds text. */
 function sequence(description: string) {

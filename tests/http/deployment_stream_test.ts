@@ -3,42 +3,7 @@ import { browser, member } from "../support/app.ts";
 import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
 import { BUILD } from "../support/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
-
-type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
-
-interface Framed {
-  readonly id: number;
-  readonly event: string;
-  readonly data: Record<string, unknown>;
-}
-
-/** The events of a feed; comments are left out, and anything else that is no event of three lines fails. */
-function framesOf(text: string): Framed[] {
-  return text
-    .split("\n\n")
-    .filter((block) => block !== "" && !block.startsWith(":"))
-    .map((block) => {
-      const parts = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block);
-      if (!parts) throw new Error(`This is no event: ${block}`);
-      return { id: Number(parts[1]), event: parts[2]!, data: JSON.parse(parts[3]!) };
-    });
-}
-
-/** Reads a feed until it has what is asked for. */
-async function readUntil(reader: Reader, wanted: string): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  while (!text.includes(wanted)) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`The feed ended without "${wanted}": ${text}`);
-    text += decoder.decode(value, { stream: true });
-  }
-  return text;
-}
-
-async function readToEnd(reader: Reader): Promise<void> {
-  while (!(await reader.read()).done);
-}
+import { framesOf, readToEnd, readUntil } from "../support/feed_reading.ts";
 
 /** A deployment whose build goes on until it is cancelled. */
 async function building(app: DeployingApp): Promise<string> {

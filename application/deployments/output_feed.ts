@@ -1,0 +1,184 @@
+import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import { Failure } from "../../domain/failure.ts";
+
+export type LogEvent = Extract<DeploymentEvent, { type: "log" }>;
+export type EndEvent = Extract<DeploymentEvent, { type: "end" }>;
+
+/** What a look for new lines found. */
+export interface Look {
+  /** Lines after the number that was asked for, oldest first. */
+  readonly lines: readonly LogEvent[];
+  /** When to look again: there is more already, lines are coming, or nothing was printed. */
+  readonly again: "now" | "soon" | "later";
+  /** Set once there will never be more: how it ended, or `gone` where it was deleted. */
+  readonly end?: Omit<EndEvent, "seq"> | "gone";
+}
+
+/** What a follower is given: lines, that it is too far behind for them, or that there are no more. */
+export type Told = readonly LogEvent[] | "behind" | { readonly end: Exclude<Look["end"], undefined> };
+
+export interface FeedOptions {
+  /** How long to wait between two looks: the first while lines come, the second when none has for long. */
+  readonly pauseMs: { readonly least: number; readonly most: number };
+  /** How much is kept for those who follow, in characters. */
+  readonly keptCharacters: number;
+}
+
+export const FEED_OPTIONS: FeedOptions = { pauseMs: { least: 250, most: 2_000 }, keptCharacters: 1_000_000 };
+const GROWTH = 1.5;
+/** What is held at once for one who reads slowly, in characters. */
+const HELD_CHARACTERS = 256 * 1024;
+
+/**
+ * Polls one log for new lines on behalf of all who follow it in this process, as long as somebody does. It buffers a
+ * bounded amount of the newest lines; whoever is further behind reads pages elsewhere.
+ */
+export class OutputFeed {
+  readonly #look: (since: number) => Promise<Look>;
+  readonly #options: FeedOptions;
+  readonly #waiting = new Set<() => void>();
+  readonly #left = new AbortController();
+  #followers = 0;
+  #batches: (readonly LogEvent[])[] = [];
+  #characters = 0;
+  /** All lines after this number, up to the last one, are kept. */
+  #start: number;
+  #last: number;
+  #end: Look["end"];
+  #failure: { readonly error: unknown } | undefined;
+  #isLooking = false;
+
+  constructor(look: (since: number) => Promise<Look>, since: number, options: FeedOptions = FEED_OPTIONS) {
+    this.#look = look;
+    this.#options = options;
+    this.#start = since;
+    this.#last = since;
+  }
+
+  /** Joins those who follow. */
+  join(): void {
+    this.#followers++;
+    void this.#run();
+  }
+
+  /** Leaves them; whether somebody is left. */
+  leave(): boolean {
+    if (--this.#followers > 0) return true;
+    this.#left.abort();
+    return false;
+  }
+
+  /** The next lines after a number, once there are some; none when `signal` aborts. Followers share the same lists. */
+  async next(after: number, signal: AbortSignal): Promise<Told> {
+    for (;;) {
+      if (signal.aborted) return [];
+      if (after < this.#start) return "behind";
+      const batch = this.#batches.find((each) => each.at(-1)!.seq > after);
+      if (batch) return batch[0]!.seq > after ? batch : batch.filter(({ seq }) => seq > after);
+      if (this.#failure) throw this.#failure.error;
+      if (this.#end) return { end: this.#end };
+      await this.#change(signal);
+    }
+  }
+
+  /** Begins anew after a number at which somebody found nothing to read; others take what they do not know yet. */
+  rewind(since: number): void {
+    if (since >= this.#start) return;
+    this.#batches = [];
+    this.#characters = 0;
+    this.#start = since;
+    this.#last = since;
+    this.#end = undefined;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    const { least, most } = this.#options.pauseMs;
+    for (let pauseMs = least; !this.#left.signal.aborted && !this.#end && !this.#failure;) {
+      const again = await this.#once();
+      pauseMs = again === "later" ? Math.min(pauseMs * GROWTH, most) : least;
+      if (!this.#end && !this.#failure) await pause(again === "now" ? 0 : pauseMs, this.#left.signal);
+    }
+    this.#isLooking = false;
+  }
+
+  async #once(): Promise<Look["again"]> {
+    const since = this.#last;
+    try {
+      const { again, end, lines } = await this.#look(since);
+      // Somebody may have rewound it meanwhile: the same lines are found again.
+      if (since !== this.#last) return "now";
+      this.#add(lines);
+      this.#end = end;
+      if (lines.length > 0 || end) this.#wake();
+      return again;
+    } catch (error) {
+      // An engine or a database that is away comes back.
+      if (error instanceof Failure && error.kind === "unavailable") return "later";
+      this.#failure = { error };
+      this.#wake();
+      return "later";
+    }
+  }
+
+  #add(lines: readonly LogEvent[]): void {
+    if (lines.length === 0) return;
+    for (let rest = lines; rest.length > 0;) {
+      const batch = withinCharacters(rest);
+      this.#batches.push(batch);
+      rest = rest.slice(batch.length);
+    }
+    this.#characters += charactersOf(lines);
+    this.#last = lines.at(-1)!.seq;
+    // The newest are always kept, or nobody could ever be told.
+    while (this.#characters > this.#options.keptCharacters && this.#batches.length > 1) {
+      const dropped = this.#batches.shift()!;
+      this.#characters -= charactersOf(dropped);
+      this.#start = dropped.at(-1)!.seq;
+    }
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  async #change(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    const stop = () => resolve();
+    signal.addEventListener("abort", stop, { once: true });
+    await promise;
+    signal.removeEventListener("abort", stop);
+    this.#waiting.delete(resolve);
+  }
+}
+
+/** What a line takes beside its message, about. */
+const LINE_CHARACTERS = 200;
+
+function charactersOf(lines: readonly LogEvent[]): number {
+  return lines.reduce((sum, { message }) => sum + message.length + LINE_CHARACTERS, 0);
+}
+
+/** The first lines that together have no more characters than are held for one reader, or than `most`; one at least. */
+export function withinCharacters(lines: readonly LogEvent[], most = HELD_CHARACTERS): readonly LogEvent[] {
+  let characters = 0;
+  const end = lines.findIndex((line) => (characters += charactersOf([line])) > most);
+  return end < 0 ? lines : lines.slice(0, Math.max(1, end));
+}
+
+/** Waits, but no longer than until the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = () => {
+    clearTimeout(timer);
+    resolve();
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  return promise.finally(() => signal.removeEventListener("abort", stop));
+}

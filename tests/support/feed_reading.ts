@@ -1,0 +1,36 @@
+export type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+
+/** An event as it is sent. */
+export interface Framed {
+  readonly id: number;
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** The events of a feed; comments are left out, and anything else that is no event of three lines fails. */
+export function framesOf(text: string): Framed[] {
+  return text
+    .split("\n\n")
+    .filter((block) => block !== "" && !block.startsWith(":"))
+    .map((block) => {
+      const parts = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block);
+      if (!parts) throw new Error(`This is no event: ${block}`);
+      return { id: Number(parts[1]), event: parts[2]!, data: JSON.parse(parts[3]!) };
+    });
+}
+
+/** Reads a feed until it has what is asked for. */
+export async function readUntil(reader: Reader, wanted: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  while (!text.includes(wanted)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`The feed ended without "${wanted}": ${text}`);
+    text += decoder.decode(value, { stream: true });
+  }
+  return text;
+}
+
+export async function readToEnd(reader: Reader): Promise<void> {
+  while (!(await reader.read()).done);
+}
