@@ -17,6 +17,7 @@ import { followOutput } from "./application/deployments/follow_output.ts";
 import { describeInstances, measureInstances, restartInstances } from "./application/deployments/instances_of.ts";
 import { pinDeployment } from "./application/deployments/pin_deployment.ts";
 import { prepareSource } from "./application/deployments/prepare_source.ts";
+import { promote } from "./application/deployments/promote.ts";
 import { downloadLogs, readLogs } from "./application/deployments/read_logs.ts";
 import { redeploy, rollback } from "./application/deployments/redeploy.ts";
 import { removeDeployment } from "./application/deployments/remove_deployment.ts";
@@ -217,6 +218,7 @@ function deploymentUseCases(ports: Ports) {
     measureInstances: measureInstances(ports),
     pinDeployment: pinDeployment(ports),
     prepareSource: prepareSource(ports),
+    promote: promote(ports),
     readLogs: readLogs(ports),
     redeploy: redeploy(ports),
     refuseLocalSource: refuseLocalSource(ports),

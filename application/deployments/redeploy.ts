@@ -61,7 +61,7 @@ export function redeploy(ports: RedeployPorts) {
 }
 
 /** What was said about a deployment alone and counts for a redeploy of it too; what somebody was allowed counts for that one only. */
-function carriedOver({ branch, own = {} }: Deployment): OwnWishes {
+export function carriedOver({ branch, own = {} }: Deployment): OwnWishes {
   const { localPathByAdmin: _, requireApproval, ...rest } = own;
   return { ...rest, ...(branch !== null && { branch }), ...(requireApproval && { requireApproval }) };
 }

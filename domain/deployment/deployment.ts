@@ -53,6 +53,8 @@ export type DeploymentSource =
       readonly deploymentId: string;
       readonly fallback: DeploymentSource | null;
       readonly localPath?: string;
+      /** The preview that goes live as production by it: with the variables and endpoints that the project has then. */
+      readonly promotes?: string;
     };
 
 /** What a person or a rollback fixes about how a deployment is built and run; `null` means "detect it". */

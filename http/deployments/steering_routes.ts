@@ -3,6 +3,7 @@ import type { cancelDeployment } from "../../application/deployments/cancel_depl
 import type { keepDeployment, rejectDeployment } from "../../application/deployments/decide_deployment.ts";
 import type { restartInstances } from "../../application/deployments/instances_of.ts";
 import type { pinDeployment } from "../../application/deployments/pin_deployment.ts";
+import type { promote } from "../../application/deployments/promote.ts";
 import type { redeploy, rollback } from "../../application/deployments/redeploy.ts";
 import type { respondToPrompt } from "../../application/deployments/respond_to_prompt.ts";
 import type { startBuild } from "../../application/deployments/start_build.ts";
@@ -18,6 +19,7 @@ export interface SteeringUseCases {
   readonly cancelDeployment: ReturnType<typeof cancelDeployment>;
   readonly keepDeployment: ReturnType<typeof keepDeployment>;
   readonly pinDeployment: ReturnType<typeof pinDeployment>;
+  readonly promote: ReturnType<typeof promote>;
   readonly redeploy: ReturnType<typeof redeploy>;
   readonly rejectDeployment: ReturnType<typeof rejectDeployment>;
   readonly respondToPrompt: ReturnType<typeof respondToPrompt>;
@@ -34,6 +36,7 @@ export function steeringRoutes(access: Access, useCases: SteeringUseCases) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
     .use(again(access, useCases))
+    .use(promoting(access, useCases))
     .use(build(access, useCases))
     .use(pinning(access, useCases))
     .use(deciding(access, useCases))
@@ -84,6 +87,30 @@ function again(access: Access, useCases: SteeringUseCases) {
         }),
       },
     );
+}
+
+function promoting(access: Access, useCases: SteeringUseCases) {
+  return new Elysia({ name: "http/deployments/promoting" }).use(access).post(
+    "/:id/promote",
+    async ({ principal, params, set }) => {
+      set.status = 202;
+      return made(await useCases.promote(principal, params.id));
+    },
+    {
+      permission: "deployment:admin",
+      params: IdPath,
+      body: Nothing,
+      ...operation({
+        name: "deployment.promote",
+        summary: "Bring what a ready preview was built into live as production, without a build",
+        description:
+          "It runs with the variables and endpoints that the project has when it starts; the preview stays as it is.",
+        status: 202,
+        answer: Made,
+        problems: [404, 409],
+      }),
+    },
+  );
 }
 
 function build(access: Access, useCases: SteeringUseCases) {

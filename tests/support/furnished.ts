@@ -52,12 +52,19 @@ export async function furnish({ call, owner, world }: Furnishable) {
 
 /** Queues a deployment of the project for every state that a route wants to find one in. */
 async function deploy(call: Callable["call"], owner: string, projectId: string): Promise<DeploymentIds> {
-  const id = async () => {
-    const answer = await call("POST", "/api/deployments", { token: owner, body: { projectId } });
+  const id = async (environment = "production") => {
+    const answer = await call("POST", "/api/deployments", { token: owner, body: { projectId, environment } });
     if (answer.status !== 202) throw new Error(answer.text);
     return answer.body.data.deployment_id as string;
   };
-  return { queued: await id(), cancellable: await id(), asking: await id(), released: await id(), failed: await id() };
+  return {
+    queued: await id(),
+    cancellable: await id(),
+    asking: await id(),
+    released: await id(),
+    failed: await id(),
+    preview: await id("preview"),
+  };
 }
 
 /** Tokens of every kind of caller; `foreign` is an owner of another organization, `narrowed` an owner's token with `project:read` alone. */
@@ -124,6 +131,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
 export function fillPath(path: string, ids: Furniture): string {
   const kinds: [RegExp, string][] = [
     [/deployments\/:id\/(?:stream|redeploy|rollback|pin|restart|info|usage|logs)$/, ids.released],
+    [/deployments\/:id\/promote$/, ids.preview],
     [/deployments\/:id\/cancel$/, ids.cancellable],
     [/deployments\/:id\/build\/respond$/, ids.asking],
     [/deployments\/:id\/build$/, ids.queued],

@@ -17,6 +17,8 @@ export interface DeploymentIds {
   /** Ready, running and live. */
   readonly released: string;
   readonly failed: string;
+  /** A preview that is ready. */
+  readonly preview: string;
 }
 
 /** Brings queued deployments into the states that they are named after, as an engine would have. */
@@ -53,6 +55,7 @@ export async function furnishDeployments(world: ArrangedWorld, ids: DeploymentId
   );
   const activeDeploymentId = ids.released;
   await world.projects.change(organizationId, projectId, { at, change: () => ({ activeDeploymentId }) });
+  await become(world, ids.preview, { ...done, status: "ready", builtAt: at, artifactAvailable: true });
   const error = { code: "build_failed", message: "Cannot finish the build", step: "build" as const };
   await become(world, ids.failed, { ...done, status: "failed", error });
   return ids;

@@ -5,30 +5,26 @@ import type { Deployment, DeploymentSource } from "../../../domain/deployment/de
 import { secretMask } from "../../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../../domain/deployment/secret_values.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
-import { invalid } from "../../../domain/failure.ts";
-import type { Secret } from "../../../domain/secret.ts";
 import { claimEndpointNames } from "../../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../../projects/check_deployed_path.ts";
 import { servicesOf } from "../../projects/services_of.ts";
 import { linkedSource } from "../linked_source.ts";
 import { needsApproval, planOf } from "../make_deployment.ts";
+import type { BuildInput } from "./build_input.ts";
+import { checkVariables } from "./check_variables.ts";
 import { EventWriter } from "./event_writer.ts";
+import { promotedInput } from "./promoted_input.ts";
 import { type Run, store } from "./run.ts";
 
-/** What a deployment takes from its project when its build starts. */
-interface BuildInput {
-  readonly fields: Partial<Deployment>;
-  readonly environment: ReadonlyMap<string, Secret>;
-}
-
 /**
- * Starts the build of a queued deployment, with the variables and settings that its project has now; what was said about this deployment alone still counts. One that
- * goes back to a release keeps what was recorded. Settings that do not fit any more fail it before anything of it is built.
+ * Starts the build of a queued deployment, with the variables and settings that its project has now; what was said
+ * about this deployment alone still counts. A rollback keeps what was recorded, and a promoted preview all but variables
+ * and endpoints. Settings that do not fit any more fail it before anything of it is built.
  */
 export async function beginBuild(run: Run): Promise<void> {
   const { clock } = run.ports;
   const { own, source } = run.deployment;
-  const input = source.kind === "artifact" ? undefined : await presentInput(run);
+  const input = source.kind === "artifact" ? await promotedInput(run, source) : await presentInput(run);
   const fields = { requireApproval: needsApproval(run.project, own), ...input?.fields };
   const events = [{ type: "status", status: "building", decision: null }] as const;
   const begun = (deployment: Deployment) => happen({ ...deployment, ...fields }, "taken", { at: clock.now() });
@@ -68,23 +64,6 @@ async function presentInput(run: Run): Promise<BuildInput> {
       plan: { ...plan, publicEndpoints, ...(given && { projectType: "services" }) },
     },
   };
-}
-
-/** Refuses services that name a variable which the project does not have any more. */
-function checkVariables(
-  services: readonly ServiceSpec[],
-  variables: ReadonlyMap<string, Secret>,
-): readonly ServiceSpec[] {
-  for (const { name, namedVariables = [] } of services) {
-    const missing = namedVariables.find((variable) => !variables.has(variable));
-    if (missing === undefined) continue;
-    const next = "Set it, or deploy with other services";
-    throw invalid(
-      "variable_missing",
-      `Cannot deploy "${name}": the project has no variable ${missing} any more. ${next}`,
-    );
-  }
-  return services;
 }
 
 /** Keeps which services there are, as long as nothing was recognised. */

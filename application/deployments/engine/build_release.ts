@@ -14,7 +14,7 @@ import { inTime } from "./in_time.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import { artifactGone } from "./release_folder.ts";
 import { compareKind } from "./live_project.ts";
-import { resolveServices } from "./resolve_services.ts";
+import { resolveRoot, resolveServices } from "./resolve_services.ts";
 import { type Run, say, step, store } from "./run.ts";
 import { settlePlan } from "./settle_plan.ts";
 
@@ -101,7 +101,7 @@ function isOfServices({ deployment: { plan } }: Run, { projectType }: Detection)
 
 async function detected(run: Run): Promise<Detection> {
   const { id, plan } = run.deployment;
-  const root = plan.rootDirectory ? `${plan.rootDirectory.replace(/^\.\//, "").replace(/\/$/, "")}/` : "";
+  const root = resolveRoot(plan);
   if (root !== "" && root !== "./" && !(await holds(run, root))) {
     throw invalid(
       "root_directory_missing",

@@ -1,5 +1,5 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
-import { type Failure, invalid } from "../../../domain/failure.ts";
+import type { Failure } from "../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import type {
   ServiceApp,
@@ -17,6 +17,7 @@ import { buildTag, buildUnit, type ImageUnit, makingsOf, supposedPort, takeOut }
 import { fitProcesses } from "./choose_services_runtime.ts";
 import { inTime } from "./in_time.ts";
 import { isOwnFailure } from "./own_failure.ts";
+import { listensOn, published } from "./published_ports.ts";
 import { recordsOf } from "./records_of.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "./run.ts";
@@ -281,23 +282,7 @@ function isPublic({ deployment }: Run, name: string): boolean {
   return deployment.plan.publicEndpoints.some(({ service }) => service === name);
 }
 
-/** The service with exactly those ports that visitors are led to. */
-function published(record: ServiceRecord, endpoints: DeploymentPlan["publicEndpoints"]): ServiceRecord {
-  const own = endpoints.filter(({ service }) => service === record.spec.name);
-  const ports = own.flatMap(({ port }) => (port === undefined ? [] : [Number(port)]));
-  return { ...record, spec: { ...record.spec, ports: [...new Set(ports)] } };
-}
-
 /** The port of a service that could not be built: visitors get its former version meanwhile. */
 function portOf({ spec }: ServiceRecord, former: ServiceRecord | undefined): number {
   return spec.ports[0] ?? former?.spec.ports[0] ?? USUAL_PORT;
-}
-
-function listensOn({ spec }: ServiceRecord, port: number | null): number {
-  const known = spec.ports[0] ?? port ?? (spec.from.kind === "app" ? USUAL_PORT : undefined);
-  if (known !== undefined) return known;
-  throw invalid(
-    "port_unknown",
-    `Cannot lead visitors to ${spec.name}: nothing tells which port it listens on. Set the port of its public endpoint`,
-  );
 }

@@ -1,7 +1,9 @@
+import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { obstacle, placed } from "../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
+import type { Secret } from "../../../domain/secret.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { checkSwaps } from "../../../domain/composition/check_swaps.ts";
 import { resolveEndpoints } from "../../../domain/composition/resolve_endpoints.ts";
@@ -29,7 +31,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   const { compositions } = run.ports;
   const { id, plan } = run.deployment;
   const given = (await compositions.read(id))?.given ?? null;
-  const specs = given ? withVariables(run, given) : await fromSource(run, found!);
+  const specs = given ? withVariables(run.environment, given) : await told(run, found!);
   if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
   await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(run.project, specs);
   const { containerEngine, installation } = run.ports;
@@ -54,29 +56,39 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
 }
 
 /** What somebody gives, and the parts of a repository, see the variables of the project; a compose file says itself who sees what. */
-function withVariables({ environment }: Run, specs: readonly ServiceSpec[]): readonly ServiceSpec[] {
+export function withVariables(
+  environment: ReadonlyMap<string, Secret>,
+  specs: readonly ServiceSpec[],
+): readonly ServiceSpec[] {
   const variables = Object.fromEntries(Array.from(environment, ([name, value]) => [name, value.reveal()]));
   return specs.map((spec) => ({ ...spec, environment: { ...variables, ...spec.environment } }));
 }
 
-async function fromSource(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
-  const { deployment, environment: variables } = run;
-  const root = innerPath(deployment.plan.rootDirectory, found.rootDirectory);
-  if (found.composeFile === null) {
-    for (const warning of found.warnings) say(run, "detect", warning, "warn");
-    return withVariables(
-      run,
-      found.services.map(({ name, rootDirectory }) => part(name, innerPath(root, rootDirectory))),
-    );
-  }
-  const load = loadCompose(run.ports);
-  const { services, warnings } = await load(deployment.id, {
-    root: root === "" ? "" : `${root}/`,
-    file: found.composeFile,
-    variables,
-  });
+async function told(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
+  const { deployment, environment } = run;
+  const { services, warnings } = await servicesInSource(run, found, { folder: deployment.id, environment });
   for (const warning of warnings) say(run, "detect", run.writer.masked(warning), "warn");
   return services;
+}
+
+/** Where the project lies in its source: empty, or as in `apps/shop/`. */
+export function resolveRoot({ rootDirectory }: Pick<DeploymentPlan, "rootDirectory">): string {
+  return rootDirectory ? `${rootDirectory.replace(/^\.\//, "").replace(/\/$/, "")}/` : "";
+}
+
+/** The services that the source in a release folder consists of, with the variables they see. */
+export async function servicesInSource(
+  { deployment, ports }: Pick<Run, "deployment" | "ports">,
+  found: Detection,
+  { folder, environment }: { readonly folder: string; readonly environment: ReadonlyMap<string, Secret> },
+): Promise<{ readonly services: readonly ServiceSpec[]; readonly warnings: readonly string[] }> {
+  const root = innerPath(deployment.plan.rootDirectory, found.rootDirectory);
+  if (found.composeFile !== null) {
+    const wish = { root: root === "" ? "" : `${root}/`, file: found.composeFile, variables: environment };
+    return loadCompose(ports)(folder, wish);
+  }
+  const parts = found.services.map(({ name, rootDirectory }) => part(name, innerPath(root, rootDirectory)));
+  return { services: withVariables(environment, parts), warnings: found.warnings };
 }
 
 /** A part of a repository that is a project of its own. */

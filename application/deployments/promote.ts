@@ -1,0 +1,76 @@
+import { recordsIn } from "../../domain/composition/composition.ts";
+import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
+import type { Deployment, DeploymentSource } from "../../domain/deployment/deployment.ts";
+import { type Failure, invalid, notFound } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
+import { findDeployment } from "./find_deployment.ts";
+import { makeDeployment } from "./make_deployment.ts";
+import { carriedOver, type RedeployPorts } from "./redeploy.ts";
+import { exactCommit, localPathOf, originOf } from "./source_again.ts";
+
+/**
+ * Brings what a ready preview was built into live as production, without a build: its artifact and plan as recorded,
+ * with the variables and endpoints that its project has when it starts.
+ */
+export function promote(ports: RedeployPorts) {
+  const find = findDeployment(ports);
+  const make = makeDeployment(ports);
+  const claimNames = claimEndpointNames(ports);
+  return async function (by: Principal, id: string): Promise<Deployment> {
+    const preview = await find(by, id, "deployment:admin");
+    const project = await ports.projects.find(by.organizationId, preview.projectId);
+    if (!project) throw notFound("deployment");
+    const refusal = whyNot(preview);
+    if (refusal) throw refusal;
+    const own = carriedOver(preview);
+    const publicEndpoints = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
+    const composition = await ports.compositions.read(preview.id);
+    if (composition?.given) resolveEndpoints(composition.given, publicEndpoints);
+    // A preview claims no names.
+    await claimNames(by, project, publicEndpoints);
+    const { branch, commitMessage, commitSha, image, plan } = preview;
+    return make(project, {
+      trigger: "manual",
+      environment: "production",
+      source: artifactOf(preview),
+      commitSha,
+      commitMessage,
+      branch,
+      plan: { ...plan, publicEndpoints },
+      own,
+      image,
+      ...(composition && { composition: { ...composition, wanted: recordsIn(composition), instead: null } }),
+    });
+  };
+}
+
+function artifactOf(preview: Deployment): DeploymentSource {
+  return {
+    kind: "artifact",
+    deploymentId: preview.artifactOf ?? preview.id,
+    fallback: preview.commitSha && originOf(preview) === "git" ? exactCommit(preview) : null,
+    promotes: preview.id,
+    ...localPathOf(preview),
+  };
+}
+
+function whyNot({ artifactAvailable, environment, status }: Deployment): Failure | undefined {
+  if (environment !== "preview") {
+    return invalid(
+      "not_a_preview",
+      "Cannot promote this deployment: it is not a preview. Roll back to it to bring it live again",
+    );
+  }
+  if (status !== "ready") {
+    return invalid(
+      "preview_not_ready",
+      `Cannot promote this preview: its status is "${status}". Promote one that is ready`,
+    );
+  }
+  if (artifactAvailable) return undefined;
+  return invalid(
+    "artifact_gone",
+    "Cannot promote this preview: its files were cleaned up. Redeploy it, then promote the new preview",
+  );
+}
