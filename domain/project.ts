@@ -125,9 +125,7 @@ export function checkSettings(settings: ProjectSettings): void {
     throw invalidField("gitRepo", "this is not a name a git host gives");
   if (gitBranch !== undefined && !isBranchName(gitBranch))
     throw invalidField("gitBranch", "this is not a valid branch name");
-  if (gitUrl !== undefined && !isGitUrl(gitUrl)) {
-    throw invalidField("gitUrl", "give an https:// or ssh:// address (or user@host:path) without a password in it");
-  }
+  if (gitUrl !== undefined) checkGitUrl(gitUrl);
   for (const field of ["rootDirectory", "outputDirectory", "dockerfile"] as const) {
     const path = settings[field];
     if (path !== undefined && (!isInnerPath(path) || path.startsWith("-")))
@@ -169,6 +167,12 @@ export function isBranchName(text: string): boolean {
 function isHealthPath(text: string): boolean {
   // "//host" and "/\host" would lead to another host.
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text);
+}
+
+/** Refuses what is no git address this service would clone from. */
+export function checkGitUrl(gitUrl: string): void {
+  if (isGitUrl(gitUrl)) return;
+  throw invalidField("gitUrl", "give an https:// or ssh:// address (or user@host:path) without a password in it");
 }
 
 /** Tells whether a text is a git address this service would clone from. */

@@ -3,7 +3,7 @@ import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
 import { preparedFolder } from "../../domain/deployment/prepared_folder.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
-import { isBranchName, isGitName } from "../../domain/project.ts";
+import { checkGitUrl, isBranchName, isGitName } from "../../domain/project.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Sources } from "../../ports/sources.ts";
@@ -23,8 +23,10 @@ export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPo
   readonly prepareLimitMs?: number;
 }
 
+/** What is looked at: a repository of the git host, one of any git server, or a folder of the machine. */
 export type PrepareWish =
   | { readonly source: "githost"; readonly owner: string; readonly repo: string; readonly branch?: string | undefined }
+  | { readonly source: "git"; readonly gitUrl: string; readonly branch?: string | undefined }
   | { readonly source: "local"; readonly path: string };
 
 /** Says what a repository or folder is and how it would be built; creates nothing and runs nothing of it. */
@@ -54,7 +56,7 @@ function notInTime({ source }: PrepareWish, limitMs: number): Failure {
   const [what, advice] =
     source === "local"
       ? ["the folder", "Choose a smaller folder, or remove what it does not need"]
-      : ["the repository", "Check that the git host answers, then try again"];
+      : ["the repository", `Check that the git ${source === "git" ? "server" : "host"} answers, then try again`];
   const why = `it was not fetched within ${Math.round(limitMs / 1_000)} s`;
   return new Failure("remote_failed", "source_timeout", `Cannot read ${what}: ${why}. ${advice}`);
 }
@@ -64,16 +66,17 @@ function sourceOf(
   wish: PrepareWish,
 ): Exclude<DeploymentSource, { kind: "artifact" | "copy" | "none" }> {
   if (wish.source === "local") return { kind: "local", path: wish.path };
-  if (!isGitName(wish.owner)) throw invalidField("owner", "this is not a name a git host gives");
-  if (!isGitName(wish.repo)) throw invalidField("repo", "this is not a name a git host gives");
+  const url = wish.source === "git" ? wish.gitUrl : `${githostUrl}/${wish.owner}/${wish.repo}.git`;
+  if (wish.source === "git") checkGitUrl(url);
+  else checkNames(wish);
   if (wish.branch !== undefined && !isBranchName(wish.branch))
     throw invalidField("branch", "this is not a valid branch name");
-  return {
-    kind: "git",
-    url: `${githostUrl}/${wish.owner}/${wish.repo}.git`,
-    branch: wish.branch ?? null,
-    commit: null,
-  };
+  return { kind: "git", url, branch: wish.branch ?? null, commit: null };
+}
+
+function checkNames({ owner, repo }: Extract<PrepareWish, { source: "githost" }>): void {
+  if (!isGitName(owner)) throw invalidField("owner", "this is not a name a git host gives");
+  if (!isGitName(repo)) throw invalidField("repo", "this is not a name a git host gives");
 }
 
 /** Recognises what a release folder holds below `root`. */

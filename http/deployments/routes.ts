@@ -164,7 +164,13 @@ function preparing(access: Access, useCases: DeploymentUseCases) {
 }
 
 function wishOf(body: typeof PrepareBody.static): PrepareWish {
-  const { source, owner, repo, branch, path } = body;
+  const { source, gitUrl, owner, repo, branch, path } = body;
+  if (gitUrl !== undefined) {
+    const isAlone = [source, owner, repo, path].every((field) => field === undefined);
+    if (!isAlone) throw invalidField("gitUrl", "give gitUrl alone, with a branch if you like, or source without it");
+    return { source: "git", gitUrl, branch };
+  }
+  if (source === undefined) throw invalidField("source", "must be one of githost, local; or give gitUrl instead");
   if (source === "local") {
     if (path === undefined) throw invalidField("path", "give the folder's path");
     return { source, path };

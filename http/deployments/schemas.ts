@@ -53,7 +53,15 @@ export const BuildAccessBody = object({
 });
 
 export const PrepareBody = object({
-  source: oneOf(["githost", "local"] as const, { examples: ["local"] }),
+  source: t.Optional(
+    oneOf(["githost", "local"] as const, {
+      description: "A repository of the git host (owner, repo), or a folder of the machine (path)",
+      examples: ["local"],
+    }),
+  ),
+  gitUrl: t.Optional(
+    text(2_000, { description: "A repository of any git server, by https or ssh; instead of source" }),
+  ),
   owner: t.Optional(text(100)),
   repo: t.Optional(text(100)),
   branch: t.Optional(text(244)),

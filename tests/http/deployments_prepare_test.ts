@@ -19,6 +19,8 @@ describe("POST /api/deployments/prepare", () => {
     { source: "githost", owner: "acme", repo: "shop" },
     { source: "githost", owner: "acme", repo: "shop", branch: "main" },
     { source: "local", path: "/srv/shop" },
+    { gitUrl: ADDRESS },
+    { gitUrl: ADDRESS, branch: "main" },
   ])("says of %j how it would be built, and leaves nothing", async (body) => {
     const { app, prepare } = await scene();
     const answer = await prepare(body);
@@ -46,10 +48,28 @@ describe("POST /api/deployments/prepare", () => {
     [{ source: "local", path: "srv" }, "path"],
     [{ source: "local", path: "/nowhere" }, "path"],
     [{ source: "ftp" }, "source"],
+    [{}, "source"],
+    [{ branch: "main" }, "source"],
+    [{ gitUrl: "http://git.example.com/acme/shop.git" }, "gitUrl"],
+    [{ gitUrl: "https://me:secret@git.example.com/acme/shop.git" }, "gitUrl"],
+    [{ gitUrl: "file:///etc" }, "gitUrl"],
+    [{ gitUrl: "--upload-pack=x" }, "gitUrl"],
+    [{ gitUrl: "" }, "gitUrl"],
+    [{ gitUrl: ADDRESS, branch: "--upload-pack=x" }, "branch"],
+    [{ gitUrl: ADDRESS, source: "githost", owner: "acme", repo: "shop" }, "gitUrl"],
+    [{ gitUrl: ADDRESS, source: "local", path: "/srv/shop" }, "gitUrl"],
+    [{ gitUrl: ADDRESS, owner: "acme" }, "gitUrl"],
   ])("refuses %j by naming %s", async (body, field) => {
     const { prepare } = await scene();
     const answer = await prepare(body);
     expect([answer.status, answer.body.details[0].path]).toEqual([400, field]);
+  });
+
+  test("refuses an address as a project does, with the same words", async () => {
+    const { app, prepare } = await scene();
+    const gitUrl = "http://git.example.com/acme/shop.git";
+    const project = await app.call("POST", "/api/projects", { token: app.owner, body: { name: "Shop", gitUrl } });
+    expect((await prepare({ gitUrl })).body.details).toEqual(project.body.details);
   });
 
   test("tells what is wrong with a repository or branch that is not there, and leaves nothing", async () => {
@@ -57,6 +77,9 @@ describe("POST /api/deployments/prepare", () => {
     expect((await prepare({ source: "githost", owner: "acme", repo: "none" })).body.code).toBe("git_not_found");
     const branch = await prepare({ source: "githost", owner: "acme", repo: "shop", branch: "gone" });
     expect([branch.status, branch.body.code]).toEqual([400, "git_branch_not_found"]);
+    const elsewhere = await prepare({ gitUrl: "https://git.example.com/acme/none.git" });
+    expect(elsewhere.body.code).toBe("git_not_found");
+    expect((await prepare({ gitUrl: ADDRESS, branch: "gone" })).body.code).toBe("git_branch_not_found");
     expect(await Array.fromAsync(app.world.releaseFolders.list())).toEqual([]);
   });
 });
@@ -102,6 +125,7 @@ describe("in cloud mode", () => {
   test("a repository is prepared, and an upload of mode cloud deployed", async () => {
     const { prepare } = await scene({ mode: "cloud" });
     expect((await prepare({ source: "githost", owner: "acme", repo: "shop" })).status).toBe(200);
+    expect((await prepare({ gitUrl: ADDRESS })).status).toBe(200);
   });
 });
 
