@@ -66,7 +66,7 @@ export class TestProject {
   }
 
   /** Does something with a deployment that makes a new one, and gives the new one's id. */
-  async again(id: string, what: "redeploy" | "rollback", body?: object): Promise<string> {
+  async again(id: string, what: "promote" | "redeploy" | "rollback", body?: object): Promise<string> {
     const made = await this.call("POST", `/api/deployments/${id}/${what}`, body ? { body } : {});
     if (made.status !== 202) throw new Error(made.text);
     return made.body.deployment_id;
@@ -108,9 +108,18 @@ export class TestProject {
   }
 
   /** Follows a deployment's feed from after an event on. */
-  async *events(id: string, since = 0, signal?: AbortSignal): AsyncGenerator<SeenEvent> {
+  events(id: string, since = 0, signal?: AbortSignal): AsyncGenerator<SeenEvent> {
+    return this.#follow(`${id}/stream?since=${since}`, signal);
+  }
+
+  /** Follows what a deployment prints. */
+  output(id: string, since = 0, signal?: AbortSignal): AsyncGenerator<SeenEvent> {
+    return this.#follow(`${id}/stream?kind=runtime&since=${since}`, signal);
+  }
+
+  async *#follow(path: string, signal?: AbortSignal): AsyncGenerator<SeenEvent> {
     const { address, owner } = this.slipway;
-    const answer = await fetch(`${address}/api/deployments/${id}/stream?since=${since}`, {
+    const answer = await fetch(`${address}/api/deployments/${path}`, {
       headers: { authorization: `Bearer ${owner}` },
       ...(signal && { signal }),
     });
