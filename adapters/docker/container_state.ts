@@ -120,15 +120,11 @@ function exitOf(record: ContainerRecord, sight: Sight): Instance["exit"] {
   return ownEnd || record.State.OOMKilled ? ending : { ...ending, reason: "stopped" };
 }
 
-/** How the program of a container ended last, by itself. */
-export function endingOf(record: ContainerRecord): Ending {
-  const { ExitCode: code, OOMKilled } = record.State;
-  return { code, reason: OOMKilled || isKilledAtLimit(record) ? "out_of_memory" : "exited" };
-}
-
-/** The engine learns that memory ran out beside learning of the end, and keeps it only where it comes first. */
-function isKilledAtLimit({ HostConfig, State }: ContainerRecord): boolean {
-  return HostConfig.Memory > 0 && State.ExitCode === KILLED;
+/** How the program of a container ended last, by itself; of one that runs again, the exit code has to be given. */
+export function endingOf({ HostConfig, State }: ContainerRecord, code = State.ExitCode): Ending {
+  // The engine learns that memory ran out beside learning of the end, and keeps it only where it comes first.
+  const isKilledAtLimit = HostConfig.Memory > 0 && code === KILLED;
+  return { code, reason: State.OOMKilled || isKilledAtLimit ? "out_of_memory" : "exited" };
 }
 
 /** One that its server made and did not live to start, or stands still in the middle of, stays as it is. */

@@ -6,12 +6,19 @@ import type { OwnContainers } from "./own_containers.ts";
 
 /** What a watcher has looked after. */
 export interface WatchedContainers {
-  /** Called as soon as the engine says that the program of an instance has ended, with the time, in nanoseconds, by its clock. */
-  ended(instanceId: string, at: number): Promise<void>;
+  /** Called as soon as the engine says that the program of an instance has ended. */
+  ended(instanceId: string, ending: ToldEnding): Promise<void>;
   /** Does what is due for an instance. */
   look(instanceId: string): Promise<void>;
   /** Does what is due for all. */
   lookAtAll(): Promise<void>;
+}
+
+/** What the engine tells of an ending at once; the container itself may run again when it is looked at. */
+export interface ToldEnding {
+  readonly exitCode: number;
+  /** In nanoseconds, by the engine's clock. */
+  readonly at: number;
 }
 
 interface ContainerEvent {
@@ -108,7 +115,8 @@ export class ContainerWatcher {
   #take({ Action, Actor: { Attributes }, timeNano }: ContainerEvent): void {
     const instanceId = Attributes[LABEL.instance];
     if (instanceId === undefined) return;
-    if (Action === "die") this.#attempt(() => this.#watched.ended(instanceId, timeNano));
+    const ending = { exitCode: Number(Attributes["exitCode"]), at: timeNano };
+    if (Action === "die") this.#attempt(() => this.#watched.ended(instanceId, ending));
     if (Action === "oom") this.#log?.write("warn", "An instance has no memory left", { instanceId });
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
