@@ -8,7 +8,7 @@ const MARKS = ["secret.key", "postgres.json", "postgres.lock"];
 
 /** Names that tell it where nothing else is there; a fresh disk brings "lost+found". */
 const KNOWN =
-  /^(?:(?:secret\.key|postgres|uploads|sources|releases|instances|builds|cache|known_hosts)(?:\..*)?|lost\+found)$/;
+  /^(?:(?:secret\.key|postgres|uploads|sources|releases|instances|builds|cache|edge|containers|starting|known_hosts)(?:\..*)?|lost\+found)$/;
 
 /** Makes the data folder, or makes sure that an existing one is empty or Slipway's already, and closes it to other users. */
 export async function ownDataFolder(folder: string): Promise<void> {

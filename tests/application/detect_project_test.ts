@@ -79,8 +79,8 @@ describe("detectProject()", () => {
   });
 
   test("warns of a folder that is not there", async () => {
-    const { services, warnings } = await found({ "compose.yaml": "services: {web: {build: ./gone}}" });
-    expect(services).toEqual([{ name: "web", rootDirectory: "gone" }]);
+    const { services, warnings } = await found({ "compose.yaml": "services: {web: {build: ./gone, expose: [80]}}" });
+    expect(services).toEqual([{ name: "web", rootDirectory: "gone", port: 80 }]);
     expect(warnings).toEqual(["Cannot build web: there is no folder gone. Correct its build context"]);
   });
 

@@ -5,7 +5,7 @@ import { BUILD, REPOSITORY, START } from "../support/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 
 const FIELDS =
-  "active artifactAvailable branch buildMs builtAt commitMessage commitSha createdAt decision durationMs environment error finishedAt framework id organizationId pinned projectId queuedAt redeployOf rollbackOf services startedAt status trigger url urls version waitingFor".split(
+  "active artifactAvailable branch buildMs builtAt commitMessage commitSha createdAt decision durationMs environment error finishedAt framework id organizationId pinned projectId queuedAt redeployOf rollbackOf services startedAt status trigger url urls version waitingFor waitingReason".split(
     " ",
   );
 

@@ -18,7 +18,9 @@ async function read(scene: EngineScene, id: string, query: object = {}): Promise
   return scene.useCases.readLogs(scene.by, id, { ...ALL, ...query });
 }
 
-const messages = (lines: readonly LoggedLine[]) => lines.map(({ message }) => message);
+/** What programs printed; how they ended is noted between their lines. */
+const messages = (lines: readonly LoggedLine[]) =>
+  lines.filter(({ stream }) => stream !== "slipway").map(({ message }) => message);
 
 /** Resolves once nothing is there any more that was started for a deployment. */
 async function gone(scene: EngineScene, { id }: Pick<Deployment, "id">): Promise<void> {
@@ -56,7 +58,12 @@ describe("what a release printed", () => {
     scene.memory.runtime.scripts.set(START, { does: "ends", code: 3, prints: ["no luck"] });
     const failed = await scene.deployed(await scene.project());
     expect(failed.status).toBe("failed");
-    expect(messages(await read(scene, failed.id))).toEqual(Array.from({ length: 5 }, () => "no luck"));
+    const lines = await read(scene, failed.id);
+    expect(messages(lines)).toEqual(Array.from({ length: 5 }, () => "no luck"));
+    expect(lines.at(-1)).toMatchObject({
+      stream: "slipway",
+      message: "The program ended with code 3, next try in 60 s",
+    });
   });
 
   test("is shown where it was cancelled", async () => {
