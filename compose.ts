@@ -66,6 +66,8 @@ import { listServers } from "./application/servers/list_servers.ts";
 import { removeServer } from "./application/servers/remove_server.ts";
 import { sweep, sweepUploads } from "./application/upkeep/sweep.ts";
 import { sweepHistory } from "./application/upkeep/sweep_history.ts";
+import { discardUploadSession } from "./application/uploads/discard_upload_session.ts";
+import { listUploadSessions } from "./application/uploads/list_upload_sessions.ts";
 import { openUploadSession } from "./application/uploads/open_upload_session.ts";
 import { receiveUpload } from "./application/uploads/receive_upload.ts";
 import { scanUpload } from "./application/uploads/scan_upload.ts";
@@ -167,6 +169,8 @@ function projectUseCases(ports: Ports) {
     listDomains: listDomains(ports),
     listProjects: listProjects(ports),
     listVariables: listVariables(ports),
+    discardUploadSession: discardUploadSession(ports),
+    listUploadSessions: listUploadSessions(ports),
     openUploadSession: openUploadSession(ports),
     receiveUpload: receiveUpload(ports),
     removeDomain: removeDomain(ports),

@@ -1,3 +1,4 @@
+import type { Listing, Page } from "../../domain/page.ts";
 import { UPLOAD_MS, type UploadQuota, type UploadSession } from "../../domain/upload.ts";
 import type { ReceivedUpload } from "../../ports/upload_files.ts";
 import type {
@@ -7,7 +8,8 @@ import type {
   UploadSessions,
 } from "../../ports/upload_sessions.ts";
 import { copied } from "./copied.ts";
-import type { MemoryTables } from "./memory_tables.ts";
+import type { MemoryTables, UploadRow } from "./memory_tables.ts";
+import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
 /** Keeps upload sessions in memory. */
 export class MemoryUploadSessions implements UploadSessions {
@@ -22,16 +24,34 @@ export class MemoryUploadSessions implements UploadSessions {
     { lifetimeMs, quota }: { readonly lifetimeMs: number; readonly quota: UploadQuota },
   ): Promise<UploadCreation> {
     const createdAt = this.#tables.clock.now();
-    const waiting = [...this.#tables.uploads.values()]
-      .map((row) => row.session)
-      .filter(({ state, expiresAt }) => state !== "used" && expiresAt > createdAt);
-    if (waiting.filter(({ userId }) => userId === given.userId).length >= quota.perUser)
-      return { outcome: "user_full" };
-    const ours = waiting.filter(({ organizationId }) => organizationId === given.organizationId);
-    if (ours.length >= quota.perOrganization) return { outcome: "organization_full" };
+    const waiting = this.#waiting();
+    const mine = waiting.filter(({ session }) => session.userId === given.userId);
+    const isHere = ({ session }: UploadRow) => session.organizationId === given.organizationId;
+    const ours = waiting.filter(isHere).length;
+    const tooMany = Math.max(mine.length - quota.perUser + 1, ours - quota.perOrganization + 1, 0);
+    const displaced = mine
+      .filter((row) => !isBeingReceived(row, createdAt))
+      .toSorted((a, b) => Number(isHere(b)) - Number(isHere(a)) || oldestFirst(a.session, b.session))
+      .slice(0, tooMany);
+    if (displaced.length < tooMany || ours - displaced.filter(isHere).length >= quota.perOrganization)
+      return { outcome: ours >= quota.perOrganization ? "organization_full" : "user_full" };
+    for (const { session } of displaced) this.#tables.uploads.delete(session.id);
     const session = { ...copied(given), createdAt, expiresAt: this.#after(lifetimeMs) };
     this.#tables.uploads.set(session.id, { session, lease: null });
-    return { outcome: "created", session: copied(session) };
+    return { outcome: "created", session: copied(session), displaced: displaced.map((row) => row.session.id) };
+  }
+
+  async list(organizationId: string, userId: string, page: Page): Promise<Listing<UploadSession>> {
+    const own = this.#waiting()
+      .map(({ session }) => session)
+      .filter((session) => session.organizationId === organizationId && session.userId === userId);
+    return newestFirst(own, page, BY_CREATION);
+  }
+
+  async remove(organizationId: string, userId: string, id: string): Promise<boolean> {
+    const session = this.#tables.uploads.get(id)?.session;
+    const isOwn = session?.organizationId === organizationId && session.userId === userId;
+    return isOwn && session.state !== "used" && this.#tables.uploads.delete(id);
   }
 
   async find(organizationId: string, id: string): Promise<FoundUploadSession | undefined> {
@@ -44,10 +64,10 @@ export class MemoryUploadSessions implements UploadSessions {
     const row = this.#tables.uploads.get(id);
     const at = this.#tables.clock.now();
     if (!row || row.session.expiresAt <= at) return undefined;
-    const abandoned = row.session.state === "receiving" && (row.lease === null || row.lease.until <= at);
-    if (row.session.state !== "open" && !abandoned) return undefined;
+    if (row.session.state === "used" || isBeingReceived(row, at)) return undefined;
     const lease = { id: crypto.randomUUID(), until: this.#after(leaseMs) };
-    this.#tables.uploads.set(id, { session: { ...row.session, state: "receiving" }, lease });
+    const session = { ...row.session, state: "receiving" as const, bytes: null, sha256: null, files: null };
+    this.#tables.uploads.set(id, { session, lease });
     return lease.id;
   }
 
@@ -82,6 +102,13 @@ export class MemoryUploadSessions implements UploadSessions {
     return [...new Set([...expired, ...orphans])];
   }
 
+  /** The unexpired, unused sessions. */
+  #waiting(): UploadRow[] {
+    const now = this.#tables.clock.now();
+    const rows = [...this.#tables.uploads.values()];
+    return rows.filter(({ session }) => session.state !== "used" && session.expiresAt > now);
+  }
+
   #isNeeded(id: string): boolean {
     const state = this.#tables.uploads.get(id)?.session.state;
     if (state !== "used") return state !== undefined;
@@ -99,4 +126,12 @@ export class MemoryUploadSessions implements UploadSessions {
     const row = this.#tables.uploads.get(id);
     return row?.session.state === "receiving" && row.lease?.id === lease ? row.session : undefined;
   }
+}
+
+function isBeingReceived({ session, lease }: UploadRow, at: Date): boolean {
+  return session.state === "receiving" && lease !== null && lease.until > at;
+}
+
+function oldestFirst(a: UploadSession, b: UploadSession): number {
+  return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }

@@ -1,3 +1,4 @@
+import type { Listing, Page } from "../../domain/page.ts";
 import { UPLOAD_MS, type UploadQuota, type UploadSession, type UploadState } from "../../domain/upload.ts";
 import type { ReceivedUpload } from "../../ports/upload_files.ts";
 import type {
@@ -8,6 +9,7 @@ import type {
 } from "../../ports/upload_sessions.ts";
 import type { Database, Sql } from "./database.ts";
 import { milliseconds } from "./milliseconds.ts";
+import { readPage } from "./read_page.ts";
 
 interface UploadRow {
   readonly id: string;
@@ -23,9 +25,10 @@ interface UploadRow {
   readonly expires_at: Date;
 }
 
-/** How many of a person wait already. */
-interface Waiting {
-  readonly mine: number;
+/** How many of an organization wait, and which gave way. */
+interface Room {
+  readonly ours: number;
+  readonly displaced: readonly string[];
 }
 
 /** Keeps upload sessions in PostgreSQL. */
@@ -42,24 +45,37 @@ export class PostgresUploadSessions implements UploadSessions {
   ): Promise<UploadCreation> {
     const { id, organizationId, userId, name, mode, state, bytes, sha256, files } = session;
     const rows = await this.#database.run(
-      (sql) => sql<(UploadRow & Waiting)[]>`
-        with waiting as materialized (
-          select * from slipway_waiting_uploads(${organizationId}, ${userId})
+      (sql) => sql<(UploadRow & Room)[]>`
+        with room as materialized (
+          select * from slipway_make_room_for_upload(
+            ${organizationId}, ${userId}, ${quota.perUser}, ${quota.perOrganization})
         ), created as (
           insert into upload_sessions
             (id, organization_id, user_id, name, mode, state, bytes, sha256, files, created_at, expires_at)
           select ${id}, ${organizationId}, ${userId}, ${name}, ${mode}, ${state}, ${bytes}::bigint, ${sha256},
             ${files}::bigint, now(), now() + ${milliseconds(sql, lifetimeMs)}
-          from waiting where mine < ${quota.perUser} and ours < ${quota.perOrganization}
+          from room where mine < ${quota.perUser} and ours < ${quota.perOrganization}
           returning ${columns(sql)}
         )
-        select mine, created.* from waiting left join created on true`,
+        select ours, to_jsonb(displaced) as displaced, created.* from room left join created on true`,
     );
     const row = rows[0]!;
-    if (row.mine >= quota.perUser) return { outcome: "user_full" };
-    if (row.id === null) return { outcome: "organization_full" };
-    const { mine: _, ...stored } = row;
-    return { outcome: "created", session: toUploadSession(stored) };
+    if (row.id === null) return { outcome: row.ours >= quota.perOrganization ? "organization_full" : "user_full" };
+    return { outcome: "created", session: toUploadSession(row), displaced: row.displaced };
+  }
+
+  async list(organizationId: string, userId: string, page: Page): Promise<Listing<UploadSession>> {
+    return readPage(
+      this.#database,
+      page,
+      (sql) => ({
+        columns: columns(sql),
+        from: sql`upload_sessions where organization_id = ${organizationId} and user_id = ${userId}
+          and state <> 'used' and expires_at > now()`,
+        order: sql`created_at desc, id desc`,
+      }),
+      toUploadSession,
+    );
   }
 
   async find(organizationId: string, id: string): Promise<FoundUploadSession | undefined> {
@@ -71,13 +87,23 @@ export class PostgresUploadSessions implements UploadSessions {
     return row && { ...toUploadSession(row), expired: row.expired };
   }
 
+  async remove(organizationId: string, userId: string, id: string): Promise<boolean> {
+    const { count } = await this.#database.run(
+      (sql) => sql`
+        delete from upload_sessions
+        where id = ${id} and organization_id = ${organizationId} and user_id = ${userId} and state <> 'used'`,
+    );
+    return count > 0;
+  }
+
   async begin(id: string, leaseMs: number): Promise<string | undefined> {
     const lease = crypto.randomUUID();
     const { count } = await this.#database.run(
       (sql) => sql`
         update upload_sessions
-        set state = 'receiving', lease_id = ${lease}, lease_until = now() + ${milliseconds(sql, leaseMs)}
-        where id = ${id} and expires_at > now() and (state = 'open'
+        set state = 'receiving', bytes = null, sha256 = null, files = null, lease_id = ${lease},
+          lease_until = now() + ${milliseconds(sql, leaseMs)}
+        where id = ${id} and expires_at > now() and (state in ('open', 'ready')
           or (state = 'receiving' and (lease_until is null or lease_until <= now())))`,
     );
     return count > 0 ? lease : undefined;
@@ -140,6 +166,8 @@ function columns(sql: Sql) {
 }
 
 function toUploadSession(row: UploadRow): UploadSession {
-  const { organization_id, user_id, created_at, expires_at, ...rest } = row;
-  return { ...rest, organizationId: organization_id, userId: user_id, createdAt: created_at, expiresAt: expires_at };
+  const { id, name, mode, state, bytes, sha256, files } = row;
+  const [organizationId, userId] = [row.organization_id, row.user_id];
+  const [createdAt, expiresAt] = [row.created_at, row.expires_at];
+  return { id, organizationId, userId, name, mode, state, bytes, sha256, files, createdAt, expiresAt };
 }

@@ -3,16 +3,21 @@ import { newId } from "../../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
 import { UPLOAD_MS, UPLOAD_QUOTA, type UploadSession } from "../../domain/upload.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { UploadFiles } from "../../ports/upload_files.ts";
 import type { NewUploadSession, UploadSessions } from "../../ports/upload_sessions.ts";
 
 export interface OpenUploadSessionPorts {
   readonly clock: Clock;
   readonly mode: "self-hosted" | "cloud";
+  readonly uploadFiles: UploadFiles;
   readonly uploadSessions: UploadSessions;
 }
 
-/** Opens a place for one folder, bound to the caller and its organization, for an hour. */
-export function openUploadSession({ clock, mode, uploadSessions }: OpenUploadSessionPorts) {
+/**
+ * Opens a place for one folder, bound to the caller and its organization, for an hour. Beyond the quota the caller's
+ * oldest unused session gives way.
+ */
+export function openUploadSession({ clock, mode, uploadFiles, uploadSessions }: OpenUploadSessionPorts) {
   return async function (
     by: Principal,
     wish: { readonly name?: string; readonly mode?: "local" | "cloud" },
@@ -38,15 +43,18 @@ export function openUploadSession({ clock, mode, uploadSessions }: OpenUploadSes
     };
     const creation = await uploadSessions.create(session, { lifetimeMs: UPLOAD_MS, quota: UPLOAD_QUOTA });
     if (creation.outcome !== "created") throw tooMany(creation.outcome);
+    // What cannot be removed now belongs to no session any more, and is swept later.
+    for (const id of creation.displaced) await uploadFiles.discard(id).catch(() => {});
     return creation.session;
   };
 }
 
 function tooMany(full: "user_full" | "organization_full"): Failure {
   const { perUser, perOrganization } = UPLOAD_QUOTA;
-  const who = full === "user_full" ? `you have ${perUser}` : `your organization has ${perOrganization}`;
-  return invalid(
-    "too_many_uploads",
-    `Cannot open another upload session: ${who} already. Deploy some, or wait until they expire, within the hour`,
-  );
+  const why =
+    full === "user_full"
+      ? `you have ${perUser}, and all of them are receiving a folder. Wait until one has arrived, or discard one`
+      : `your organization has ${perOrganization}, and none of yours can give way. ` +
+        "Wait until some are deployed or expire, within the hour";
+  return invalid("too_many_uploads", `Cannot open another upload session: ${why}`);
 }

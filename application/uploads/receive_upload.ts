@@ -19,14 +19,17 @@ export interface IncomingArchive {
   readonly signal?: AbortSignal;
 }
 
-/** Takes a folder into its session; when this fails the session is open for another try and nothing is kept. */
+/**
+ * Receives a folder into its session and replaces what that held. When this fails the session is open for another try
+ * and nothing is kept.
+ */
 export function receiveUpload(ports: ReceiveUploadPorts) {
   const { uploadFiles, uploadLimits, uploadSessions } = ports;
   const find = findUploadSession(ports);
   return async function (by: Principal, id: string, archive: IncomingArchive): Promise<ReceivedUpload> {
     const { state } = await find(by, id);
-    if (state === "ready" || state === "used") {
-      throw conflict("upload_done", "Cannot upload again: this session has its folder already. Open a new one");
+    if (state === "used") {
+      throw conflict("upload_done", "Cannot upload again: the folder of this session was deployed. Open a new one");
     }
     if ((archive.announcedBytes ?? 0) > uploadLimits.maxBytes) throw tooLarge(uploadLimits.maxBytes);
     const lease = await uploadSessions.begin(id, LEASE_MS);
@@ -40,7 +43,7 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
     const confirm = () => hold().then(() => lost.signal.throwIfAborted());
     const renewal = setInterval(() => void hold().catch(() => {}), LEASE_MS / 3);
     try {
-      // Whoever received before and died may have left a part of it; what there is of whoever took over is not this one's to remove.
+      // Removes the former upload and what a dead receiver left, but nothing of one that took over.
       await confirm();
       await uploadFiles.discard(id);
       const received = await uploadFiles.receive(id, archive.stream, {

@@ -16,6 +16,8 @@ export function scanUpload(ports: ScanUploadPorts) {
   const find = findUploadSession(ports);
   return async function (by: Principal, id: string): Promise<Detection> {
     const { state } = await find(by, id);
+    if (state === "used")
+      throw invalid("upload_not_ready", "Cannot scan: this folder was deployed already. Upload it to a new session");
     if (state !== "ready") throw invalid("upload_not_ready", "Cannot scan: upload the folder to this session first");
     const { uploadFiles } = ports;
     return detectProject(ports, {

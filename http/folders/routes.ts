@@ -1,15 +1,33 @@
 import { Elysia, t } from "elysia";
+import type { discardUploadSession } from "../../application/uploads/discard_upload_session.ts";
+import type { listUploadSessions } from "../../application/uploads/list_upload_sessions.ts";
 import type { openUploadSession } from "../../application/uploads/open_upload_session.ts";
 import type { receiveUpload } from "../../application/uploads/receive_upload.ts";
 import type { scanUpload } from "../../application/uploads/scan_upload.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, integer, Nothing, object, one, oneOf, text, Time } from "../schema.ts";
+import {
+  Done,
+  done,
+  IdPath,
+  integer,
+  listed,
+  many,
+  Nothing,
+  object,
+  one,
+  oneOf,
+  PageQuery,
+  text,
+  Time,
+} from "../schema.ts";
 import { detectionView } from "./detection_view.ts";
-import { DetectionView } from "./schemas.ts";
+import { DetectionView, WaitingUploadView, waitingUploadView } from "./schemas.ts";
 
 export interface FolderUseCases {
+  readonly discardUploadSession: ReturnType<typeof discardUploadSession>;
+  readonly listUploadSessions: ReturnType<typeof listUploadSessions>;
   readonly openUploadSession: ReturnType<typeof openUploadSession>;
   readonly receiveUpload: ReturnType<typeof receiveUpload>;
   readonly scanUpload: ReturnType<typeof scanUpload>;
@@ -24,7 +42,7 @@ const SessionBody = object({
   mode: t.Optional(oneOf(["local", "cloud"] as const, { examples: ["local"] })),
 });
 
-const SessionView = done({
+const OpenedView = done({
   sessionId: t.String({ examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
   mode: oneOf(["local", "cloud"] as const),
   expiresAt: Time,
@@ -54,8 +72,8 @@ export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl
         body: SessionBody,
         ...operation({
           name: "upload.open",
-          summary: "Open a place for one folder; there is an hour to upload it",
-          answer: SessionView,
+          summary: "Open a place for one folder, for an hour; of too many the oldest unused one gives way",
+          answer: OpenedView,
         }),
       },
     )
@@ -75,14 +93,52 @@ export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl
         parse: "none",
         ...operation({
           name: "upload.receive",
-          summary: "Upload a folder as a gzipped tar; it is checked whole before the answer",
+          summary: "Upload a folder as a gzipped tar, checked whole before the answer; it replaces a former one",
           answer: UploadView,
           problems: [404, 409, 413],
           streams: ARCHIVE,
         }),
       },
     )
+    .use(waitingSessions(access, useCases))
     .use(receivedFolders(access, useCases));
+}
+
+function waitingSessions(access: Access, useCases: FolderUseCases) {
+  return new Elysia({ name: "http/folders/waiting" })
+    .use(access)
+    .get(
+      "/sessions",
+      ({ principal, query }) =>
+        listed(query, (page) => useCases.listUploadSessions(principal, page), waitingUploadView),
+      {
+        permission: "project:list",
+        query: PageQuery,
+        ...operation({
+          name: "upload.list",
+          summary: "List your own sessions that neither expired nor were deployed, newest first",
+          answer: many(WaitingUploadView),
+        }),
+      },
+    )
+    .delete(
+      "/sessions/:id",
+      async ({ principal, params }) => {
+        await useCases.discardUploadSession(principal, params.id);
+        return { success: true };
+      },
+      {
+        permission: "project:write",
+        params: IdPath,
+        body: Nothing,
+        ...operation({
+          name: "upload.discard",
+          summary: "Discard one of your own unused sessions with its files; an upload that is under way ends",
+          answer: Done,
+          problems: [404],
+        }),
+      },
+    );
 }
 
 function receivedFolders(access: Access, useCases: FolderUseCases) {

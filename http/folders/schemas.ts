@@ -1,5 +1,6 @@
 import { t } from "elysia";
-import { integer, nullable, object, oneOf } from "../schema.ts";
+import type { UploadSession } from "../../domain/upload.ts";
+import { integer, nullable, object, oneOf, Time } from "../schema.ts";
 
 const Found = (example: string) => nullable(t.String({ examples: [example] }));
 
@@ -35,3 +36,27 @@ export const DetectionView = object(
   },
   { title: "Detection" },
 );
+
+/** An upload session that waits to be filled or deployed. */
+export const WaitingUploadView = object(
+  {
+    id: t.String({ examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
+    name: nullable(t.String({ examples: ["harbour"] })),
+    mode: oneOf(["local", "cloud"] as const),
+    state: oneOf(["open", "receiving", "ready"] as const, {
+      description: "Waits for its folder, takes it, or holds one that can be deployed",
+    }),
+    bytes: nullable(integer()),
+    sha256: nullable(t.String()),
+    files: nullable(integer()),
+    createdAt: Time,
+    expiresAt: Time,
+  },
+  { title: "Upload session" },
+);
+
+/** What is told of an upload session. */
+export function waitingUploadView(session: UploadSession) {
+  const { organizationId: _, userId: __, createdAt, expiresAt, ...rest } = session;
+  return { ...rest, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
+}

@@ -22,6 +22,7 @@ import { serviceHealthContract } from "./service_health.ts";
 import { sessionsContract } from "./sessions.ts";
 import type { StoreWorld } from "./store_world.ts";
 import { tokensContract } from "./tokens.ts";
+import { uploadLeasesContract } from "./upload_leases.ts";
 import { uploadSessionsContract } from "./upload_sessions.ts";
 import { usersContract } from "./users.ts";
 import { variablesContract } from "./variables.ts";
@@ -46,6 +47,7 @@ export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   serversContract(name, open);
   backupDestinationsContract(name, open);
   uploadSessionsContract(name, open);
+  uploadLeasesContract(name, open);
   cloudLinksContract(name, open);
   deploymentsContract(name, open);
   deploymentsOfUploadsContract(name, open);

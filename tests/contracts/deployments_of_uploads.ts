@@ -5,7 +5,7 @@ import type { UploadSession, UploadState } from "../../domain/upload.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { anOrganization, aProject, deploymentOf, founderOf } from "../support/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
-import { sessionOf } from "./upload_sessions.ts";
+import { sessionOf } from "../support/upload_session_builders.ts";
 
 const NONE = { environment: new Map(), events: [] };
 const PLENTY = { perUser: 10_000, perOrganization: 10_000 };

@@ -15,6 +15,7 @@ import {
   START,
   uniqueLabel,
 } from "../support/store_builders.ts";
+import { PLENTY, sessionOf } from "../support/upload_session_builders.ts";
 import { storeContracts } from "./all_stores.ts";
 import { sealedRowsContract } from "./sealed_rows.ts";
 
@@ -128,6 +129,7 @@ describe("PostgreSQL stores", () => {
     const lines = [{ seq: 1, at: START, stream: "stdout", message: "hello" }] as const;
     await world.runtimeLogs.append(log, { instanceId: "one", lines, leftOut: null }, { maxBytes: 1_000 });
     const page = { page: 1, perPage: 10 };
+    const upload = sessionOf({ organizationId, userId });
     const claim = { deploymentId: deployment.id, owner: "one", attempt: 1 };
     const asked: readonly [string, () => Promise<unknown>][] = [
       ["projects.list", () => world.projects.list(organizationId, {}, page)],
@@ -156,6 +158,8 @@ describe("PostgreSQL stores", () => {
         () => world.deploymentEvents.append(deployment.id, [logLine("a")], claim),
       ],
       ["liveReleases.activate", () => world.liveReleases.activate(deployment.id, { claim, at: START })],
+      ["uploadSessions.create", () => world.uploadSessions.create(upload, { lifetimeMs: 1_000, quota: PLENTY })],
+      ["uploadSessions.list", () => world.uploadSessions.list(organizationId, userId, page)],
       ["servers.list", () => world.servers.list(organizationId, {}, page)],
       ["domains.list", () => world.domains.list(organizationId, {}, page)],
       ["domains.ofProjects", () => world.domains.ofProjects([project.id, "x"])],

@@ -1,40 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { UploadQuota, UploadSession } from "../../domain/upload.ts";
-import type { NewUploadSession } from "../../ports/upload_sessions.ts";
+import type { NewUploadSession, UploadCreation } from "../../ports/upload_sessions.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aMember, anOrganization, founderOf } from "../support/store_builders.ts";
+import { aMember, anOrganization } from "../support/store_builders.ts";
+import {
+  aSession as makeSession,
+  PLENTY,
+  sessionOf,
+  storedSession,
+  timeless,
+} from "../support/upload_session_builders.ts";
 import type { WorldOf } from "./store_world.ts";
-
-const RECEIVED = { bytes: 3 * 2 ** 40, sha256: "ab".repeat(32), files: 200_000 };
-
-const PLENTY = { perUser: 10_000, perOrganization: 10_000 };
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const LEASE_MS = 5 * MINUTE;
-
-/** A session that nobody stored yet. */
-export function sessionOf(
-  overrides: Partial<NewUploadSession> & Pick<NewUploadSession, "organizationId" | "userId">,
-): NewUploadSession {
-  return {
-    id: newId("upl"),
-    name: null,
-    mode: "local",
-    state: "open",
-    bytes: null,
-    sha256: null,
-    files: null,
-    ...overrides,
-  };
-}
-
-/** A session without its times: those that are stored age with the clock of the store. */
-function timeless(session: UploadSession) {
-  return { ...session, createdAt: null, expiresAt: null };
-}
+const ALL = { page: 1, perPage: 100 };
 
 /** What every `UploadSessions` adapter promises. */
 export function uploadSessionsContract(
@@ -44,67 +27,145 @@ export function uploadSessionsContract(
   describe(`UploadSessions contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    async function aSession(overrides: Partial<NewUploadSession> = {}, lifetimeMs = HOUR): Promise<UploadSession> {
-      const organizationId = overrides.organizationId ?? (await anOrganization(world())).id;
-      const session = sessionOf({ userId: (await founderOf(world())).id, ...overrides, organizationId });
-      const creation = await world().uploadSessions.create(session, { lifetimeMs, quota: PLENTY });
-      if (creation.outcome !== "created") throw new Error(`Cannot set the test up: ${creation.outcome}`);
-      expect(creation.session).toMatchObject(session);
-      return creation.session;
-    }
+    const aSession = (overrides: Partial<NewUploadSession> = {}, lifetimeMs?: number) =>
+      makeSession(world(), overrides, lifetimeMs);
+    const stored = (session: UploadSession) => storedSession(world(), session);
 
-    async function stored({ organizationId, id }: UploadSession): Promise<UploadSession | undefined> {
-      const found = await world().uploadSessions.find(organizationId, id);
-      if (!found) return undefined;
-      const { expired: _, ...session } = found;
-      return session;
-    }
-
-    /** A new person of an organization, and how it opens a session there. */
+    /** A new person of an organization, and how it opens a session there; the store's clock moves on each time. */
     async function somebody(organizationId: string) {
       const userId = await aMember(world(), organizationId);
-      return async (quota: UploadQuota, overrides: Partial<NewUploadSession> = {}) => {
+      const tryToOpen = async (quota: UploadQuota, overrides: Partial<NewUploadSession> = {}) => {
+        await world().elapse(1);
         const session = sessionOf({ organizationId, userId, ...overrides });
-        return (await world().uploadSessions.create(session, { lifetimeMs: HOUR, quota })).outcome;
+        return { id: session.id, ...(await world().uploadSessions.create(session, { lifetimeMs: HOUR, quota })) };
+      };
+      return {
+        userId,
+        tryToOpen,
+        opened: async (quota: UploadQuota, overrides: Partial<NewUploadSession> = {}) =>
+          creation(await tryToOpen(quota, overrides)),
+        waiting: async (of = organizationId) =>
+          (await world().uploadSessions.list(of, userId, ALL)).items.map(({ id }) => id),
       };
     }
 
-    test("create() refuses a person's session beyond the quota, whichever state the others are in", async () => {
+    test("create() lets a person's oldest session give way beyond the quota, whichever state it is in", async () => {
       const { id } = await anOrganization(world());
-      const [make, other] = [await somebody(id), await somebody(id)];
+      const [one, other] = [await somebody(id), await somebody(id)];
       const quota = { perUser: 3, perOrganization: 100 };
-      for (const state of ["open", "receiving", "ready"] as const) expect(await make(quota, { state })).toBe("created");
-      expect(await make(quota)).toBe("user_full");
-      expect(await make({ ...quota, perUser: 4 })).toBe("created");
-      expect(await other(quota)).toBe("created");
+      const theirs = await other.opened(quota);
+      const made: string[] = [];
+      for (const state of ["open", "receiving", "ready"] as const) made.push((await one.opened(quota, { state })).id);
+      for (const oldest of made.slice()) {
+        const { id: next, displaced } = await one.opened(quota);
+        expect(displaced).toEqual([oldest]);
+        expect(await world().uploadSessions.find(id, oldest)).toBeUndefined();
+        made.push(next);
+      }
+      expect(await one.waiting()).toEqual(made.slice(3).toReversed());
+      expect(await other.waiting()).toEqual([theirs.id]);
+      expect((await one.opened({ ...quota, perUser: 4 })).displaced).toEqual([]);
+      expect((await one.opened({ ...quota, perUser: 2 })).displaced).toEqual(made.slice(3, 6));
     });
 
-    test("create() refuses an organization's session beyond the quota", async () => {
+    test("create() lets none give way that is being received, and refuses when there is no other", async () => {
+      const { elapse, uploadSessions } = world();
+      const { tryToOpen, opened, waiting } = await somebody((await anOrganization(world())).id);
+      const quota = { perUser: 2, perOrganization: 100 };
+      const [first, second] = [await opened(quota), await opened(quota)];
+      expect(await uploadSessions.begin(first.id, LEASE_MS)).toBeString();
+      const third = await opened(quota);
+      expect(third.displaced).toEqual([second.id]);
+      expect(await uploadSessions.begin(third.id, 2 * LEASE_MS)).toBeString();
+      expect((await tryToOpen(quota)).outcome).toBe("user_full");
+      expect(await waiting()).toEqual([third.id, first.id]);
+      await elapse(LEASE_MS);
+      expect((await opened(quota)).displaced).toEqual([first.id]);
+    });
+
+    test("create() lets only sessions of the same person give way for an organization's quota", async () => {
       const [{ id }, elsewhere] = [await anOrganization(world()), await anOrganization(world())];
       const quota = { perUser: 100, perOrganization: 2 };
-      const people = [await somebody(id), await somebody(id), await somebody(id)];
-      const outcomes = [];
-      for (const make of people) outcomes.push(await make(quota));
-      expect(outcomes).toEqual(["created", "created", "organization_full"]);
-      expect(await (await somebody(elsewhere.id))(quota)).toBe("created");
+      const [one, other, third] = [await somebody(id), await somebody(id), await somebody(id)];
+      const [first, second] = [await one.opened(quota), await other.opened(quota)];
+      expect((await third.tryToOpen(quota)).outcome).toBe("organization_full");
+      expect((await other.opened(quota)).displaced).toEqual([second.id]);
+      expect(await one.waiting()).toEqual([first.id]);
+      const inAnother = { organizationId: elsewhere.id };
+      expect((await third.opened(quota, inAnother)).displaced).toEqual([]);
+      expect((await third.tryToOpen({ ...quota, perUser: 1 })).outcome).toBe("organization_full");
+      expect(await third.waiting(elsewhere.id)).toHaveLength(1);
+    });
+
+    test("create() lets a session of the same organization give way before an older one of another", async () => {
+      const [{ id }, elsewhere] = [await anOrganization(world()), await anOrganization(world())];
+      const { opened } = await somebody(id);
+      const quota = { perUser: 2, perOrganization: 2 };
+      const there = await opened(quota, { organizationId: elsewhere.id });
+      const here = await opened(quota);
+      const next = await opened(quota);
+      expect(next.displaced).toEqual([here.id]);
+      await opened({ perUser: 3, perOrganization: 2 }, { organizationId: elsewhere.id });
+      const again = await opened({ perUser: 1, perOrganization: 2 });
+      expect(again.displaced.slice(0, 2)).toEqual([next.id, there.id]);
     });
 
     test("create() counts neither used nor expired sessions", async () => {
-      const make = await somebody((await anOrganization(world())).id);
+      const { opened } = await somebody((await anOrganization(world())).id);
       const quota = { perUser: 1, perOrganization: 1 };
-      expect(await make(quota, { state: "used" })).toBe("created");
-      expect(await make(quota)).toBe("created");
-      expect(await make(quota)).toBe("user_full");
+      await opened(quota, { state: "used" });
+      const { id, displaced } = await opened(quota);
+      expect(displaced).toEqual([]);
+      expect((await opened(quota)).displaced).toEqual([id]);
       await world().elapse(HOUR);
-      expect(await make(quota)).toBe("created");
-      expect(await make(quota)).toBe("user_full");
+      expect((await opened(quota)).displaced).toEqual([]);
     });
 
-    test("create() by several at once keeps to the quota, and gives it away whole", async () => {
-      const make = await somebody((await anOrganization(world())).id);
+    test("create() by several at once keeps to the quota: each takes the place of another", async () => {
+      const { opened, waiting } = await somebody((await anOrganization(world())).id);
       const quota = { perUser: 4, perOrganization: 100 };
-      const outcomes = await Promise.all(Array.from({ length: 9 }, () => make(quota)));
-      expect(outcomes.filter((outcome) => outcome === "created")).toHaveLength(4);
+      const made = await Promise.all(Array.from({ length: 9 }, () => opened(quota)));
+      const displaced = made.flatMap((one) => one.displaced);
+      expect(new Set(displaced).size).toBe(5);
+      expect((await waiting()).toSorted()).toEqual(
+        made
+          .map(({ id }) => id)
+          .filter((id) => !displaced.includes(id))
+          .toSorted(),
+      );
+    });
+
+    test("list() gives a person's own unexpired, unused sessions, newest first, in pages", async () => {
+      const [{ id }, elsewhere] = [await anOrganization(world()), await anOrganization(world())];
+      const [one, other] = [await somebody(id), await somebody(id)];
+      await aSession({ organizationId: id, userId: one.userId }, MINUTE);
+      await world().elapse(MINUTE);
+      const made: string[] = [];
+      for (const state of ["open", "receiving", "ready"] as const) made.push((await one.opened(PLENTY, { state })).id);
+      await one.opened(PLENTY, { state: "used" });
+      await one.opened(PLENTY, { organizationId: elsewhere.id });
+      await other.opened(PLENTY);
+      expect(await one.waiting()).toEqual(made.toReversed());
+      const second = await world().uploadSessions.list(id, one.userId, { page: 2, perPage: 2 });
+      expect([second.total, second.items.map((item) => item.id)]).toEqual([3, [made[0]!]]);
+      expect(second.items[0]).toEqual((await storedSession(world(), second.items[0]!))!);
+    });
+
+    test("remove() takes a person's own session that is not used, also while it is received", async () => {
+      const { uploadSessions } = world();
+      const session = await aSession();
+      const { organizationId, userId, id } = session;
+      const somebodyElse = await somebody(organizationId);
+      const lease = await uploadSessions.begin(id, LEASE_MS);
+      expect(await uploadSessions.remove(organizationId, somebodyElse.userId, id)).toBe(false);
+      expect(await uploadSessions.remove((await anOrganization(world())).id, userId, id)).toBe(false);
+      expect(await uploadSessions.remove(organizationId, userId, id)).toBe(true);
+      expect(await uploadSessions.remove(organizationId, userId, id)).toBe(false);
+      expect(await stored(session)).toBeUndefined();
+      expect(await uploadSessions.renew(id, lease!, LEASE_MS)).toBe(false);
+      const used = await aSession({ state: "used" });
+      expect(await uploadSessions.remove(used.organizationId, used.userId, used.id)).toBe(false);
+      expect(await stored(used)).toEqual(used);
     });
 
     test.each([null, ...oddTexts])("find() gives back a session named %j", async (text) => {
@@ -130,112 +191,6 @@ export function uploadSessionsContract(
       expect(await world().uploadSessions.find(session.organizationId, newId("upl"))).toBeUndefined();
     });
 
-    test("begin() moves an open session to receiving", async () => {
-      const session = await aSession();
-      expect(await world().uploadSessions.begin(session.id, LEASE_MS)).toBeString();
-      expect(await stored(session)).toEqual({ ...session, state: "receiving" });
-    });
-
-    test("begin() of one session by several at once succeeds once", async () => {
-      const { id } = await aSession();
-      const outcomes = await Promise.all(Array.from({ length: 6 }, () => world().uploadSessions.begin(id, LEASE_MS)));
-      expect(outcomes.filter(Boolean)).toHaveLength(1);
-    });
-
-    test("begin() refuses a session that is unknown, expired, being received, ready or used", async () => {
-      const { elapse, uploadSessions } = world();
-      expect(await uploadSessions.begin(newId("upl"), LEASE_MS)).toBeUndefined();
-      const expired = await aSession({}, MINUTE);
-      await elapse(MINUTE);
-      expect(await uploadSessions.begin(expired.id, LEASE_MS)).toBeUndefined();
-      const receiving = await aSession();
-      const lease = await uploadSessions.begin(receiving.id, LEASE_MS);
-      expect(await uploadSessions.begin(receiving.id, LEASE_MS)).toBeUndefined();
-      expect(await uploadSessions.complete(receiving.id, lease!, RECEIVED)).toBe(true);
-      await elapse(2 * LEASE_MS);
-      expect(await uploadSessions.begin(receiving.id, LEASE_MS)).toBeUndefined();
-      const used = await aSession({ state: "used" });
-      expect(await uploadSessions.begin(used.id, LEASE_MS)).toBeUndefined();
-      expect(timeless((await stored(expired))!)).toEqual(timeless(expired));
-      expect(await stored(used)).toEqual(used);
-    });
-
-    test("begin() takes over from a receiver whose lease ran out, for one of several", async () => {
-      const { elapse, uploadSessions } = world();
-      const { id } = await aSession();
-      await uploadSessions.begin(id, LEASE_MS);
-      await elapse(LEASE_MS - 2 * MINUTE);
-      expect(await uploadSessions.begin(id, LEASE_MS)).toBeUndefined();
-      await elapse(2 * MINUTE);
-      const outcomes = await Promise.all([1, 2, 3].map(() => uploadSessions.begin(id, LEASE_MS)));
-      expect(outcomes.filter(Boolean)).toHaveLength(1);
-      expect(await uploadSessions.begin(id, LEASE_MS)).toBeUndefined();
-    });
-
-    test("renew() holds the lease longer", async () => {
-      const { elapse, uploadSessions } = world();
-      const { id } = await aSession();
-      const lease = await uploadSessions.begin(id, LEASE_MS);
-      await elapse(LEASE_MS - 2 * MINUTE);
-      expect(await uploadSessions.renew(id, lease!, LEASE_MS)).toBe(true);
-      await elapse(LEASE_MS - 2 * MINUTE);
-      expect(await uploadSessions.begin(id, LEASE_MS)).toBeUndefined();
-      await elapse(2 * MINUTE);
-      expect(await uploadSessions.begin(id, LEASE_MS)).toBeString();
-    });
-
-    test("renew() does not begin anything", async () => {
-      const session = await aSession();
-      expect(await world().uploadSessions.renew(session.id, "unknown", LEASE_MS)).toBe(false);
-      expect(await stored(session)).toEqual(session);
-      expect(await world().uploadSessions.begin(session.id, LEASE_MS)).toBeString();
-    });
-
-    test("complete() makes a session ready, with another hour to be used", async () => {
-      const { elapse, now, uploadSessions } = world();
-      const session = await aSession();
-      await elapse(50 * MINUTE);
-      const lease = await uploadSessions.begin(session.id, LEASE_MS);
-      await elapse(20 * MINUTE);
-      expect(await uploadSessions.complete(session.id, lease!, RECEIVED)).toBe(true);
-      const ready = (await stored(session))!;
-      expect(timeless(ready)).toEqual({ ...timeless(session), state: "ready", ...RECEIVED });
-      expect(Math.abs(ready.expiresAt.getTime() - now().getTime() - HOUR)).toBeLessThan(2 * MINUTE);
-    });
-
-    test("complete() and giveUp() leave a session alone that is not being received", async () => {
-      const sessions = [await aSession(), await aSession({ state: "used" }), await aSession({ state: "ready" })];
-      for (const session of sessions) {
-        expect(await world().uploadSessions.complete(session.id, "unknown", RECEIVED)).toBe(false);
-        await world().uploadSessions.giveUp(session.id, "unknown");
-        expect(await stored(session)).toEqual(session);
-      }
-    });
-
-    test("renew(), complete() and giveUp() do nothing for a receiver that another has taken over from", async () => {
-      const { elapse, uploadSessions } = world();
-      const session = await aSession();
-      const former = await uploadSessions.begin(session.id, LEASE_MS);
-      await elapse(LEASE_MS);
-      const next = await uploadSessions.begin(session.id, LEASE_MS);
-      expect(await uploadSessions.renew(session.id, former!, HOUR)).toBe(false);
-      await uploadSessions.giveUp(session.id, former!);
-      expect(await uploadSessions.complete(session.id, former!, RECEIVED)).toBe(false);
-      expect(timeless((await stored(session))!)).toEqual({ ...timeless(session), state: "receiving" });
-      await elapse(LEASE_MS);
-      const third = await uploadSessions.begin(session.id, LEASE_MS);
-      expect(third).toBeString();
-      expect(new Set([former, next, third]).size).toBe(3);
-    });
-
-    test("giveUp() opens a session for the next try at once", async () => {
-      const session = await aSession();
-      const lease = await world().uploadSessions.begin(session.id, LEASE_MS);
-      await world().uploadSessions.giveUp(session.id, lease!);
-      expect(await stored(session)).toEqual(session);
-      expect(await world().uploadSessions.begin(session.id, LEASE_MS)).toBeString();
-    });
-
     test("sweep() removes expired sessions that are neither used nor being received, and tells which", async () => {
       const { elapse, uploadSessions } = world();
       await elapse(3 * HOUR);
@@ -258,18 +213,6 @@ export function uploadSessionsContract(
       expect(await uploadSessions.sweep([])).toEqual([]);
     });
 
-    test("renew() and complete() of a session that was swept meanwhile tell so", async () => {
-      const { elapse, uploadSessions } = world();
-      const session = await aSession({}, 10 * MINUTE);
-      const lease = await uploadSessions.begin(session.id, LEASE_MS);
-      await elapse(20 * MINUTE);
-      expect(await uploadSessions.sweep([])).toContain(session.id);
-      expect(await uploadSessions.renew(session.id, lease!, LEASE_MS)).toBe(false);
-      expect(await uploadSessions.complete(session.id, lease!, RECEIVED)).toBe(false);
-      await uploadSessions.giveUp(session.id, lease!);
-      expect(await stored(session)).toBeUndefined();
-    });
-
     test("sweep() tells which of the stored ids no session has, and which no deployment will be built from", async () => {
       const { elapse, uploadSessions } = world();
       const { id: expired } = await aSession({ state: "ready" }, 10 * MINUTE);
@@ -284,4 +227,9 @@ export function uploadSessionsContract(
       expect(own(await uploadSessions.sweep([...kept, orphan]))).toEqual([orphan]);
     });
   });
+}
+
+function creation({ id, ...made }: UploadCreation & { readonly id: string }) {
+  if (made.outcome !== "created") throw new Error(`Cannot open a session: ${made.outcome}`);
+  return { id, displaced: made.displaced };
 }

@@ -151,8 +151,10 @@ describe("two servers on one database", () => {
     const raw = tarGz([file("package.json", '{"scripts": {"build": "x"}, "dependencies": {"astro": "5"}}')]);
     const sent = await b.call("POST", `/api/projects/folder/upload/${id}`, { token, raw });
     expect(sent.body).toMatchObject({ success: true, files: 1 });
-    const again = await a.call("POST", `/api/projects/folder/upload/${id}`, { token, raw });
-    expect(again).toMatchObject({ status: 409, body: { code: "upload_done" } });
+    const other = tarGz([file("package.json", '{"dependencies": {"next": "15"}}'), file("package-lock.json", "{}")]);
+    const again = await a.call("POST", `/api/projects/folder/upload/${id}`, { token, raw: other });
+    expect(again.body).toMatchObject({ success: true, files: 2 });
+    expect((await b.call("POST", `/api/projects/folder/upload/${id}`, { token, raw })).status).toBe(200);
     const scanned = await a.call("POST", `/api/projects/folder/scan/${id}`, { token });
     expect(scanned.body.data).toMatchObject({ language: "javascript", framework: "astro" });
   });

@@ -65,13 +65,39 @@ describe("POST /api/projects/folder/upload/:sessionId", () => {
     }
   });
 
-  test("takes one folder: another time answers 409", async () => {
-    const { id, send } = await scene();
+  test("another time replaces what the session held, for another hour", async () => {
+    const { app, id, send, scan } = await scene();
     await send(id, GOOD);
-    for (const raw of [GOOD, tarGz([file("other")])]) {
-      const answer = await send(id, raw);
-      expect([answer.status, answer.body.code]).toEqual([409, "upload_done"]);
-    }
+    expect((await scan(id)).body.data.packageManager).toBe("npm");
+    app.world.clock.advance(HOUR / 2);
+    const other = tarGz([file("index.html", "<h1>Hi</h1>")]);
+    expect((await send(id, other)).body).toMatchObject({ success: true, bytes: other.length, files: 1 });
+    expect(Object.keys(app.world.uploadFiles.texts(id)!)).toEqual(["index.html"]);
+    app.world.clock.advance(HOUR - 1);
+    expect((await scan(id)).body.data).toMatchObject({ packageManager: null, projectType: "static" });
+  });
+
+  test("another time that is refused leaves the session open, without what it held", async () => {
+    const { app, id, send, scan } = await scene();
+    await send(id, GOOD);
+    expect((await send(id, tarGz([file("../evil")]))).status).toBe(400);
+    expect((await scan(id)).body.code).toBe("upload_not_ready");
+    expect(app.world.uploadFiles.texts(id)).toBeUndefined();
+    expect((await send(id, GOOD)).status).toBe(200);
+  });
+
+  test("answers 409 once the folder was deployed, and so says a scan", async () => {
+    const { app, id, send, scan } = await scene();
+    await send(id, GOOD);
+    const { owner: token } = app;
+    const project = await app.call("POST", "/api/projects", { token, body: { name: "Shop" } });
+    const body = { projectId: project.body.data.id, uploadSessionId: id, start: false };
+    expect((await app.call("POST", "/api/deployments/build/access", { token, body })).status).toBe(200);
+    const answer = await send(id, GOOD);
+    expect([answer.status, answer.body.code]).toEqual([409, "upload_done"]);
+    expect((await scan(id)).body.error).toBe(
+      "Cannot scan: this folder was deployed already. Upload it to a new session",
+    );
   });
 
   test("of several at once one is taken", async () => {

@@ -42,6 +42,8 @@ PATCH  /api/projects/:id/env                  401 404 403 200 403 200
 POST   /api/projects/folder/session           401 200 403 200 403 200
 POST   /api/projects/folder/upload/:sessionId 401 404 403 404 403 200
 POST   /api/projects/folder/scan/:sessionId   401 404 403 404 403 200
+GET    /api/projects/folder/sessions          401 200 200 200 200 200
+DELETE /api/projects/folder/sessions/:id      401 404 403 404 403 200
 GET    /api/domains                           401 200 200 200 200 200
 POST   /api/domains                           401 404 403 201 403 201
 POST   /api/domains/:id/verify                401 404 403 200 403 200

@@ -141,6 +141,7 @@ export function fillPath(path: string, ids: Furniture): string {
     [/domains/, ids.domain],
     [/servers/, ids.server],
     [/backup-destinations/, ids.destination],
+    [/folder\/sessions/, ids.upload],
     [/projects/, ids.project],
   ];
   const id = kinds.find(([pattern]) => pattern.test(path))?.[1] ?? "";
