@@ -56,6 +56,7 @@ import { listProjects } from "./application/projects/list_projects.ts";
 import { listVariables } from "./application/projects/list_variables.ts";
 import { refuseLocalSource } from "./application/projects/refuse_local_source.ts";
 import { removeProject } from "./application/projects/remove_project.ts";
+import { switchAutoDeploy } from "./application/projects/switch_auto_deploy.ts";
 import { answerOnce } from "./application/requests/answer_once.ts";
 import { auditTrail } from "./application/requests/audit_trail.ts";
 import { changeServer } from "./application/servers/change_server.ts";
@@ -164,13 +165,13 @@ function projectUseCases(ports: Ports) {
     changeVariables: changeVariables(ports),
     claimDomain: claimDomain(ports),
     createProject: createProject(ports),
+    discardUploadSession: discardUploadSession(ports),
     ensureProject: ensureProject(ports),
     findProject: findProject(ports),
     listDomains: listDomains(ports),
     listProjects: listProjects(ports),
-    listVariables: listVariables(ports),
-    discardUploadSession: discardUploadSession(ports),
     listUploadSessions: listUploadSessions(ports),
+    listVariables: listVariables(ports),
     openUploadSession: openUploadSession(ports),
     receiveUpload: receiveUpload(ports),
     removeDomain: removeDomain(ports),
@@ -179,6 +180,7 @@ function projectUseCases(ports: Ports) {
     sweep: sweep(ports),
     sweepHistory: sweepHistory(ports),
     sweepUploads: sweepUploads(ports),
+    switchAutoDeploy: switchAutoDeploy(ports),
     verifyDomain: verifyDomain(ports),
   };
 }

@@ -5,6 +5,7 @@ import type { ensureProject } from "../../application/projects/ensure_project.ts
 import type { findProject } from "../../application/projects/find_project.ts";
 import type { listProjects } from "../../application/projects/list_projects.ts";
 import type { removeProject } from "../../application/projects/remove_project.ts";
+import type { switchAutoDeploy } from "../../application/projects/switch_auto_deploy.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { Done, done, IdPath, listed, many, Nothing, one, PageFields, parameters, text } from "../schema.ts";
@@ -20,6 +21,7 @@ import {
 
 export interface ProjectUseCases {
   readonly changeProject: ReturnType<typeof changeProject>;
+  readonly switchAutoDeploy: ReturnType<typeof switchAutoDeploy>;
   readonly createProject: ReturnType<typeof createProject>;
   readonly ensureProject: ReturnType<typeof ensureProject>;
   readonly findProject: ReturnType<typeof findProject>;
@@ -176,7 +178,7 @@ function linkingProjects(access: Access, useCases: ProjectUseCases) {
       "/:id/auto-deploy",
       async ({ principal, params, body: { enabled } }) => ({
         success: true,
-        project: projectView(await useCases.changeProject(principal, params.id, { settings: { autoDeploy: enabled } })),
+        project: projectView(await useCases.switchAutoDeploy(principal, params.id, enabled)),
       }),
       {
         permission: "project:write",
@@ -184,7 +186,7 @@ function linkingProjects(access: Access, useCases: ProjectUseCases) {
         body: AutoDeployBody,
         ...operation({
           name: "project.auto_deploy",
-          summary: "Deploy on every push to the linked repository, or stop doing so",
+          summary: "Stop deploying on every push; starting to is refused while no git host is connected",
           answer: done({ project: ProjectView }),
           problems: [404],
         }),

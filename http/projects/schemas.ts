@@ -83,7 +83,7 @@ export const LinkBody = object({
   repo: fields.gitRepo,
   branch: t.Optional(fields.gitBranch),
 });
-export const AutoDeployBody = object({ enabled: t.Boolean({ examples: [true] }) });
+export const AutoDeployBody = object({ enabled: t.Boolean({ examples: [false] }) });
 
 const shown = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, nullable(schema)]));
 

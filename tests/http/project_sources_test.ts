@@ -2,17 +2,16 @@ import { expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
 import { memoryApp } from "../support/app.ts";
 
-test("a project has one source: PATCH and ensure replace it, and auto-deploy goes with the link", async () => {
+test("a project has one source: PATCH and ensure replace it", async () => {
   const { call, owner: token } = await memoryApp({}, () => ({ hostFolders: new MemoryHostFolders(["/srv/harbour"]) }));
   const link = { gitOwner: "acme", gitRepo: "harbour" };
   const { id } = (await call("POST", "/api/projects", { token, body: { name: "Harbour", ...link } })).body.data;
   const patch = async (body: object) => (await call("PATCH", `/api/projects/${id}`, { token, body })).body.data;
   const none = { gitOwner: null, gitRepo: null, gitUrl: null, localPath: null };
 
-  await call("POST", `/api/projects/${id}/auto-deploy`, { token, body: { enabled: true } });
   const gitUrl = "https://git.example.com/harbour.git";
-  expect(await patch({ gitUrl })).toMatchObject({ ...none, source: "git", gitUrl, autoDeploy: false });
-  expect(await patch(link)).toMatchObject({ ...none, ...link, source: "githost", autoDeploy: false });
+  expect(await patch({ gitUrl })).toMatchObject({ ...none, source: "git", gitUrl });
+  expect(await patch(link)).toMatchObject({ ...none, ...link, source: "githost" });
   const localPath = "/srv/harbour";
   expect(await patch({ localPath })).toMatchObject({ ...none, source: "local", localPath });
   await call("POST", "/api/projects/ensure", { token, body: { name: "Harbour", gitUrl } });
@@ -20,10 +19,8 @@ test("a project has one source: PATCH and ensure replace it, and auto-deploy goe
   expect(data).toMatchObject({ ...none, source: "git", gitUrl });
 
   await call("POST", `/api/projects/${id}/git/link`, { token, body: { owner: "acme", repo: "harbour" } });
-  await call("POST", `/api/projects/${id}/auto-deploy`, { token, body: { enabled: true } });
   expect(await patch({ gitOwner: null, gitRepo: null })).toMatchObject({
     ...none,
     source: "upload",
-    autoDeploy: false,
   });
 });

@@ -253,13 +253,19 @@ describe("linking", () => {
     expect((await asOwner("POST", `/api/projects/${id}/git/link`, hostile)).status).toBe(400);
   });
 
-  test("POST /api/projects/:id/auto-deploy needs a linked repository", async () => {
+  test("POST /api/projects/:id/auto-deploy cannot be switched on while no push is heard of", async () => {
     const { id } = await project();
     const enable = (enabled: unknown) => asOwner("POST", `/api/projects/${id}/auto-deploy`, { enabled });
-    expect((await enable(true)).status).toBe(400);
     await asOwner("POST", `/api/projects/${id}/git/link`, { owner: "acme", repo: "harbour" });
-    expect((await enable(true)).body.project.autoDeploy).toBe(true);
-    expect((await enable(false)).body.project.autoDeploy).toBe(false);
+    const { status, body } = await enable(true);
+    expect([status, body.code, body.error]).toEqual([
+      400,
+      "auto_deploy_unavailable",
+      "Cannot deploy on every push: this version is not connected to a git host, so it hears of none. " +
+        "Deploy with POST /api/deployments after a push",
+    ]);
+    expect((await asOwner("GET", `/api/projects/${id}`)).body.data.autoDeploy).toBe(false);
+    expect((await enable(false)).body).toMatchObject({ success: true, project: { id, autoDeploy: false } });
     expect((await enable("yes")).status).toBe(400);
   });
 });

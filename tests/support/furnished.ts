@@ -106,7 +106,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
     "POST /api/projects/ensure": { name: "Quay" },
     "PATCH /api/projects/:id": { name: "Renamed" },
     "POST /api/projects/:id/git/link": { owner: "acme", repo: "other" },
-    "POST /api/projects/:id/auto-deploy": { enabled: true },
+    "POST /api/projects/:id/auto-deploy": { enabled: false },
     "PATCH /api/projects/:id/env": { upserts: [{ key: "A", value: "b" }] },
     "POST /api/projects/folder/session": {},
     "POST /api/domains": { projectId: ids.project, hostname: `${who}.example.com` },

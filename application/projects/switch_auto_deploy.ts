@@ -1,0 +1,22 @@
+import { invalid } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import type { Project } from "../../domain/project.ts";
+import { changeProject, type ChangeProjectPorts } from "./change_project.ts";
+import { findProject } from "./find_project.ts";
+
+/** Switches deploying on push off; switching it on is refused as long as no git host tells of pushes. */
+export function switchAutoDeploy(ports: ChangeProjectPorts) {
+  const find = findProject(ports);
+  const change = changeProject(ports);
+  return async function (by: Principal, id: string, enabled: boolean): Promise<Project> {
+    await find(by, id, "project:write");
+    if (enabled) {
+      throw invalid(
+        "auto_deploy_unavailable",
+        "Cannot deploy on every push: this version is not connected to a git host, so it hears of none. " +
+          "Deploy with POST /api/deployments after a push",
+      );
+    }
+    return change(by, id, { settings: { autoDeploy: false } });
+  };
+}
