@@ -233,12 +233,18 @@ function lastEvents({ status, decision, services, error }: Deployment): NewEvent
 /** A deployment of which nothing runs and nothing is kept any more. */
 function stopped(ended: Deployment): Deployment {
   const hasFailed = ended.status === "failed";
-  const status = hasFailed ? "failed" : "stopped";
-  const errorOf = (own: string | null) => (hasFailed ? (own ?? ended.error?.message ?? null) : null);
+  // Where it is known which services failed, the others only ended with them.
+  const isBlamed = ended.services.some(({ status }) => status === "failed");
+  const services = ended.services.map((service) =>
+    hasFailed && (service.status === "failed" || !isBlamed)
+      ? stoppedService(service, { status: "failed", error: service.error ?? ended.error?.message ?? null })
+      : stoppedService(service, { status: "stopped", error: null }),
+  );
   return {
     ...ended,
     held: false,
     artifactAvailable: false,
-    services: ended.services.map((service) => stoppedService(service, { status, error: errorOf(service.error) })),
+    urls: [],
+    services: services.map((service) => ({ ...service, url: null })),
   };
 }

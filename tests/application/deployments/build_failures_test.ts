@@ -97,6 +97,21 @@ describe("a deployment of which one service fails to build", () => {
     expect(await versions(scene, shopOfFive)).toEqual({ ...SHOP });
   });
 
+  test("whose image cannot be pulled is the only one that failed, in a first deployment and in a preview", async () => {
+    await using scene = await shopScene();
+    const services = [
+      { name: "web", image: "web:1", ports: [80] },
+      { name: "api", image: "api:missing", ports: [3000] },
+    ];
+    const publicEndpoints = [{ service: "web" }];
+    const held = await scene.deployed(await scene.project({}), { services, publicEndpoints });
+    expect([held.status, statuses(held)]).toEqual(["partial_failure", { web: "healthy", api: "failed" }]);
+    const preview = { services, publicEndpoints, environment: "preview" } as const;
+    const failed = await scene.deployed(await scene.project({}), preview);
+    expect([failed.status, statuses(failed)]).toEqual(["failed", { web: "stopped", api: "failed" }]);
+    expect([errorOf(failed, "web"), errorOf(failed, "api")]).toEqual([null, failed.error!.message]);
+  });
+
   test("in the release folder lets the others be built there", async () => {
     await using scene = await EngineScene.open();
     const files = { "web/package.json": APP["package.json"]!, "api/package.json": APP["package.json"]! };

@@ -274,8 +274,12 @@ describe("kept sources", () => {
   test("of pinned deployments stay", async () => {
     await using scene = await EngineScene.open({ engine: { rollbackWindow: 1 } });
     const project = await scene.project({});
-    const first = await failed(scene, project);
+    await scene.rest();
+    scene.scriptBuild({ exitCode: 1 });
+    const first = await uploaded(scene, project);
     await scene.useCases.pinDeployment(scene.by, first.id, true);
+    scene.work();
+    expect((await scene.settled(first.id)).status).toBe("failed");
     const others = [await failed(scene, project), await failed(scene, project)];
     expect((await kept(scene)).toSorted()).toEqual([first.id, others[1]!.id].toSorted());
   });
