@@ -1,5 +1,3 @@
-import type { Notation } from "../composition/notation.ts";
-
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*/;
 const OPERATORS = [":-", ":?", ":+", "-", "?", "+"] as const;
 const MAX_DEPTH = 20;
@@ -8,6 +6,10 @@ const MAX_DEPTH = 20;
 export interface Room {
   left: number;
 }
+
+/** A text with its variables put in, or what is wrong with it; `missing` is the variable that had to be set. */
+export type Interpolated = { readonly value: string } | Wrong;
+type Wrong = { readonly wrong: string; readonly missing?: string };
 
 /** Where the values of variables are looked up. */
 export interface Variables {
@@ -23,7 +25,7 @@ export interface Interpolation {
 }
 
 /** Puts variables into a text: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for `$`, as which one before no name stands too. No answer shows the value of a variable but the text itself. */
-export function interpolated(text: string, by: Interpolation, depth = 0): Notation<string> {
+export function interpolated(text: string, by: Interpolation, depth = 0): Interpolated {
   if (!text.includes("$")) return { value: text };
   by.room.left -= text.length;
   if (depth > MAX_DEPTH) return { wrong: "its variables have too many defaults inside each other" };
@@ -43,7 +45,7 @@ export function interpolated(text: string, by: Interpolation, depth = 0): Notati
   return { value: value + text.slice(at) };
 }
 
-type Piece = { readonly text: string; readonly end: number } | { readonly wrong: string };
+type Piece = { readonly text: string; readonly end: number } | Wrong;
 type Inside = { readonly by: Interpolation; readonly depth: number };
 
 function pieceAt(text: string, sign: number, { by, depth }: Inside): Piece {
@@ -82,7 +84,7 @@ function closingBrace(text: string, from: number): number | undefined {
   return undefined;
 }
 
-function braced(inner: string, { by, depth }: Inside): Notation<string> {
+function braced(inner: string, { by, depth }: Inside): Interpolated {
   const [name] = NAME.exec(inner) ?? [];
   if (name === undefined) return { wrong: 'a "${" stands before no variable. Write "$$" for the sign itself' };
   const rest = inner.slice(name.length);
@@ -97,5 +99,6 @@ function braced(inner: string, { by, depth }: Inside): Notation<string> {
   if (operator.endsWith("-")) return interpolated(word, by, depth + 1);
   // The message is not interpolated: it could show the value of another variable.
   const why = word.trim() === "" ? "" : ` (${word.trim().slice(0, 200)})`;
-  return { wrong: `the variable ${name} is not set${why}. Set it among the variables of the project` };
+  const wrong = `the variable ${name} is not set${why}. Set it among the variables of the project`;
+  return { wrong, missing: name };
 }

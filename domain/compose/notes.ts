@@ -19,13 +19,27 @@ export interface ComposeProblem {
 /** What is found to be wrong or left out while a compose file is read; the same is said once. */
 export class Notes {
   readonly #problems = new Map<string, ComposeProblem>();
+  readonly #unknownValues = new Set<string>();
   readonly #warnings = new Map<string, ComposeProblem>();
+  readonly #unknownLines = new Set<string>();
+  readonly #missing = new Set<string>();
   #told = 0;
 
   problem(at: Place, message: string): void {
-    this.#told += 1;
-    if (this.#told > MOST_PROBLEMS) throw new TooMuchEffort("Too much is wrong");
+    this.#count();
     take(this.#problems, at, message);
+  }
+
+  /**
+   * A value that is unknown because its variables cannot be put in: what else is wrong in its line follows from that. A
+   * variable that is missing is told of once.
+   */
+  unknownValue(at: Place, message: string, missing?: string): void {
+    this.#count();
+    this.#unknownLines.add(lineOf({ file: at.file.name, line: at.line }));
+    if (missing !== undefined && this.#missing.has(missing)) return;
+    if (missing !== undefined) this.#missing.add(missing);
+    this.#unknownValues.add(take(this.#problems, at, message));
   }
 
   warning(at: Place, message: string): void {
@@ -34,18 +48,31 @@ export class Notes {
 
   /** File by file, from the top down. */
   get problems(): readonly ComposeProblem[] {
-    return inOrder(this.#problems);
+    const isCause = (key: string, problem: ComposeProblem) =>
+      this.#unknownValues.has(key) || !this.#unknownLines.has(lineOf(problem));
+    return inOrder(new Map([...this.#problems].filter(([key, problem]) => isCause(key, problem))));
   }
 
   get warnings(): readonly string[] {
     return inOrder(this.#warnings).map(({ file, line, message }) => `${file}:${line}: ${message}`);
   }
+
+  #count(): void {
+    this.#told += 1;
+    if (this.#told > MOST_PROBLEMS) throw new TooMuchEffort("Too much is wrong");
+  }
 }
 
-function take(notes: Map<string, ComposeProblem>, { file, line }: Place, sentence: string): void {
-  if (notes.size >= MAX_NOTES) return;
+/** Adds a note, unless there are too many; returns its key. */
+function take(notes: Map<string, ComposeProblem>, { file, line }: Place, sentence: string): string {
   const message = sentence.length > LONGEST ? `${sentence.slice(0, LONGEST)}…` : sentence;
-  notes.set(`${file.name}:${line}:${message}`, { file: file.name, line, message });
+  const key = `${file.name}:${line}:${message}`;
+  if (notes.size < MAX_NOTES) notes.set(key, { file: file.name, line, message });
+  return key;
+}
+
+function lineOf({ file, line }: Pick<ComposeProblem, "file" | "line">): string {
+  return `${file}:${line}`;
 }
 
 function inOrder(notes: ReadonlyMap<string, ComposeProblem>): readonly ComposeProblem[] {

@@ -54,6 +54,6 @@ function textOf(raw: string, at: { readonly file: ComposeFile; readonly line: nu
     );
   const result = interpolated(raw, { variables: file.variables, room, unset });
   if ("value" in result) return result.value;
-  notes.problem(at, `Cannot put variables into ${quoted(raw)}: ${result.wrong}`);
+  notes.unknownValue(at, `Cannot put variables into ${quoted(raw)}: ${result.wrong}`, result.missing);
   return "";
 }
