@@ -8,10 +8,13 @@ export type Newcomer =
 
 /** Places in organizations that wait to be taken; the token of one is kept only as its fingerprint. */
 export interface Invitations {
+  /** Keeps an invitation, in place of any other one for its address in its organization, also under a race. */
   create(invitation: Invitation, tokenFingerprint: string): Promise<void>;
   /** The untaken invitation with this token, expired or not. */
   findByToken(tokenFingerprint: string): Promise<Invitation | undefined>;
   find(organizationId: string, id: string): Promise<Invitation | undefined>;
+  /** The untaken invitation for an address, expired or not. */
+  findByEmail(organizationId: string, email: string): Promise<Invitation | undefined>;
   /** Untaken and unexpired ones at a time, newest first. */
   list(organizationId: string, at: Date, page: Page): Promise<Listing<Invitation>>;
   /**

@@ -15,6 +15,9 @@ export class MemoryInvitations implements Invitations {
   }
 
   async create(invitation: Invitation, tokenFingerprint: string): Promise<void> {
+    const { email, organizationId } = invitation;
+    const former = this.#forAddress(organizationId, email);
+    if (former) this.#tables.invitations.delete(former.id);
     this.#tables.invitations.set(invitation.id, {
       invitation: copied(invitation),
       fingerprint: tokenFingerprint,
@@ -29,6 +32,10 @@ export class MemoryInvitations implements Invitations {
   async find(organizationId: string, id: string): Promise<Invitation | undefined> {
     const invitation = this.#tables.invitations.get(id)?.invitation;
     return invitation?.organizationId === organizationId ? copied(invitation) : undefined;
+  }
+
+  async findByEmail(organizationId: string, email: string): Promise<Invitation | undefined> {
+    return copied(this.#forAddress(organizationId, email));
   }
 
   async list(organizationId: string, at: Date, page: Page): Promise<Listing<Invitation>> {
@@ -63,6 +70,11 @@ export class MemoryInvitations implements Invitations {
     const expired = [...invitations.values()].filter(({ invitation }) => invitation.expiresAt < before);
     for (const { invitation } of expired) invitations.delete(invitation.id);
     return expired.length;
+  }
+
+  #forAddress(organizationId: string, email: string): Invitation | undefined {
+    const rows = this.#tables.invitations.values().map(({ invitation }) => invitation);
+    return rows.find((invitation) => invitation.organizationId === organizationId && invitation.email === email);
   }
 
   #addUser(email: string, { userId, name, passwordHash }: Newcomer & { readonly kind: "new" }, at: Date): void {

@@ -36,7 +36,10 @@ export class PostgresInvitations implements Invitations {
         insert into invitations
           (id, organization_id, email, role, grants, invited_by, fingerprint, created_at, expires_at)
         values (${id}, ${organizationId}, ${email}, ${role}, ${jsonValue(sql, grants)}, ${invitedBy},
-          ${tokenFingerprint}, ${createdAt}, ${expiresAt})`,
+          ${tokenFingerprint}, ${createdAt}, ${expiresAt})
+        on conflict (organization_id, email) do update
+        set id = excluded.id, role = excluded.role, grants = excluded.grants, invited_by = excluded.invited_by,
+          fingerprint = excluded.fingerprint, created_at = excluded.created_at, expires_at = excluded.expires_at`,
     );
   }
 
@@ -54,6 +57,15 @@ export class PostgresInvitations implements Invitations {
       (sql) => sql<InvitationRow[]>`
         select id, organization_id, email, role, grants, invited_by, created_at, expires_at
         from invitations where organization_id = ${organizationId} and id = ${id}`,
+    );
+    return row && toInvitation(row);
+  }
+
+  async findByEmail(organizationId: string, email: string): Promise<Invitation | undefined> {
+    const [row] = await this.#database.run(
+      (sql) => sql<InvitationRow[]>`
+        select id, organization_id, email, role, grants, invited_by, created_at, expires_at
+        from invitations where organization_id = ${organizationId} and email = ${email}`,
     );
     return row && toInvitation(row);
   }

@@ -23,7 +23,10 @@ export interface InviteMemberPorts {
   readonly users: Users;
 }
 
-/** Invites somebody to the caller's organization with no more than the caller has; the token is told only here. */
+/**
+ * Invites somebody to the caller's organization with no more than the caller has, in place of a former invitation for
+ * that address; the token is told only here.
+ */
 export function inviteMember({ clock, invitations, members, users }: InviteMemberPorts) {
   return async function (
     by: Principal,
@@ -42,6 +45,8 @@ export function inviteMember({ clock, invitations, members, users }: InviteMembe
       );
     }
     const createdAt = clock.now();
+    const former = await invitations.findByEmail(by.organizationId, email);
+    if (former && former.expiresAt > createdAt) refuseMore(by, former.role, former.grants);
     const invitation = {
       id: newId("inv", createdAt),
       organizationId: by.organizationId,

@@ -99,7 +99,7 @@ function invitations(access: Access, useCases: MemberUseCases, publicUrl: string
       body: InvitationBody,
       ...operation({
         name: "member.invite",
-        summary: "Invite somebody; the link is shown once and holds for seven days",
+        summary: "Invite somebody, in place of a former invitation; the link is shown once and holds for seven days",
         description: OWN_RIGHTS,
         status: 201,
         answer: one(NewInvitationView),

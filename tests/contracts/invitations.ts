@@ -54,6 +54,30 @@ export function invitationsContract(
       expect(await world().invitations.findByToken(await uniqueFingerprint())).toBeUndefined();
     });
 
+    test("create() replaces an untaken invitation for the same address in that organization alone", async () => {
+      const { invitations } = world();
+      const email = `${uniqueLabel()}@example.com`;
+      const first = await anInvitation({ email, role: "admin" });
+      const { organizationId } = first.invitation;
+      const [elsewhere, other] = [await anInvitation({ email }), await anInvitation({ organizationId })];
+      const second = await anInvitation({ organizationId, email, role: "viewer", createdAt: minutes(1) });
+      expect(await invitations.findByToken(first.token)).toBeUndefined();
+      expect(await invitations.find(organizationId, first.invitation.id)).toBeUndefined();
+      expect(await invitations.accept(first.invitation.id, stranger(), minutes(2))).toBe(false);
+      for (const { invitation, token } of [second, elsewhere, other])
+        expect(await invitations.findByToken(token)).toEqual(invitation);
+      expect(await invitations.findByEmail(organizationId, email)).toEqual(second.invitation);
+      expect(await invitations.findByEmail(organizationId, `${uniqueLabel()}@example.com`)).toBeUndefined();
+    });
+
+    test("create() for one address by several at once keeps one of them", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const email = `${uniqueLabel()}@example.com`;
+      const made = await Promise.all([1, 2, 3, 4].map(() => anInvitation({ organizationId, email })));
+      const found = await Promise.all(made.map(({ token }) => world().invitations.findByToken(token)));
+      expect(found.filter(Boolean)).toHaveLength(1);
+    });
+
     test("sweep() removes those that expired before a time, and counts them", async () => {
       const { invitations } = world();
       const longAgo = new Date("1980-01-01T00:00:00.000Z");

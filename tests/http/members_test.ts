@@ -149,6 +149,28 @@ describe("invitations", () => {
     expect((await app.call("DELETE", `/api/members/${id}`, { token: app.owner })).status).toBe(404);
   });
 
+  test("a second invitation for an address replaces the first, whose link then is gone", async () => {
+    const app = await memoryApp();
+    const first = (await invite(app, { email: "new@example.com", role: "admin" })).body.data;
+    const second = (await invite(app, { email: "New@Example.com", role: "viewer" })).body.data;
+    const { body } = await app.call("GET", "/api/members/invitations", { token: app.owner });
+    expect(body.data.map(({ id, role }: { id: string; role: string }) => [id, role])).toEqual([[second.id, "viewer"]]);
+    expect((await accept(app, first.token)).body.code).toBe("invitation_gone");
+    expect((await accept(app, second.token)).status).toBe(200);
+  });
+
+  test("nobody replaces an invitation with more rights, until it has expired", async () => {
+    const app = await memoryApp();
+    const admin = await member(app, "admin");
+    const email = "new@example.com";
+    const first = (await invite(app, { email, role: "owner" })).body.data;
+    const refused = await invite(app, { email, role: "viewer" }, admin.token);
+    expect([refused.status, refused.body.code]).toEqual([403, "beyond_own_rights"]);
+    app.world.clock.advance(8 * 24 * 3_600_000);
+    expect((await invite(app, { email, role: "viewer" }, admin.token)).status).toBe(201);
+    expect((await accept(app, first.token)).body.code).toBe("invitation_gone");
+  });
+
   test("GET /api/auth/accept-invitation is a page that holds no token and loads nothing", async () => {
     const app = await memoryApp();
     const { status, text, headers } = await app.call("GET", "/api/auth/accept-invitation?token=secret-in-query");

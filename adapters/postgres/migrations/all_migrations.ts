@@ -16,7 +16,7 @@ import databaseClock from "./0015_database_clock.sql" with { type: "text" };
 import containerUse from "./0016_container_use.sql" with { type: "text" };
 import queuedChoices from "./0017_queued_choices.sql" with { type: "text" };
 import uploadTurns from "./0018_upload_turns.sql" with { type: "text" };
-import uploadRoom from "./0019_upload_room.sql" with { type: "text" };
+import givingWay from "./0019_giving_way.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -45,5 +45,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 16, name: "container_use", text: containerUse },
   { version: 17, name: "queued_choices", text: queuedChoices },
   { version: 18, name: "upload_turns", text: uploadTurns },
-  { version: 19, name: "upload_room", text: uploadRoom },
+  { version: 19, name: "giving_way", text: givingWay },
 ];

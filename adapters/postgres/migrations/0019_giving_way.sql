@@ -27,3 +27,9 @@ begin
   return next;
 end
 $$;
+
+-- Of several invitations for one address in an organization the newest stays: it replaced the others.
+delete from invitations as former using invitations as newer
+where newer.organization_id = former.organization_id and newer.email = former.email
+  and (newer.created_at, newer.id) > (former.created_at, former.id);
+alter table invitations add constraint invitations_address unique (organization_id, email);
