@@ -8,6 +8,7 @@ import { generatedDockerfile, workingFolder as imageFolder } from "../../../doma
 import type { Secret } from "../../../domain/secret.ts";
 import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../domain/composition/sole_service.ts";
 import type { BuiltImage, ImageMakings } from "../../../ports/image_builder.ts";
+import { outputMissing } from "./refuse_empty_site.ts";
 import { folderOf, workingFolder } from "./release_folder.ts";
 import { type Run, say, store } from "./run.ts";
 
@@ -105,7 +106,10 @@ export async function takeOut(
   const { outputDirectory, rootDirectory } = plan;
   const folder = imageFolder({ recipe: recipe!, rootDirectory });
   const path = [folder, outputDirectory].filter((part) => part && part !== ".").join("/");
-  const archive = await releaseImages.archive(image, path);
+  const archive = await releaseImages.archive(image, path).catch((error: unknown) => {
+    if (!(error instanceof Failure) || error.code !== "output_missing") throw error;
+    throw outputMissing(`there is no file in the folder ${innerPath(rootDirectory, outputDirectory) || "of the app"}`);
+  });
   await releaseFolders.place(deployment.id, innerPath(rootDirectory, outputDirectory), archive);
 }
 

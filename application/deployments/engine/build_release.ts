@@ -11,6 +11,7 @@ import { buildServices } from "./build_services.ts";
 import { chooseRuntime } from "./choose_runtime.ts";
 import { fetchSource } from "./fetch_source.ts";
 import { inTime } from "./in_time.ts";
+import { holdsFolder } from "./holds_folder.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import { artifactGone } from "./release_folder.ts";
 import { compareKind } from "./live_project.ts";
@@ -102,18 +103,13 @@ function isOfServices({ deployment: { plan } }: Run, { projectType }: Detection)
 async function detected(run: Run): Promise<Detection> {
   const { id, plan } = run.deployment;
   const root = resolveRoot(plan);
-  if (root !== "" && root !== "./" && !(await holds(run, root))) {
+  if (!(await holdsFolder(run, root))) {
     throw invalid(
       "root_directory_missing",
       `Cannot find the folder ${plan.rootDirectory} in this source: set rootDirectory to the folder of the app`,
     );
   }
   return detectIn(run.ports, id, root);
-}
-
-async function holds({ deployment, ports }: Run, folder: string): Promise<boolean> {
-  for await (const { path } of ports.releaseFolders.entries(deployment.id)) if (path.startsWith(folder)) return true;
-  return false;
 }
 
 async function planned(run: Run, found: Detection): Promise<DeploymentPlan> {

@@ -19,6 +19,7 @@ import { inTime } from "./in_time.ts";
 import { isOwnFailure } from "./own_failure.ts";
 import { listensOn, published } from "./published_ports.ts";
 import { recordsOf } from "./records_of.ts";
+import { refuseMissingFolder } from "./refuse_missing_folder.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "./run.ts";
 import { tellService } from "./service_ledger.ts";
@@ -155,6 +156,7 @@ async function fetched(
 }
 
 async function built(run: Run, spec: BuiltSpec, options: BuildOptions): Promise<Made> {
+  await refuseMissingFolder(run, spec.name, spec.from);
   const plan = settledPlan(spec, run.deployment.plan.runtime);
   return isBuiltInFolder(plan) ? builtFolder(run, spec, plan, options) : builtImage(run, spec, plan, options);
 }

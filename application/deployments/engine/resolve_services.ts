@@ -21,7 +21,9 @@ import { detectIn } from "../prepare_source.ts";
 import { plannedService, servicePlan } from "./app_plan.ts";
 import { chooseRuntime } from "./choose_runtime.ts";
 import { chooseServicesRuntime } from "./choose_services_runtime.ts";
+import { holdsFolder } from "./holds_folder.ts";
 import { keepAddress } from "./live_project.ts";
+import { buildFolder } from "./refuse_missing_folder.ts";
 import { type Run, say, store } from "./run.ts";
 import { pendingService } from "./service_ledger.ts";
 import { settlePlan } from "./settle_plan.ts";
@@ -108,6 +110,8 @@ function part(name: string, rootDirectory: string): ServiceSpec {
 
 /** Finds out how a service is built that comes from the source. */
 async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Promise<ServiceSpec> {
+  // Its build says so, and the other services go on.
+  if (!(await holdsFolder(run, buildFolder(spec.from) ?? ""))) return spec;
   if (!(await needsDetection(run, spec))) return spec;
   const app = { ...spec, from: asApp(spec.from) };
   const root = app.from.rootDirectory;
