@@ -10,7 +10,7 @@ import { travelled } from "./client_address.ts";
 import { checkOrigin, presented } from "./credentials.ts";
 import { loggedPath } from "./logged_path.ts";
 import type { Metrics } from "./metrics.ts";
-import { type AnswerOnce, BodyDigest, runOnce } from "./once.ts";
+import { type AnswerOnce, BodyDigest, callerOf, holderOf, runOnce } from "./once.ts";
 import { BROKEN_OFF, problem, problemOf } from "./problems.ts";
 import { checkQueryText } from "./query_text.ts";
 import { keepBody, NotJson, readJson } from "./request_body.ts";
@@ -181,16 +181,14 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
     if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body, precheck });
     return recorded(visited, options, () => app.handle(reached));
   };
-  if (key === null || !caller.principal) return run();
+  const { principal } = caller;
+  const who = principal ? callerOf(principal) : holderOf(route.operation, json?.value);
+  if (key === null || who === undefined) return run();
   // Whatever a caller puts into its path, be it a secret, stays out of the store.
   const routeKey = `${request.method} ${route.path} ${fingerprint(visited.path + visited.query)}`;
-  const { principal } = caller;
-  return runOnce(
-    options.answerOnce,
-    { key, route: routeKey, principal, operation: route.operation, body: json?.bytes, signal: request.signal },
-    digest,
-    run,
-  );
+  const { operation } = route;
+  const keyed = { key, route: routeKey, caller: who, keepsRefusals: principal !== undefined, operation };
+  return runOnce(options.answerOnce, { ...keyed, body: json?.bytes, signal: request.signal }, digest, run);
 }
 
 /** Runs a change inside an entry of the audit log, where its route wants one. */

@@ -12,7 +12,10 @@ export type AnswerOnce = <T>(request: OnceRequest, run: () => Promise<OnceAnswer
 export interface KeyedRequest {
   readonly key: string;
   readonly route: string;
-  readonly principal: Principal;
+  /** Whom an answer may be replayed to. */
+  readonly caller: string;
+  /** Whether refusals are kept, too; those of strangers would fill the store. */
+  readonly keepsRefusals: boolean;
   readonly operation: Operation;
   /** The body's bytes; absent when the route streams it. */
   readonly body: Uint8Array | undefined;
@@ -23,14 +26,14 @@ export interface KeyedRequest {
 /** Runs a keyed request once; a repeated one gets the first answer, with what was shown once blanked. */
 export async function runOnce(
   answerOnce: AnswerOnce,
-  { key, route, principal, operation, body, signal }: KeyedRequest,
+  { key, route, caller, keepsRefusals, operation, body, signal }: KeyedRequest,
   stream: BodyDigest | undefined,
   run: () => Promise<Response>,
 ): Promise<Response> {
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalidField("Idempotency-Key", "use 1 to 255 visible ASCII characters");
   const request: OnceRequest = {
     // A key counts per route, so that one key may run through several steps of a client's work.
-    caller: `${callerOf(principal)} ${route}`,
+    caller: `${caller} ${route}`,
     key,
     route,
     body: stream ? null : new Bun.CryptoHasher("sha256").update(body ?? "").digest("hex"),
@@ -39,7 +42,8 @@ export async function runOnce(
   };
   const once = await answerOnce(request, async () => {
     const response = await run();
-    return { answer: response, kept: await kept(response, operation) };
+    const isKept = keepsRefusals || response.status < 400;
+    return { answer: response, kept: isKept ? await kept(response, operation) : undefined };
   });
   if (!once.replayed) return once.answer;
   const { status, body: text } = once.answer;
@@ -49,8 +53,15 @@ export async function runOnce(
   });
 }
 
+/** Whom the answer to an open route may be replayed to: whoever holds the same secret; `undefined` where none is told. */
+export function holderOf({ callerField }: Operation, body: object | undefined): string | undefined {
+  const fields: Readonly<Record<string, unknown>> = { ...body };
+  const secret = callerField === undefined ? undefined : fields[callerField];
+  return typeof secret === "string" ? `holder ${fingerprint(secret)}` : undefined;
+}
+
 /** What a caller may do is part of who it is: an answer is replayed only to the very rights that got it. */
-function callerOf({ organizationId, userId, role, grants, narrowing }: Principal): string {
+export function callerOf({ organizationId, userId, role, grants, narrowing }: Principal): string {
   return `${organizationId}/${userId} ${fingerprint(JSON.stringify([role, grants, narrowing]))}`;
 }
 

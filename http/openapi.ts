@@ -84,7 +84,7 @@ function operationObject(route: DeclaredRoute, schemas: Schemas): Json {
     ...parametersOf(params, "path", schemas),
     ...parametersOf(query, "query", schemas),
     ...(permission ? [ORGANIZATION] : []),
-    ...(changes && permission && !operation.unrepeatable ? [IDEMPOTENCY] : []),
+    ...(changes && (permission || operation.callerField) && !operation.unrepeatable ? [IDEMPOTENCY] : []),
   ];
   return {
     operationId: operation.name,

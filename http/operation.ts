@@ -27,6 +27,8 @@ export interface Operation {
   readonly precheck?: (body: Readonly<Record<string, unknown>>) => void;
   /** Changes nothing that an audit log should hold, or records it itself. */
   readonly unaudited?: boolean;
+  /** The field of the body that stands for the caller of an open route, so that it can be replayed by key. */
+  readonly callerField?: string;
   /** Never replayed by key. */
   readonly unrepeatable?: boolean;
 }

@@ -115,6 +115,7 @@ function acceptance(access: Access, useCases: AuthUseCases) {
           summary: "Become a member with the token of an invitation",
           answer: done({ email: UserView.properties.email, message: UserView.properties.name }),
           problems: [403, 409, 429],
+          callerField: "token",
         }),
       },
     );

@@ -73,7 +73,9 @@ describe("GET /api/openapi.json", () => {
         parameters.filter((parameter: Loose) => parameter.in === where).map(({ name }: Loose) => name);
       expect(names("path")).toEqual([...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
       expect(names("header").includes("X-Organization-Id")).toBe(route.permission !== undefined);
-      const repeatable = route.method !== "GET" && route.permission !== undefined && !route.operation.unrepeatable;
+      const { callerField, unrepeatable } = route.operation;
+      const isIdentified = route.permission !== undefined || callerField !== undefined;
+      const repeatable = route.method !== "GET" && isIdentified && !unrepeatable;
       expect(names("header").includes("Idempotency-Key")).toBe(repeatable);
       for (const parameter of parameters) expect(parameter.required).toBe(parameter.in === "path");
     }
