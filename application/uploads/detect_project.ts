@@ -2,6 +2,7 @@ import { NOTHING_PUBLIC, resolveEndpoints } from "../../domain/composition/resol
 import type { Detection } from "../../domain/detection/detection.ts";
 import { describedServices } from "../../domain/detection/described_services.ts";
 import { containerNeed } from "../../domain/detection/container_need.ts";
+import { startCommandIn, warningsIn } from "../../domain/detection/in_runtime.ts";
 import { engineNeeded, Failure } from "../../domain/failure.ts";
 import type { RuntimeName } from "../../domain/project.ts";
 import type { ContainerEngine } from "../../ports/container_engine.ts";
@@ -20,9 +21,21 @@ export interface DetectProjectPorts {
 
 /** Says what the files of a tree are and how they would be built; what stands in the way here is warned of. */
 export async function detectProject(ports: DetectProjectPorts, tree: ReadableTree): Promise<Detection> {
-  const detection = await detectAll(ports, tree);
+  const detection = await inUsualRuntime(ports, await detectAll(ports, tree));
   const missing = await missingEngine(ports, detection);
   return missing === undefined ? detection : { ...detection, warnings: [missing, ...detection.warnings] };
+}
+
+/** What was found, as it would be run here by a project that does not choose. */
+async function inUsualRuntime(
+  { containerEngine, runtimePreset }: DetectProjectPorts,
+  detection: Detection,
+): Promise<Detection> {
+  if (detection.projectType !== "app" || !detection.image?.startCommand) return detection;
+  const usesImage = runtimePreset === "docker" || (runtimePreset === "auto" && (await containerEngine.answers()));
+  const runtime = usesImage ? "docker" : "process";
+  const warnings = warningsIn(runtime, detection.startCommand, detection);
+  return { ...detection, warnings, startCommand: startCommandIn(runtime, detection.startCommand, detection) };
 }
 
 /** What a person is to be told who deploys this while it needs containers and there are none to be had. */

@@ -26,6 +26,8 @@ export interface Detection {
   readonly env: readonly DetectedVariable[];
   /** Sentences for a person. */
   readonly warnings: readonly string[];
+  /** Warnings that count only where the project runs as a process, started as found. */
+  readonly processWarnings: readonly string[];
 }
 
 /** One of several parts that are deployed together. */
@@ -66,6 +68,7 @@ export const NOTHING_DETECTED: Detection = {
   services: [],
   env: [],
   warnings: [],
+  processWarnings: [],
 };
 
 /** Tells whether enough was found to serve something. */

@@ -1,6 +1,6 @@
 /**
  * How a project is put into an image: built in one stage, run in a second, smaller one. Names of images are those of Docker Hub; the
- * operator's map of base images may lead them elsewhere. Install, build and start commands are not part of it: a person may set them.
+ * operator's map of base images may lead them elsewhere. Install and build commands are not part of it: a person may set them.
  */
 export interface ImageRecipe {
   /** Where it is installed and built: `node:22-bookworm-slim`. */
@@ -23,6 +23,8 @@ export interface ImageRecipe {
   readonly environment: Readonly<Record<string, string>>;
   /** Variables of the final stage alone, such as one that tells package managers to leave out what is needed to build. */
   readonly runEnvironment: Readonly<Record<string, string>>;
+  /** What starts the project in the image, where that has a better server than a machine; `null` when it is started as everywhere. */
+  readonly startCommand: string | null;
   /** What goes into the final image, relative to the context like the manifests, where it keeps its place; `.` is all of it. Absolute paths are taken as they are. */
   readonly keep: readonly string[];
   /** Whether the whole repository is needed although the project lies in a folder of it, as in workspaces; else that folder is the context. */
@@ -41,6 +43,7 @@ export function recipe(image: string, more: Partial<ImageRecipe> = {}): ImageRec
     caches: [],
     environment: {},
     runEnvironment: {},
+    startCommand: null,
     keep: ["."],
     wholeRepository: false,
     ...more,

@@ -13,7 +13,7 @@ interface PhpFramework {
   readonly name: string;
   /** Any of these packages tells that it is used. */
   readonly packages: readonly string[];
-  /** Instead of PHP's server on the folder of its pages. */
+  /** As a process, instead of PHP's built-in server on the folder of its pages. */
   readonly start?: string;
   /** Extensions that it uses in most projects, though they seldom say so. */
   readonly extensions: readonly string[];
@@ -53,8 +53,10 @@ const KNOWN = { lines: ["8.5", "8.4", "8.3", "8.2", "8.1", "8.0", "7.4", "7.3", 
 const PAGES = ["public", "web", "webroot", "www", "htdocs", "."];
 const INSTALL = "composer install --no-dev --no-interaction --prefer-dist --no-scripts --no-autoloader";
 const UNREADABLE = "Cannot read composer.json: it is not a JSON object. Correct it, or set the commands yourself";
-const OWN_SERVER =
-  "Cannot serve many visitors at once: PHP's own server is used. Bring a Dockerfile with FrankenPHP or php-fpm for that";
+const BUILT_IN_SERVER =
+  "Cannot use a production server for PHP here: as a process it runs on PHP's built-in server, which is meant for development. Deploy it with Docker, where it runs on Apache";
+const ONLY_BUILT_IN_SERVER =
+  "Cannot use a production server for PHP: there is no index.php for one to serve, so PHP's built-in server is used, which is meant for development. Bring a Dockerfile";
 const NO_START =
   "Cannot tell how to start the project: there is no index.php here or in public/. Set the start command";
 
@@ -93,6 +95,7 @@ function describe(folder: ProjectFolder, manifest: JsonObject | undefined, pages
     assets,
     manifests: manifestsOf(folder, manifest, assets),
     environment: framework?.environment ?? {},
+    pages,
   });
   return {
     language: "php",
@@ -107,9 +110,10 @@ function describe(folder: ProjectFolder, manifest: JsonObject | undefined, pages
     env: variables(framework, required),
     warnings: [
       ...warnings,
-      ...(startCommand === undefined ? [NO_START] : [OWN_SERVER]),
+      ...(startCommand === undefined ? [NO_START] : pages === undefined ? [ONLY_BUILT_IN_SERVER] : []),
       ...exposed(pages, usesComposer),
     ],
+    processWarnings: startCommand === undefined || pages === undefined ? [] : [BUILT_IN_SERVER],
   };
 }
 

@@ -41,6 +41,7 @@ const EXTENSIONS: Readonly<Record<string, Extension>> = {
   redis: { pecl: true },
 };
 const PHP = { name: "php", firstOnBookworm: ["8.1.20"] };
+const APACHE = "/etc/apache2";
 const COMPOSER =
   "curl -fsSL https://getcomposer.org/installer | php -- --quiet --install-dir=/usr/local/bin --filename=composer";
 
@@ -52,10 +53,13 @@ export interface PhpBuild {
   readonly assets: AssetPackages | undefined;
   readonly manifests: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** The folder that visitors see, in which `index.php` lies; `undefined` when there is none. */
+  readonly pages: string | undefined;
 }
 
-/** PHP as an image: extensions and packages are made in one stage, and only their results go into the other. */
-export function phpImage({ version, extensions, usesComposer, assets, manifests, environment }: PhpBuild): ImageRecipe {
+/** PHP with Apache as an image: extensions and packages are made in one stage, and only their results go into the other. */
+export function phpImage(request: PhpBuild): ImageRecipe {
+  const { version, extensions, usesComposer, assets, manifests, environment, pages } = request;
   const known = [...new Set(extensions)].toSorted().flatMap((name) => {
     const extension = Object.hasOwn(EXTENSIONS, name) ? EXTENSIONS[name] : undefined;
     return extension === undefined ? [] : [{ name, ...extension }];
@@ -63,18 +67,49 @@ export function phpImage({ version, extensions, usesComposer, assets, manifests,
   const tools = usesComposer ? ["git", "unzip"] : [];
   const commands = [...compile(known), ...(usesComposer ? [COMPOSER] : [])];
   const made = known.length > 0 ? ["/usr/local/lib/php/extensions", "/usr/local/etc/php/conf.d"] : [];
-  return recipe(officialImage(PHP, version, "cli"), {
+  return recipe(officialImage(PHP, version, "apache"), {
     buildPackages: [...new Set([...tools, ...known.flatMap(({ build }) => build ?? [])])],
     runPackages: [...new Set(known.flatMap(({ run }) => run ?? []))],
-    setup: [...commands.map((command) => ({ command, stages: ["build" as const] })), ...(assets?.setup ?? [])],
+    setup: [
+      ...commands.map((command) => ({ command, stages: ["build" as const] })),
+      ...(assets?.setup ?? []),
+      ...(pages === undefined ? [] : [{ command: apacheSetup(pages), stages: ["run" as const] }]),
+    ],
     manifests,
     caches: [...(usesComposer ? ["/root/.composer/cache"] : []), ...(assets?.caches ?? [])],
     environment: {
       ...(usesComposer && { COMPOSER_ALLOW_SUPERUSER: "1", COMPOSER_HOME: "/root/.composer" }),
       ...environment,
     },
+    startCommand: pages === undefined ? null : "apache2-foreground",
     keep: [".", ...made],
   });
+}
+
+/** Lets Apache listen on `PORT` and lead to `index.php` whatever is no file, as PHP's built-in server does; hidden files stay hidden. */
+function apacheSetup(pages: string): string {
+  const root = pages === "." ? "/app" : `/app/${pages}`;
+  const lines = [
+    "ServerName localhost",
+    "Listen ${PORT}",
+    "<VirtualHost *:${PORT}>",
+    `DocumentRoot ${root}`,
+    'RedirectMatch 404 "/\\.(?!well-known/)"',
+    "php_flag display_errors off",
+    "php_flag log_errors on",
+    // Frameworks look for variables in $_ENV.
+    "php_value variables_order EGPCS",
+    `<Directory ${root}>`,
+    "Options -Indexes +FollowSymLinks",
+    "AllowOverride All",
+    "Require all granted",
+    "DirectoryIndex index.php index.html",
+    "FallbackResource /index.php",
+    "</Directory>",
+    "</VirtualHost>",
+  ];
+  const written = `printf '%s\\n' ${lines.map((line) => `'${line}'`).join(" ")} > ${APACHE}/sites-available/000-default.conf`;
+  return `a2enmod -q expires headers rewrite && : > ${APACHE}/ports.conf && ${written}`;
 }
 
 function compile(extensions: readonly ({ readonly name: string } & Extension)[]): string[] {

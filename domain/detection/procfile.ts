@@ -19,6 +19,8 @@ export const procfile: Refinement = {
     if (web === undefined) return others.length === 0 ? found : withoutWeb(found, others);
     const started: Finding = {
       ...found,
+      ...(found?.image && { image: { ...found.image, startCommand: null } }),
+      processWarnings: [],
       projectType: "app",
       startCommand: withPrograms(web, found?.programs),
       port: portIn(web) ?? found?.port ?? 3000,

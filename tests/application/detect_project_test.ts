@@ -45,6 +45,17 @@ describe("detectProject()", () => {
     expect(warnings.join()).not.toContain("Docker");
   });
 
+  test("says what serves PHP here, and warns of the built-in server where it runs as a process", async () => {
+    const files = { "index.php": "<?php" };
+    const inImage = await found(files);
+    expect([inImage.startCommand, inImage.warnings]).toEqual(["apache2-foreground", []]);
+    for (const setting of [{ engine: false }, { runtimePreset: "process" as const }]) {
+      const { startCommand, warnings } = await found(files, setting);
+      expect(startCommand).toContain("-S 0.0.0.0:$PORT");
+      expect(warnings).toEqual([expect.stringContaining("built-in server, which is meant for development")]);
+    }
+  });
+
   test("follows what a compose file includes, extends and is overridden by", async () => {
     const { projectType, services, warnings } = await found({
       "compose.yaml": "include: [db.yaml]\nservices:\n  web:\n    extends: {file: base.yaml, service: app}\n",

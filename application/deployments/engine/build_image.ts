@@ -198,7 +198,8 @@ async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promi
 
 /** A recipe knows what its own commands leave behind; what a person's leave, and need, may be anything. */
 function recipeFor(plan: DeploymentPlan, { image, buildCommand, startCommand }: Detection): ImageRecipe | null {
-  const isOwn = plan.buildCommand === buildCommand && plan.startCommand === startCommand;
+  const starts = [startCommand, image?.startCommand ?? null];
+  const isOwn = plan.buildCommand === buildCommand && starts.includes(plan.startCommand);
   if (image === null || isOwn) return image;
   return { ...image, keep: [".", ...image.keep.filter((path) => path.startsWith("/"))] };
 }

@@ -1,8 +1,10 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
+import { startCommandIn, warningsIn } from "../../../domain/detection/in_runtime.ts";
 import { obstacle } from "../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../domain/failure.ts";
+import type { RuntimeName } from "../../../domain/project.ts";
 import { detectIn } from "../prepare_source.ts";
 import { askApproval } from "./ask_approval.ts";
 import { buildImage } from "./build_image.ts";
@@ -79,7 +81,8 @@ async function recognise(run: Run): Promise<void> {
   }
   const plan = await planned(run, detection);
   await compareKind(run, plan.projectType);
-  for (const warning of detection.warnings) say(run, "detect", warning, "warn");
+  const warnings = warningsIn(plan.runtime, plan.startCommand, detection);
+  for (const warning of warnings) say(run, "detect", warning, "warn");
   if (plan.projectType === "app" && plan.startCommand === null) {
     const unknown =
       "Cannot tell how to start this: set startCommand on the project, or outputDirectory for a static site";
@@ -112,13 +115,13 @@ async function detected(run: Run): Promise<Detection> {
   return detectIn(run.ports, id, root);
 }
 
-async function planned(run: Run, found: Detection): Promise<DeploymentPlan> {
+async function planned(run: Run, found: Detection): Promise<DeploymentPlan & { readonly runtime: RuntimeName }> {
   const { deployment, environment, settings } = run;
   const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
   const { containerEngine, installation } = run.ports;
   const runtime = await chooseRuntime({ plan, found }, { containerEngine, preset: settings.runtime });
   if (runtime === "docker") await installation.noteContainers();
-  return { ...plan, runtime };
+  return { ...plan, startCommand: startCommandIn(runtime, plan.startCommand, found), runtime };
 }
 
 function described({ language }: Detection, plan: DeploymentPlan): string {

@@ -1,5 +1,6 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
+import { startCommandIn, warningsIn } from "../../../domain/detection/in_runtime.ts";
 import { obstacle, placed } from "../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
@@ -123,8 +124,10 @@ async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Pro
     throw invalid("nothing_to_start", notStartable(spec, root, found));
   }
   await chooseRuntime({ plan, found }, { containerEngine, preset: runtime });
-  for (const warning of found.warnings) say(run, "detect", `${spec.name}: ${warning}`, "warn");
-  return plannedService(app, plan);
+  const startCommand = startCommandIn(runtime, plan.startCommand, found);
+  const warnings = warningsIn(runtime, startCommand, found);
+  for (const warning of warnings) say(run, "detect", `${spec.name}: ${warning}`, "warn");
+  return plannedService(app, { ...plan, startCommand });
 }
 
 function notStartable({ name }: ServiceSpec, root: string, found: Detection): string {
