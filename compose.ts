@@ -53,6 +53,7 @@ import { createProject } from "./application/projects/create_project.ts";
 import { ensureProject } from "./application/projects/ensure_project.ts";
 import { findProject } from "./application/projects/find_project.ts";
 import { listProjects } from "./application/projects/list_projects.ts";
+import { listVolumes } from "./application/projects/list_volumes.ts";
 import { listVariables } from "./application/projects/list_variables.ts";
 import { refuseLocalSource } from "./application/projects/refuse_local_source.ts";
 import { removeProject } from "./application/projects/remove_project.ts";
@@ -172,6 +173,7 @@ function projectUseCases(ports: Ports) {
     listProjects: listProjects(ports),
     listUploadSessions: listUploadSessions(ports),
     listVariables: listVariables(ports),
+    listVolumes: listVolumes(ports),
     openUploadSession: openUploadSession(ports),
     receiveUpload: receiveUpload(ports),
     removeDomain: removeDomain(ports),

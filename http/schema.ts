@@ -19,7 +19,7 @@ export function parameters<T extends TProperties>(properties: T): TObject<T> {
 /** One of several words. */
 export function oneOf<const T extends readonly string[]>(
   words: T,
-  options: { description?: string; examples?: string[] } = {},
+  options: { description?: string; examples?: string[]; stands?: object } = {},
 ) {
   // Elysia's own kind, but not by `t.UnionEnum`: that presets the first word for what a caller leaves out.
   return t.Unsafe<T[number]>({ [Kind]: "UnionEnum", type: "string", enum: [...words], ...options });
@@ -68,6 +68,11 @@ export function count({ maximum, preset, description }: { maximum: number; prese
 export function upTo(maximum: number, description: string) {
   const pattern = `^(?:[1-9][0-9]{0,${String(maximum).length - 2}}|${maximum})$`;
   return t.String({ pattern, description, stands: { type: "integer", minimum: 1, maximum } });
+}
+
+/** Yes or no in a query, which holds text; `stands` is the value it stands for. */
+export function flag(description: string) {
+  return oneOf(["true", "false"] as const, { description, stands: { type: "boolean", default: false } });
 }
 
 export const PageQuery = parameters(PageFields);

@@ -1,5 +1,5 @@
-import { invalid } from "../../domain/failure.ts";
-import type { Volume, Volumes } from "../../ports/volumes.ts";
+import { Failure, invalid } from "../../domain/failure.ts";
+import type { MeasuredVolume, Volume, Volumes } from "../../ports/volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { LABEL } from "./labels.ts";
 import { orRefused } from "./or_refused.ts";
@@ -22,7 +22,16 @@ export interface VolumeRecord {
   readonly CreatedAt: string;
 }
 
+/** What the engine tells of the volumes that it measured. */
+interface DiskUsage {
+  readonly Volumes?: readonly { readonly Name: string; readonly UsageData?: { readonly Size: number } | null }[] | null;
+}
+
 const LONGEST = 60;
+/** Whoever asks for sizes waits for an answer. */
+const MEASURE_MS = 20_000;
+/** The first version in which an engine can be asked about volumes alone. */
+const MEASURES_VOLUMES = "1.42";
 
 /** The volumes of one installation on a Docker Engine. Whose they are is told by their labels. */
 export class DockerVolumes implements Volumes {
@@ -37,11 +46,14 @@ export class DockerVolumes implements Volumes {
   }
 
   async list(scope: string): Promise<readonly Volume[]> {
-    const found = await orRefused("list volumes", () => this.labelled({ [LABEL.scope]: scope }));
-    return found.flatMap(({ Labels }) => {
-      const name = Labels?.[LABEL.volume];
-      return name === undefined ? [] : [{ scope, name }];
-    });
+    return (await this.#ofScope(scope)).map(({ name }) => ({ scope, name }));
+  }
+
+  async measure(scopes: readonly string[]): Promise<readonly MeasuredVolume[]> {
+    const found = (await Promise.all(scopes.map((scope) => this.#ofScope(scope)))).flat();
+    if (found.length === 0) return [];
+    const sizes = await this.#sizes();
+    return found.map(({ engineName, ...volume }) => ({ ...volume, sizeBytes: sizes.get(engineName) ?? null }));
   }
 
   async remove(scope: string): Promise<void> {
@@ -94,6 +106,35 @@ export class DockerVolumes implements Volumes {
       query: { filters },
     });
     return answer.Volumes ?? [];
+  }
+
+  async #ofScope(scope: string): Promise<readonly (Volume & { readonly engineName: string })[]> {
+    const found = await orRefused("list volumes", () => this.labelled({ [LABEL.scope]: scope }));
+    return found.flatMap(({ Labels, Name: engineName }) => {
+      const name = Labels?.[LABEL.volume];
+      return name === undefined ? [] : [{ scope, name, engineName }];
+    });
+  }
+
+  /** The sizes of all volumes of the engine, by its names; none when it cannot tell them in time. */
+  async #sizes(): Promise<ReadonlyMap<string, number>> {
+    const sizes = new Map<string, number>();
+    for (const { Name, UsageData } of (await this.#diskUsage())?.Volumes ?? []) {
+      // It says -1 of what it cannot measure.
+      if (UsageData && UsageData.Size >= 0) sizes.set(Name, UsageData.Size);
+    }
+    return sizes;
+  }
+
+  async #diskUsage(): Promise<DiskUsage | undefined> {
+    const timeoutMs = Math.min(MEASURE_MS, this.#engine.answerMs);
+    const query = { type: "volume" };
+    try {
+      return await this.#engine.json<DiskUsage>("GET", "/system/df", { query, timeoutMs, since: MEASURES_VOLUMES });
+    } catch (error) {
+      if (error instanceof EngineRefusal || error instanceof Failure) return undefined;
+      throw error;
+    }
   }
 
   #mustBelong({ Labels }: VolumeRecord, { scope, name }: Volume): void {

@@ -5,6 +5,7 @@ import { Failure } from "../../domain/failure.ts";
 /** A version of the interface that engines of 2020 to 2025 speak; later ones say which is the oldest that they do. */
 const VERSION = "1.41";
 const TOO_OLD = /minimum supported API version is (1\.\d{2,3})\b/i;
+const TOO_NEW = /maximum supported API version is (1\.\d{2,3})\b/i;
 const ANSWER_MS = 60_000;
 const LONG = 10;
 
@@ -17,6 +18,8 @@ export interface EngineRequest {
   readonly signal?: AbortSignal;
   /** How long until it begins to answer; as the engine has it unless told, `null` for as long as it takes. */
   readonly timeoutMs?: number | null;
+  /** The first version of the interface that knows this; an engine that is older is asked in its own. */
+  readonly since?: string;
 }
 
 /** How long an engine may take. */
@@ -61,8 +64,12 @@ export class EngineApi {
     try {
       return await this.#ask(method, path, asked);
     } catch (error) {
-      const oldest =
-        error instanceof EngineRefusal && error.status === 400 ? TOO_OLD.exec(error.message)?.[1] : undefined;
+      const isRefused = error instanceof EngineRefusal && error.status === 400;
+      if (isRefused && asked.since !== undefined && TOO_NEW.test(error.message)) {
+        const { since: _, ...plain } = asked;
+        return this.request(method, path, plain);
+      }
+      const oldest = isRefused ? TOO_OLD.exec(error.message)?.[1] : undefined;
       if (oldest === undefined || oldest === version || asked.body instanceof ReadableStream) throw error;
       this.#version = oldest;
       return this.#ask(method, path, asked);
@@ -71,7 +78,7 @@ export class EngineApi {
 
   async #ask(method: string, path: string, asked: EngineRequest): Promise<Response> {
     const { query = {}, json, body, headers = {}, signal, timeoutMs = this.answerMs } = asked;
-    const url = new URL(this.path(path), this.#origin);
+    const url = new URL(this.path(path, asked.since), this.#origin);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, `${value}`);
     const slow = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => slow.abort(away("it does not answer")), timeoutMs);
@@ -157,9 +164,13 @@ export class EngineApi {
   }
 
   /** The path of a request on a connection of its own. */
-  path(path: string): string {
-    return `/v${this.#version}${path}`;
+  path(path: string, since = VERSION): string {
+    return `/v${minor(since) > minor(this.#version) ? since : this.#version}${path}`;
   }
+}
+
+function minor(version: string): number {
+  return Number(version.split(".")[1]);
 }
 
 /** The failure of an engine that is not there. */

@@ -1,17 +1,24 @@
 import { invalid } from "../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
-import type { Volume, Volumes } from "../../ports/volumes.ts";
+import type { MeasuredVolume, Volume, Volumes } from "../../ports/volumes.ts";
 
 /** Volumes that are nothing but a name, noted as a `MemoryRuntime` mounts them. */
 export class MemoryVolumes implements Volumes {
   /** Volumes that were there before, by the engine's names; may be changed at any time. */
   readonly external = new Set<string>();
+  /** What volumes hold, by the engine's names; may be changed at any time. */
+  readonly sizes = new Map<string, number>();
   readonly #kept = new Map<string, Volume>();
   /** Which instances use a volume, by its engine's name. */
   readonly #users = new Map<string, Set<string>>();
 
   async list(scope: string): Promise<readonly Volume[]> {
     return [...this.#kept.values()].filter((volume) => volume.scope === scope);
+  }
+
+  async measure(scopes: readonly string[]): Promise<readonly MeasuredVolume[]> {
+    const found = [...this.#kept.values()].filter(({ scope }) => scopes.includes(scope));
+    return found.map((volume) => ({ ...volume, sizeBytes: this.sizes.get(this.engineName(volume)) ?? 0 }));
   }
 
   async remove(scope: string): Promise<void> {

@@ -1,53 +1,90 @@
-import { usesContainers } from "../../domain/deployment/instance_id.ts";
-import { Failure, notFound } from "../../domain/failure.ts";
+import { conflict, Failure, isEngineAway, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Project } from "../../domain/project.ts";
+import type { Installation } from "../../ports/installation.ts";
 import type { Projects } from "../../ports/projects.ts";
 import type { Runtime } from "../../ports/runtime.ts";
+import type { Volumes } from "../../ports/volumes.ts";
 import { cancelAll, type CancelAllPorts } from "../deployments/cancel_all.ts";
 import { stopInstances } from "../deployments/stop_instances.ts";
 import { stopServing, type StopServingPorts } from "../deployments/stop_serving.ts";
 import { answerInTime, type AnswerInTimePorts } from "../requests/answer_in_time.ts";
 import { findProject } from "./find_project.ts";
+import { volumeScopes, type VolumeScopes } from "./volume_scopes.ts";
 
 export interface RemoveProjectPorts extends CancelAllPorts, StopServingPorts, AnswerInTimePorts {
+  readonly installation: Installation;
   readonly projects: Projects;
   readonly runtime: Runtime;
+  readonly volumes: Volumes;
+}
+
+/** What a removal takes along. */
+export interface RemovalOptions {
+  /** Whether the volumes of the project and its previews go, too. Defaults to `false`. */
+  readonly volumes?: boolean;
 }
 
 /**
  * Removes a project with its variables, names and deployments. Resolves once nothing of it serves any more: what is
- * being carried out has ended, no edge of any process leads to it, and its instances are stopped. Rejects with an
+ * being carried out has ended, no edge of any process leads to it, and its instances are stopped. Volumes stay unless
+ * they are to go; then nothing at all is removed while the engine that keeps them does not answer. Rejects with an
  * `unavailable` failure, code `removal_takes_long`, when that takes longer than an answer may; whoever asks again
  * meanwhile waits for the same removal.
  */
 export function removeProject(ports: RemoveProjectPorts) {
-  const { deployments, projects, runtime } = ports;
+  const { deployments, installation, projects, runtime, volumes } = ports;
   const find = findProject(ports);
   const endAll = cancelAll(ports);
   const inTime = answerInTime(ports);
-  const underWay = new Map<string, Promise<void>>();
-  return async function (by: Principal, id: string): Promise<void> {
+  const underWay = new Map<string, Promise<VolumeScopes>>();
+  return async function (by: Principal, id: string, options: RemovalOptions = {}): Promise<void> {
     const project = await find(by, id, "project:admin");
+    if (options.volumes) await askForVolumes(id);
     let removal = underWay.get(id);
     if (!removal) {
       removal = remove(project).finally(() => underWay.delete(id));
       underWay.set(id, removal);
     }
-    await inTime(removal, takesLong);
+    await inTime(removal.then(options.volumes ? removeVolumes : () => {}), takesLong);
   };
 
-  async function remove({ id, organizationId }: Project): Promise<void> {
+  /** Rejects while volumes that are to go cannot be removed. */
+  async function askForVolumes(id: string): Promise<void> {
+    const { isInContainers } = volumeScopes(id, await deployments.ofProject(id));
+    if (isInContainers) await volumes.list(id);
+  }
+
+  async function remove({ id, organizationId }: Project): Promise<VolumeScopes> {
     // Whoever carries a deployment out leads visitors to it at the end, and has to be done with it before.
     await endAll(id);
     const all = await deployments.ofProject(id);
-    const previews = all.filter(({ environment }) => environment === "preview");
+    const kept = volumeScopes(id, all);
     if (!(await projects.remove(organizationId, id))) throw notFound("project");
     // A killed server leaves the rest to the sweep.
-    const instances = await runtime.list({ containers: all.some(usesContainers) });
+    const instances = await runtime.list({ containers: kept.isInContainers });
     const own = instances.filter(({ projectId }) => projectId === id);
-    await Promise.all([stopServing(ports, [id, ...previews.map((preview) => preview.id)]), stopInstances(ports, own)]);
+    await Promise.all([stopServing(ports, kept.scopes), stopInstances(ports, own)]);
+    return kept;
   }
+
+  /** Once nothing uses them any more; those of others are in other scopes. */
+  async function removeVolumes({ scopes, isInContainers }: VolumeScopes): Promise<void> {
+    if (!isInContainers && !(await installation.usesContainers())) return;
+    try {
+      for (const scope of scopes) await volumes.remove(scope);
+      const left = (await Promise.all(scopes.map((scope) => volumes.list(scope)))).flat();
+      if (left.length > 0) throw stillUsed(left.map(({ name }) => name));
+    } catch (error) {
+      if (isInContainers || !isEngineAway(error)) throw error;
+    }
+  }
+}
+
+function stillUsed(names: readonly string[]): Failure {
+  const quoted = [...new Set(names)].map((name) => JSON.stringify(name)).join(", ");
+  const message = `Cannot remove all volumes of the project: ${quoted} is still in use. The project is deleted; stop what uses it, then remove it with Docker`;
+  return conflict("volumes_left", message);
 }
 
 function takesLong(): Failure {

@@ -3,12 +3,26 @@ import type { changeProject } from "../../application/projects/change_project.ts
 import type { createProject } from "../../application/projects/create_project.ts";
 import type { ensureProject } from "../../application/projects/ensure_project.ts";
 import type { findProject } from "../../application/projects/find_project.ts";
+import type { listVolumes } from "../../application/projects/list_volumes.ts";
 import type { listProjects } from "../../application/projects/list_projects.ts";
 import type { removeProject } from "../../application/projects/remove_project.ts";
 import type { switchAutoDeploy } from "../../application/projects/switch_auto_deploy.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, done, IdPath, listed, many, Nothing, one, PageFields, parameters, text } from "../schema.ts";
+import {
+  Done,
+  done,
+  flag,
+  IdPath,
+  listed,
+  many,
+  Nothing,
+  object,
+  one,
+  PageFields,
+  parameters,
+  text,
+} from "../schema.ts";
 import {
   AutoDeployBody,
   EnsureBody,
@@ -17,6 +31,7 @@ import {
   ProjectPatch,
   ProjectView,
   projectView,
+  VolumeView,
 } from "./schemas.ts";
 
 export interface ProjectUseCases {
@@ -26,12 +41,17 @@ export interface ProjectUseCases {
   readonly ensureProject: ReturnType<typeof ensureProject>;
   readonly findProject: ReturnType<typeof findProject>;
   readonly listProjects: ReturnType<typeof listProjects>;
+  readonly listVolumes: ReturnType<typeof listVolumes>;
   readonly removeProject: ReturnType<typeof removeProject>;
 }
 
 const ProjectQuery = parameters({
   ...PageFields,
   search: t.Optional(text(100, { description: "Part of a name or slug" })),
+});
+
+const RemovalQuery = parameters({
+  volumes: t.Optional(flag("Whether the volumes of the project and of its previews are deleted, too")),
 });
 
 /** Projects: what is deployed. */
@@ -57,6 +77,22 @@ export function projectRoutes(access: Access, useCases: ProjectUseCases) {
         permission: "project:read",
         params: IdPath,
         ...operation({ name: "project.get", summary: "Read one project", answer: one(ProjectView), problems: [404] }),
+      },
+    )
+    .get(
+      "/:id/volumes",
+      async ({ principal, params }) => ({ data: [...(await useCases.listVolumes(principal, params.id))] }),
+      {
+        permission: "project:read",
+        params: IdPath,
+        ...operation({
+          name: "project.volumes",
+          summary: "List the volumes of a project and of its previews with their sizes",
+          description:
+            "Only volumes that Slipway made for it; volumes that were there before are not listed. A project that runs as processes has none.",
+          answer: object({ data: t.Array(VolumeView) }),
+          problems: [404],
+        }),
       },
     )
     .use(makingProjects(access, useCases))
@@ -130,19 +166,20 @@ function changingProjects(access: Access, useCases: ProjectUseCases) {
     )
     .delete(
       "/:id",
-      async ({ principal, params }) => {
-        await useCases.removeProject(principal, params.id);
+      async ({ principal, params, query }) => {
+        await useCases.removeProject(principal, params.id, { volumes: query.volumes === "true" });
         return { success: true };
       },
       {
         permission: "project:admin",
         params: IdPath,
+        query: RemovalQuery,
         body: Nothing,
         ...operation({
           name: "project.remove",
-          summary: "Delete a project with its variables, names and deployments",
+          summary: "Delete a project with its variables, names and deployments, and on request its volumes",
           description:
-            "Cancels what is being deployed and stops what runs, and answers once no server leads visitors to it any more. Answers 503 with the code `removal_takes_long` after 50 seconds, while the removal goes on.",
+            "Cancels what is being deployed and stops what runs, and answers once no server leads visitors to it any more. Answers 503 with the code `removal_takes_long` after 50 seconds, while the removal goes on. Volumes stay by default. With `volumes=true` they go, too, with all data in them; volumes that were there before stay in any case. Answers 503 and removes nothing while Docker does not answer, and 409 with the code `volumes_left` when the project is deleted but something else uses a volume.",
           answer: Done,
           problems: [404],
         }),

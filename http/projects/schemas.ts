@@ -130,6 +130,18 @@ export function projectView(project: Project) {
   };
 }
 
+export const VolumeView = object(
+  {
+    name: t.String({ description: "As the services mount it", examples: ["data"] }),
+    environment: oneOf(["production", "preview"] as const, {
+      description: "production: shared by all releases of the project",
+    }),
+    deploymentId: nullable(t.String({ description: "The preview that it belongs to" })),
+    sizeBytes: nullable(integer({ description: "null when Docker cannot tell, or not in time", examples: [4_096] })),
+  },
+  { title: "Volume" },
+);
+
 export const VariableView = object(
   {
     key: t.String({ examples: ["DATABASE_URL"] }),

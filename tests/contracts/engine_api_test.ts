@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { EngineApi, EngineRefusal } from "../../adapters/docker/engine_api.ts";
 
 /** An engine that speaks nothing older than a version, and says so as Docker does. */
-async function engineSince(oldest: number) {
+async function engineSince(oldest: number, newest = 10_000) {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const socket = join(folder, "engine.sock");
   const asked: string[] = [];
@@ -15,6 +15,10 @@ async function engineSince(oldest: number) {
       const { pathname } = new URL(request.url);
       asked.push(`${request.method} ${pathname}`);
       const version = /^\/v1\.(\d+)\//.exec(pathname)?.[1] ?? "";
+      if (Number(version) > newest) {
+        const why = `client version 1.${version} is too new. Maximum supported API version is 1.${newest}`;
+        return Response.json({ message: why }, { status: 400 });
+      }
       if (Number(version) >= oldest) return Response.json({ pathname });
       const message = `client version 1.${version} is too old. Minimum supported API version is 1.${oldest}, please upgrade your client to a newer version`;
       return Response.json({ message }, { status: 400 });
@@ -46,3 +50,17 @@ test("request() hands on what an engine says that wants something unheard of", a
   await using since = await engineSince(1_000);
   expect(await since.engine.request("GET", "/info").catch((error: unknown) => error)).toBeInstanceOf(EngineRefusal);
 });
+
+test.each([
+  [12, 41, ["GET /v1.42/system/df", "GET /v1.41/system/df"]],
+  [12, 45, ["GET /v1.42/system/df"]],
+  [44, 52, ["GET /v1.42/system/df", "GET /v1.44/system/df"]],
+])(
+  "request() asks an engine of 1.%d to 1.%d in the version that something needs, where it has it",
+  async (...given) => {
+    const [oldest, newest, expected] = given;
+    await using since = await engineSince(oldest, newest);
+    await since.engine.request("GET", "/system/df", { since: "1.42" });
+    expect(since.asked).toEqual(expected);
+  },
+);

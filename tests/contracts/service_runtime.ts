@@ -33,6 +33,8 @@ export interface ServiceRuntimeForContract extends AsyncDisposable {
   engineName(volume: Volume): Promise<string>;
   /** Makes a volume that nothing here keeps, and gives its name. */
   makeExternal(): Promise<string>;
+  /** Puts so many bytes into a volume of a scope that an instance has mounted at `/kept`. */
+  write(volume: Volume, instanceId: string, bytes: number): Promise<void>;
 }
 
 const GRACE = { graceMs: 0 };

@@ -34,6 +34,7 @@ async function openMemory(): Promise<ServiceRuntimeForContract> {
       volumes.external.add("external");
       return "external";
     },
+    write: async (volume, _, bytes) => void volumes.sizes.set(volumes.engineName(volume), bytes),
     async [Symbol.asyncDispose]() {
       for (const { instanceId } of await runtime.list()) await runtime.remove(instanceId);
     },

@@ -51,6 +51,37 @@ export function volumesContract(name: string, open: () => Promise<ServiceRuntime
       expect(await listed(world, "prj_1")).toEqual([]);
     });
 
+    promise("measure() tells of the scopes that it is asked for what is in each volume", async () => {
+      await using world = await open();
+      const bytes = 300_000;
+      for (const given of [data("prj_1"), data("prj_1", "more"), data("dep_1"), data("prj_2")]) {
+        const { instanceId } = await world.runtime.start(serviceRequest(world, world.programs.working, given));
+        const [{ name: volume }] = given.mounts;
+        if (volume === "more") await world.write({ scope: given.scope, name: volume }, instanceId, bytes);
+      }
+      const measured = (await world.volumes.measure(["prj_1", "dep_1", "prj_9"])).toSorted((a, b) =>
+        `${a.scope} ${a.name}`.localeCompare(`${b.scope} ${b.name}`),
+      );
+      expect(measured).toEqual([
+        { scope: "dep_1", name: "data", sizeBytes: 0 },
+        { scope: "prj_1", name: "data", sizeBytes: 0 },
+        { scope: "prj_1", name: "more", sizeBytes: bytes },
+      ]);
+      expect(await world.volumes.measure([])).toEqual([]);
+    });
+
+    promise("remove() leaves volumes that were there before, though instances of the scope used them", async () => {
+      await using world = await open();
+      const external = await world.makeExternal();
+      const mounts = [{ kind: "external", name: external, target: "/kept", readOnly: false }] as const;
+      const start = () =>
+        world.runtime.start(serviceRequest(world, world.programs.working, { scope: "prj_1", mounts }));
+      await world.runtime.remove((await start()).instanceId, GRACE);
+      expect(await world.volumes.measure(["prj_1"])).toEqual([]);
+      await world.volumes.remove("prj_1");
+      expect(await codeOf(start())).toBe("started");
+    });
+
     promise(
       "start() takes a volume that was there before, and refuses one that is missing or another scope's",
       async () => {

@@ -35,6 +35,7 @@ POST   /api/projects/ensure                   401 200 403 200 403 200
 GET    /api/projects/:id                      401 404 200 200 200 200
 PATCH  /api/projects/:id                      401 404 403 200 403 200
 DELETE /api/projects/:id                      401 404 403 403 403 200
+GET    /api/projects/:id/volumes              401 404 200 200 200 200
 POST   /api/projects/:id/git/link             401 404 403 200 403 200
 POST   /api/projects/:id/auto-deploy          401 404 403 200 403 200
 GET    /api/projects/:id/env                  401 404 200 200 200 200

@@ -49,6 +49,10 @@ export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerSe
       external.push(name);
       return name;
     },
+    async write(_, instanceId, bytes) {
+      const container = await world.containerOf(instanceId);
+      await world.docker("exec", container, "sh", "-c", `head -c ${bytes} /dev/zero > /kept/written`);
+    },
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]();
       if (external.length > 0) await world.docker("volume", "rm", ...external);

@@ -31,7 +31,7 @@ const READS: Reads = {
   sources: [],
   uploadFiles: ["list", "read", "stored"],
   variables: ["list", "reveal"],
-  volumes: ["list"],
+  volumes: ["list", "measure"],
   yamlReader: ["read"],
 };
 
