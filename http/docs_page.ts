@@ -1,3 +1,4 @@
+import { fieldRow, fieldTable, typeAnchor, valueTable } from "./docs_fields.ts";
 import { escapeHtml, page } from "./page.ts";
 
 type Json = Record<string, unknown>;
@@ -20,6 +21,8 @@ export function docsPage(document: Json): Response {
     }
   }
   const { title, version, description } = document.info as Record<string, string>;
+  const { schemas } = document.components as { readonly schemas: Record<string, Json> };
+  groups.set(TYPES, Object.entries(schemas).map(typeEntry));
   const names = [...groups.keys()];
   return page(
     `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} API</title>
@@ -31,22 +34,31 @@ ${names.map((name) => `<h2 id="${anchor(name)}">${escapeHtml(name)}</h2>${groups
   );
 }
 
+/** Where named types are shown. */
+const TYPES = "Types";
+
+function typeEntry([name, schema]: readonly [string, Json]): string {
+  return `<details id="${typeAnchor(name)}"><summary><code>${escapeHtml(name)}</code></summary>
+${valueTable(schema)}${fieldTable(schema)}</details>`;
+}
+
 function entry(method: string, path: string, operation: Json): string {
   const permission = operation["x-permission"] as string | undefined;
   const needed = [permission, operation["x-handler-permission"]].filter((each) => each !== undefined).join(" + ");
   const who = permission === undefined ? "open" : permission === "self" ? "any caller" : needed;
   return `<details id="${operation.operationId}"><summary><span class="method">${method}</span><code>${escapeHtml(path)}</code>
-<span class="who">${escapeHtml(who)}</span><br>${escapeHtml(String(operation.summary))}</summary>
+<span class="who">${escapeHtml(who)}</span><br>${escapeHtml(String(operation.summary))}</summary>${operation.description === undefined ? "" : `<p>${code(String(operation.description))}</p>`}
 ${parameters((operation.parameters ?? []) as Json[])}${sample("Body", operation.requestBody as Json | undefined)}${answers(operation.responses as Record<string, Json>)}</details>`;
 }
 
 function parameters(list: Json[]): string {
   if (list.length === 0) return "";
-  const rows = list.map(
-    ({ name, in: where, description }) =>
-      `<tr><td><code>${escapeHtml(String(name))}</code><td>${where}<td>${escapeHtml(String(description ?? ""))}`,
-  );
-  return `<table><tr><th>Parameter<th>In<th>Meaning${rows.join("")}</table>`;
+  const groups = Map.groupBy(list, ({ in: where }) => String(where));
+  const tables = [...groups].map(([where, own]) => {
+    const rows = own.map((parameter) => fieldRow(String(parameter.name), parameter.schema as Json, parameter));
+    return `<table><tr><th>In the ${where}<th>Type<th><th>Meaning${rows.join("")}</table>`;
+  });
+  return tables.join("");
 }
 
 function answers(responses: Record<string, Json>): string {
@@ -56,10 +68,10 @@ function answers(responses: Record<string, Json>): string {
 }
 
 function sample(title: string, holder: Json | undefined): string {
-  const [media, { example } = {}] = Object.entries((holder?.content ?? {}) as Record<string, Json>)[0] ?? [];
+  const [media, { example, schema } = {}] = Object.entries((holder?.content ?? {}) as Record<string, Json>)[0] ?? [];
   if (media === undefined) return "";
   const shown = example === undefined ? escapeHtml(media) : escapeHtml(JSON.stringify(example, null, 2));
-  return `<h4>${title}</h4><pre>${shown}</pre>`;
+  return `<h4>${title}</h4><pre>${shown}</pre>${fieldTable(schema as Json | undefined)}`;
 }
 
 function code(text: string): string {

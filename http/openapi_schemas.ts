@@ -6,16 +6,20 @@ export class Schemas {
 
   /** The schema as it stands in the document: titled ones become references, wherever they are nested. */
   reference(schema: object): unknown {
-    const plain = this.#plain(schema);
-    const { title } = schema as { title?: string };
-    if (title === undefined) return plain;
-    this.components[title] ??= plain;
-    return { $ref: `#/components/schemas/${title}` };
+    const { title, description, ...rest } = schema as { title?: string; description?: string };
+    if (title === undefined) return this.#plain(schema);
+    this.components[title] ??= this.#plain({ title, ...rest });
+    // What it means depends on the place, and stands there.
+    return { $ref: `#/components/schemas/${title}`, ...(description !== undefined && { description }) };
   }
 
   #plain(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#nested(item));
     if (typeof value !== "object" || value === null) return value;
+    if ("enum" in value && "meanings" in value) {
+      const { meanings, ...rest } = value;
+      return this.#plain({ ...rest, "x-enumDescriptions": meanings });
+    }
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#nested(inner)]));
   }
 

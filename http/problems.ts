@@ -21,10 +21,18 @@ const STATUS: Readonly<Record<FailureKind, number>> = {
 /** The error body of every route. */
 export const Problem = object(
   {
-    success: t.Literal(false),
+    success: t.Literal(false, { description: "Always false" }),
     error: t.String({ description: "A sentence for a person", examples: ["Cannot find this project"] }),
     code: t.String({ description: "A word for programs", examples: ["project_not_found"] }),
-    details: t.Optional(t.Array(object({ path: t.String(), message: t.String() }))),
+    details: t.Optional(
+      t.Array(
+        object({
+          path: t.String({ description: "The field, dotted" }),
+          message: t.String({ description: "What is wrong with it" }),
+        }),
+        { description: "What is wrong with which field of the request" },
+      ),
+    ),
   },
   { title: "Problem" },
 );

@@ -1,7 +1,7 @@
 import { t } from "elysia";
 import { type IntegerOptions, Kind, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { Listing, Page } from "../domain/page.ts";
-import { ACTIONS, RESOURCES, ROLES } from "../domain/permission.ts";
+import { LEVEL, RESOURCE, ROLE } from "./meanings.ts";
 
 /** An object that refuses fields it does not name. */
 export function object<T extends TProperties>(
@@ -19,10 +19,32 @@ export function parameters<T extends TProperties>(properties: T): TObject<T> {
 /** One of several words. */
 export function oneOf<const T extends readonly string[]>(
   words: T,
-  options: { description?: string; examples?: string[]; stands?: object } = {},
+  options: { title?: string; description?: string; examples?: string[]; stands?: object; meanings?: object } = {},
 ) {
   // Elysia's own kind, but not by `t.UnionEnum`: that presets the first word for what a caller leaves out.
   return t.Unsafe<T[number]>({ [Kind]: "UnionEnum", type: "string", enum: [...words], ...options });
+}
+
+/** One of several words, each with what it means; with a title it is a type of its own in the documentation. */
+export function explained<const T extends string>(
+  meanings: Readonly<Record<T, string>>,
+  options: { title?: string; description?: string; examples?: string[] } = {},
+) {
+  return oneOf(Object.keys(meanings) as T[], { ...options, meanings });
+}
+
+/** The same schema with what it means in one place. */
+export function about<T extends TSchema>(description: string, schema: T): T {
+  return { ...schema, description };
+}
+
+/** The same fields, each with what it means. */
+export function described<T extends TProperties>(fields: T, meanings: { readonly [Key in keyof T]?: string }): T {
+  const entries = Object.entries(fields).map(([key, schema]) => {
+    const meaning = meanings[key];
+    return [key, meaning === undefined ? schema : about(meaning, schema)];
+  });
+  return Object.fromEntries(entries) as T;
 }
 
 /** A whole number in JSON; Elysia's own kind would take a text for one. */
@@ -47,7 +69,7 @@ export function text(
 export const Time = t.String({ format: "date-time", examples: ["2026-01-31T12:00:00.000Z"] });
 
 /** The id in a path; ids of the wrong form are simply not there. */
-export const IdPath = object({ id: t.String() });
+export const IdPath = object({ id: t.String({ description: "The id of what this is about" }) });
 
 /** No field at all; what routes without a body take. */
 export const Nothing = object({});
@@ -79,33 +101,55 @@ export const PageQuery = parameters(PageFields);
 
 /** One resource. */
 export function one<T extends TSchema>(view: T) {
-  return object({ data: view });
+  return object({ data: about("What was asked for", view) });
 }
 
 /** A part of a list. */
 export function many<T extends TSchema>(view: T) {
-  return object({ data: t.Array(view), total: integer(), page: integer(), perPage: integer() });
+  const fields = { data: t.Array(view), total: integer(), page: integer(), perPage: integer() };
+  return object(
+    described(fields, {
+      data: "Those of this page",
+      total: "How many there are on all pages",
+      page: "Which page this is; the first is 1",
+      perPage: "How many a page holds at most",
+    }),
+  );
 }
 
 /** An action that went well. */
 export function done<T extends TProperties>(properties: T) {
-  return object({ success: t.Literal(true), ...properties });
+  return object({
+    success: t.Literal(true, { description: "Always true: what fails answers with a Problem" }),
+    ...properties,
+  });
 }
 
 export const Done = done({});
 
+const ResourceSchema = explained(RESOURCE, { title: "Resource", examples: ["project"] });
+const LevelSchema = explained(LEVEL, { title: "Level", examples: ["read"] });
+
 export const GrantSchema = object(
   {
-    resource: oneOf(RESOURCES, { examples: ["project"] }),
+    resource: about("The kind of thing that it is about", ResourceSchema),
     id: text(201, { description: "The id of one thing, or * for all of its kind", examples: ["*"] }),
-    action: oneOf(ACTIONS, { examples: ["read"] }),
+    action: about("How much may be done to it", LevelSchema),
   },
   { title: "Grant" },
 );
 
-export const Grants = t.Array(GrantSchema, { maxItems: 200, examples: [[]] });
+export const Grants = t.Array(GrantSchema, {
+  maxItems: 200,
+  examples: [[]],
+  description: "What is allowed on single things, beyond what the role allows",
+});
 
-export const RoleSchema = oneOf(ROLES, { examples: ["developer"] });
+export const RoleSchema = explained(ROLE, {
+  title: "Role",
+  examples: ["developer"],
+  description: "What the person may do in the whole organization",
+});
 
 /** The body of a list route: the page that the query asks for, as `list` gives it. */
 export async function listed<T, V>(

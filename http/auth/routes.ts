@@ -1,4 +1,4 @@
-import { type Cookie, Elysia } from "elysia";
+import { type Cookie, Elysia, t } from "elysia";
 import type { acceptInvitation } from "../../application/identity/accept_invitation.ts";
 import type { changeProfile } from "../../application/identity/change_profile.ts";
 import type { describeCaller } from "../../application/identity/describe_caller.ts";
@@ -9,7 +9,7 @@ import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { SESSION_COOKIE } from "../credentials.ts";
 import { operation } from "../operation.ts";
-import { Done, done, Nothing, one, Time } from "../schema.ts";
+import { about, Done, done, Nothing, one, Time } from "../schema.ts";
 import { invitationPage } from "./invitation_page.ts";
 import { AcceptBody, LoginBody, MeView, meView, PasswordBody, ProfileBody, UserView, userView } from "./schemas.ts";
 
@@ -56,7 +56,7 @@ function sessions(access: Access, useCases: AuthUseCases) {
         ...operation({
           name: "auth.login",
           summary: "Log in with e-mail and password; sets the session cookie",
-          answer: done({ user: UserView, expiresAt: Time }),
+          answer: done({ user: UserView, expiresAt: about("When the session ends", Time) }),
           problems: [401, 403, 429],
           unrepeatable: true,
         }),
@@ -113,7 +113,10 @@ function acceptance(access: Access, useCases: AuthUseCases) {
         ...operation({
           name: "auth.accept_invitation",
           summary: "Become a member with the token of an invitation",
-          answer: done({ email: UserView.properties.email, message: UserView.properties.name }),
+          answer: done({
+            email: UserView.properties.email,
+            message: t.String({ description: "What to do next" }),
+          }),
           problems: [403, 409, 429],
           callerField: "token",
         }),

@@ -2,9 +2,9 @@ import { t } from "elysia";
 import type { BackupDestination } from "../../domain/backup/destination.ts";
 import { CREDENTIAL_FIELDS, DESTINATION_KINDS } from "../../domain/backup/destination.ts";
 import type { DestinationWish } from "../../domain/backup/destination_wish.ts";
-import { PROBE_CODES } from "../../domain/backup/probe.ts";
 import { Secret } from "../../domain/secret.ts";
-import { integer, nullable, object, oneOf, Time } from "../schema.ts";
+import { DESTINATION_KIND, PROBE_CODE } from "../meanings.ts";
+import { described, explained, integer, nullable, object, Time } from "../schema.ts";
 
 const given = (maxLength: number, description: string, examples: string[]) =>
   t.Optional(nullable(t.String({ maxLength, description, examples })));
@@ -67,45 +67,73 @@ export const DestinationPatch = object({
   ...secrets,
 });
 
+const shownFields = {
+  id: t.String({ examples: ["bkd_01m7edka8326kz9mv55sbbg868"] }),
+  name: t.String({ examples: ["Nightly"] }),
+  kind: explained(DESTINATION_KIND, { title: "DestinationKind", examples: ["s3_compatible"] }),
+  endpoint: nullable(t.String()),
+  region: nullable(t.String()),
+  bucket: nullable(t.String()),
+  forcePathStyle: nullable(t.Boolean()),
+  pathPrefix: nullable(t.String()),
+  sshHost: nullable(t.String()),
+  sshPort: nullable(integer()),
+  sshUser: nullable(t.String()),
+  sshHostKey: nullable(t.String()),
+  serverId: nullable(t.String()),
+  isDefault: t.Boolean(),
+  hasAccessKeyId: t.Boolean(),
+  hasSecretAccessKey: t.Boolean(),
+  hasSftpPassword: t.Boolean(),
+  hasSftpPrivateKey: t.Boolean(),
+  hasSftpKeyPassphrase: t.Boolean(),
+  lastVerifiedAt: nullable(Time),
+  lastVerifyError: nullable(t.String()),
+  createdAt: Time,
+  updatedAt: Time,
+};
+
 export const DestinationView = object(
-  {
-    id: t.String({ examples: ["bkd_01m7edka8326kz9mv55sbbg868"] }),
-    name: t.String({ examples: ["Nightly"] }),
-    kind: oneOf(DESTINATION_KINDS, { examples: ["s3_compatible"] }),
-    endpoint: nullable(t.String()),
-    region: nullable(t.String()),
-    bucket: nullable(t.String()),
-    forcePathStyle: nullable(t.Boolean()),
-    pathPrefix: nullable(t.String()),
-    sshHost: nullable(t.String()),
-    sshPort: nullable(integer()),
-    sshUser: nullable(t.String()),
-    sshHostKey: nullable(t.String()),
-    serverId: nullable(t.String()),
-    isDefault: t.Boolean(),
-    hasAccessKeyId: t.Boolean(),
-    hasSecretAccessKey: t.Boolean(),
-    hasSftpPassword: t.Boolean(),
-    hasSftpPrivateKey: t.Boolean(),
-    hasSftpKeyPassphrase: t.Boolean(),
-    lastVerifiedAt: nullable(Time),
-    lastVerifyError: nullable(t.String()),
-    createdAt: Time,
-    updatedAt: Time,
-  },
+  described(shownFields, {
+    id: "The id of the destination",
+    name: "What it is called",
+    kind: "Of which kind it is",
+    endpoint: "The address of the store, or the folder of this machine",
+    region: "The region of the bucket",
+    bucket: "The bucket",
+    forcePathStyle: "Whether the bucket stands in the path of requests",
+    pathPrefix: "The folder inside the target; null for all of it",
+    sshHost: "The machine that is reached over SFTP",
+    sshPort: "The port of its SSH server",
+    sshUser: "Who logs in there",
+    sshHostKey: "The fingerprint of its host key; null until it was given or a preflight recorded it",
+    serverId: "The server of the organization",
+    isDefault: "Whether it is used where none is named",
+    hasAccessKeyId: "Whether an access key is stored",
+    hasSecretAccessKey: "Whether its secret is stored",
+    hasSftpPassword: "Whether a password is stored",
+    hasSftpPrivateKey: "Whether a private key is stored",
+    hasSftpKeyPassphrase: "Whether a passphrase of the key is stored",
+    lastVerifiedAt: "When a preflight last went well; null when none did",
+    lastVerifyError: "Why the last preflight failed; null when it went well",
+    createdAt: "When it was made",
+    updatedAt: "When it was last changed",
+  }),
   { title: "BackupDestination" },
 );
 
 export const OutcomeView = object(
   {
-    ok: t.Boolean(),
+    ok: t.Boolean({ description: "Whether something could be written, read back and deleted" }),
     reason: t.Optional(
       t.String({
         description: "Which step failed and why; absent when all went well",
         examples: ["write: Cannot write the object in the bucket …"],
       }),
     ),
-    code: t.Optional(oneOf(PROBE_CODES, { examples: ["permission_denied"] })),
+    code: t.Optional(
+      explained(PROBE_CODE, { description: "Why it failed, for programs", examples: ["permission_denied"] }),
+    ),
   },
   { title: "Preflight" },
 );

@@ -3,7 +3,7 @@ import type { readCloudLink, removeCloudLink, setCloudLink } from "../../applica
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, Nothing, object, one, text, Time } from "../schema.ts";
+import { about, Done, Nothing, object, one, text, Time } from "../schema.ts";
 
 export interface CloudUseCases {
   readonly readCloudLink: ReturnType<typeof readCloudLink>;
@@ -12,13 +12,17 @@ export interface CloudUseCases {
 }
 
 const LinkView = object(
-  { url: t.String({ examples: ["https://cloud.example.com"] }), hasToken: t.Boolean(), updatedAt: Time },
+  {
+    url: t.String({ description: "The address of the cloud", examples: ["https://cloud.example.com"] }),
+    hasToken: t.Boolean({ description: "Whether a token is stored" }),
+    updatedAt: about("When it was last set", Time),
+  },
   { title: "CloudLink" },
 );
 
 const LinkBody = object({
-  url: text(2_000, { examples: ["https://cloud.example.com"] }),
-  token: text(500, { examples: ["slp_…"] }),
+  url: text(2_000, { description: "The address of the cloud", examples: ["https://cloud.example.com"] }),
+  token: text(500, { description: "A token of the cloud; never shown again", examples: ["slp_…"] }),
 });
 
 /** The organization's link to the hosted cloud. */

@@ -14,17 +14,8 @@ import { eventStream, type FeedEvent } from "../event_stream.ts";
 import { operation } from "../operation.ts";
 import { preferredMedia } from "../preferred_media.ts";
 import { IdPath, integer, object, one } from "../schema.ts";
-import {
-  BuildView,
-  InfoView,
-  LogLineView,
-  lineView,
-  LogQuerySchema,
-  sequenceOf,
-  serviceViews,
-  StreamQuery,
-  UsageView,
-} from "./schemas.ts";
+import { lineView, LogQuerySchema, sequenceOf, serviceViews, StreamQuery } from "./schemas.ts";
+import { BuildView, InfoView, LogLineView, UsageView } from "./view_schemas.ts";
 
 export interface ReadingUseCases {
   readonly describeInstances: ReturnType<typeof describeInstances>;
@@ -53,7 +44,10 @@ const RUNTIME_FEED = [
   "deployment is no longer live and everything was told. Where nothing ever runs, as of a static site or of a",
   "failed build, the answer is 204.",
 ].join(" ");
-const Logs = object({ data: t.Array(LogLineView), nextSince: integer() });
+const Logs = object({
+  data: t.Array(LogLineView, { description: "The lines, oldest first" }),
+  nextSince: integer({ description: "What to ask for as since to get what comes after" }),
+});
 
 /** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
 export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOptions: FeedOptions) {

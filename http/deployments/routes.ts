@@ -11,7 +11,8 @@ import { detectionView } from "../folders/detection_view.ts";
 import { DetectionView } from "../folders/schemas.ts";
 import { operation } from "../operation.ts";
 import { done, IdPath, listed, many, Nothing, one } from "../schema.ts";
-import { BuildAccessBody, DeployBody, DeploymentView, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
+import { BuildAccessBody, DeployBody, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
+import { DeploymentView } from "./view_schemas.ts";
 
 export interface DeploymentUseCases {
   readonly deployProject: ReturnType<typeof deployProject>;
@@ -24,10 +25,15 @@ export interface DeploymentUseCases {
 }
 
 export const Made = done({
-  deployment_id: t.String({ examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
-  project_id: t.String(),
+  deployment_id: t.String({ description: "The new deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
+  project_id: t.String({ description: "Its project" }),
 });
-export const Said = done({ message: t.String() });
+export const Said = done({ message: t.String({ description: "What was done, as a sentence" }) });
+
+const Created = t.Object(
+  { deployment_id: t.String({ description: "Its id" }), deployment: DeploymentView },
+  { description: "The new deployment" },
+);
 
 /** Deployments: making, listing, reading and deleting them. */
 export function deploymentRoutes(access: Access, useCases: DeploymentUseCases) {
@@ -116,7 +122,7 @@ function making(access: Access, useCases: DeploymentUseCases) {
           name: "deployment.create",
           summary: "Deploy a linked project from its source",
           status: 202,
-          answer: done({ data: t.Object({ deployment_id: t.String(), deployment: DeploymentView }) }),
+          answer: done({ data: Created }),
           problems: [404, 409],
         }),
       },

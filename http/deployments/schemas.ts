@@ -1,16 +1,18 @@
 import { t } from "elysia";
-import { type Deployment, DEPLOYMENT_STATUSES, SERVICE_STATUSES, STEPS } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { shownService } from "../../domain/deployment/shown_service.ts";
 import { waitingReason } from "../../domain/deployment/waiting_reason.ts";
 import { workDurationMs } from "../../domain/deployment/transitions.ts";
 import type { LoggedLine } from "../../application/deployments/runtime_output.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";
-import { count, integer, nullable, object, oneOf, PageFields, parameters, text, Time, upTo } from "../schema.ts";
+import { BUILD_STRATEGY, LOCATION, LOG_KIND, PREPARED_SOURCE } from "../meanings.ts";
+import { about, count, explained, object, PageFields, parameters, text, upTo } from "../schema.ts";
+import { DeploymentStatusSchema, EnvironmentSchema, ProjectId } from "./view_schemas.ts";
 
-const Id = text(100, { examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
-const ProjectId = text(100, { examples: ["prj_01m7edka8326kz9mv55sbbg868"] });
-const Environment = oneOf(["production", "preview"] as const, { examples: ["production"] });
+const Environment = about("Defaults to production", EnvironmentSchema);
+const Branch = text(244, { description: "Defaults to the project's own", examples: ["main"] });
+const Start = t.Boolean({ description: "false holds it in queued. Defaults to true", examples: [true] });
 
 const Approval = t.Boolean({
   description: "false, where the project demands an approval, needs deployment:admin",
@@ -19,53 +21,66 @@ const Approval = t.Boolean({
 
 export const ListQuery = parameters({
   ...PageFields,
-  projectId: t.Optional(ProjectId),
-  status: t.Optional(oneOf(DEPLOYMENT_STATUSES, { description: "Only deployments with this status" })),
-  environment: t.Optional(oneOf(["production", "preview"] as const, { description: "Only those of this environment" })),
+  projectId: t.Optional(about("Only those of this project", ProjectId)),
+  status: t.Optional(about("Only deployments with this status", DeploymentStatusSchema)),
+  environment: t.Optional(about("Only those of this environment", EnvironmentSchema)),
   branch: t.Optional(text(244, { description: "Only those of exactly this branch" })),
 });
 
 export const DeployBody = object({
   projectId: ProjectId,
-  branch: t.Optional(text(244, { examples: ["main"] })),
+  branch: t.Optional(Branch),
   environment: t.Optional(Environment),
   requireApproval: t.Optional(Approval),
-  start: t.Optional(t.Boolean({ description: "false holds it in queued", examples: [true] })),
+  start: t.Optional(Start),
 });
 
 export const BuildAccessBody = object({
   projectId: ProjectId,
-  uploadSessionId: t.Optional(text(100, { examples: ["upl_01m7edka8326kz9mv55sbbg868"] })),
+  uploadSessionId: t.Optional(
+    text(100, { description: "The uploaded folder", examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
+  ),
   branch: t.Optional(text(244, { description: "Of a repository; nothing else has branches", examples: ["main"] })),
   buildStrategy: t.Optional(
-    oneOf(["server", "local"] as const, {
+    explained(BUILD_STRATEGY, {
       description: "Build where it runs, which is the default, or here; the same for what runs on this machine",
       examples: ["server"],
     }),
   ),
-  deployTarget: t.Optional(oneOf(["local", "server", "cloud"] as const, { examples: ["local"] })),
-  serverId: t.Optional(text(100, { examples: ["srv_01m7edka8326kz9mv55sbbg868"] })),
-  publicEndpoints: t.Optional(t.Array(EndpointSchema, { maxItems: 100, examples: [[]] })),
-  services: t.Optional(t.Array(ServiceSchema, { maxItems: 100, examples: [[]] })),
+  deployTarget: t.Optional(
+    explained(LOCATION, { title: "Location", description: "Where it runs. Defaults to local", examples: ["local"] }),
+  ),
+  serverId: t.Optional(
+    text(100, { description: "The server, with deployTarget server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] }),
+  ),
+  publicEndpoints: t.Optional(
+    t.Array(EndpointSchema, {
+      maxItems: 100,
+      description: "Which addresses lead to which service, in this deployment. Defaults to what the project says",
+      examples: [[]],
+    }),
+  ),
+  services: t.Optional(
+    t.Array(ServiceSchema, {
+      maxItems: 100,
+      description: "The services of this deployment. Defaults to those of the project, else to what is detected",
+      examples: [[]],
+    }),
+  ),
   environment: t.Optional(Environment),
   requireApproval: t.Optional(Approval),
-  start: t.Optional(t.Boolean({ examples: [true] })),
+  start: t.Optional(Start),
 });
 
 export const PrepareBody = object({
-  source: t.Optional(
-    oneOf(["githost", "local"] as const, {
-      description: "A repository of the git host (owner, repo), or a folder of the machine (path)",
-      examples: ["local"],
-    }),
-  ),
+  source: t.Optional(explained(PREPARED_SOURCE, { description: "What is to be looked at", examples: ["local"] })),
   gitUrl: t.Optional(
     text(2_000, { description: "A repository of any git server, by https or ssh; instead of source" }),
   ),
-  owner: t.Optional(text(100)),
-  repo: t.Optional(text(100)),
-  branch: t.Optional(text(244)),
-  path: t.Optional(text(4_000, { examples: ["/srv/harbour"] })),
+  owner: t.Optional(text(100, { description: "The owner of the repository" })),
+  repo: t.Optional(text(100, { description: "The name of the repository" })),
+  branch: t.Optional(text(244, { description: "Defaults to the repository's own default" })),
+  path: t.Optional(text(4_000, { description: "The folder of the machine", examples: ["/srv/harbour"] })),
 });
 
 export const RedeployBody = object({
@@ -77,8 +92,15 @@ export const RedeployBody = object({
     }),
   ),
 });
-export const PinBody = object({ pinned: t.Optional(t.Boolean({ default: true, examples: [true] })) });
-export const RespondBody = object({ promptId: text(100), action: text(100, { examples: ["approve"] }) });
+export const PinBody = object({
+  pinned: t.Optional(
+    t.Boolean({ default: true, description: "Whether its files are kept for good", examples: [true] }),
+  ),
+});
+export const RespondBody = object({
+  promptId: text(100, { description: "The question that is answered" }),
+  action: text(100, { description: "The id of the action that is chosen", examples: ["approve"] }),
+});
 
 export const LogQuerySchema = parameters({
   since: t.Optional(sequence("Only lines after this number: nextSince of the answer before, to the same question")),
@@ -86,7 +108,7 @@ export const LogQuerySchema = parameters({
   tail: t.Optional(upTo(10_000, "The last so many lines after since, oldest first, instead of the first ones")),
   service: t.Optional(text(63, { description: "Only lines of this service; left out: of all, in the order of time" })),
   kind: t.Optional(
-    oneOf(["build", "runtime"] as const, {
+    explained(LOG_KIND, {
       description:
         "runtime: what the services printed, of releases that were replaced, failed or ended too: the last 10 MB of each service. Defaults to build",
     }),
@@ -96,7 +118,7 @@ export const LogQuerySchema = parameters({
 export const StreamQuery = parameters({
   since: t.Optional(sequence("Resume after this number")),
   kind: t.Optional(
-    oneOf(["build", "runtime"] as const, {
+    explained(LOG_KIND, {
       description: "runtime: what the services print. Defaults to build: how the deployment is carried out",
     }),
   ),
@@ -112,132 +134,6 @@ function sequence(description: string) {
 export function sequenceOf(digits = "0"): number {
   return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 }
-
-const ErrorView = object({ code: t.String(), message: t.String(), step: nullable(oneOf(STEPS)) });
-
-const ServiceView = object({
-  name: t.String({ examples: ["app"] }),
-  status: oneOf(SERVICE_STATUSES),
-  url: nullable(t.String()),
-  error: nullable(t.String()),
-});
-
-const PromptView = object({
-  promptId: t.String(),
-  title: t.String(),
-  message: t.String(),
-  actions: t.Array(object({ id: t.String(), label: t.String() })),
-  expiresAt: Time,
-});
-
-export const DeploymentView = object(
-  {
-    id: Id,
-    projectId: ProjectId,
-    organizationId: t.String(),
-    status: oneOf(DEPLOYMENT_STATUSES),
-    decision: nullable(oneOf(["pending", "kept", "rejected"] as const)),
-    active: t.Boolean({ description: "The project's live release" }),
-    pinned: t.Boolean(),
-    trigger: oneOf(["manual", "push", "redeploy", "rollback", "upload"] as const),
-    environment: Environment,
-    branch: nullable(t.String()),
-    commitSha: nullable(t.String()),
-    commitMessage: nullable(t.String()),
-    framework: nullable(t.String()),
-    url: nullable(t.String({ examples: ["http://harbour.localhost:4480"] })),
-    urls: t.Array(t.String()),
-    services: t.Array(ServiceView),
-    waitingFor: nullable(t.String({ description: "The deployment that keeps this one in the queue" })),
-    waitingReason: nullable(
-      t.String({
-        description: "What it waits for and what to do about it: a start, an approval, a decision, its turn",
-      }),
-    ),
-    error: nullable(ErrorView),
-    createdAt: Time,
-    queuedAt: Time,
-    startedAt: nullable(Time),
-    builtAt: nullable(Time),
-    finishedAt: nullable(Time),
-    durationMs: nullable(
-      integer({
-        description:
-          "From startedAt until it was done; of one that failed in part until then, so that a wait for keep or reject does not count",
-      }),
-    ),
-    buildMs: nullable(integer()),
-    artifactAvailable: t.Boolean(),
-    rollbackOf: nullable(t.String()),
-    redeployOf: nullable(t.String()),
-    version: integer(),
-  },
-  { title: "Deployment" },
-);
-
-export const LogLineView = object(
-  {
-    seq: integer(),
-    at: Time,
-    level: oneOf(["info", "warn", "error"] as const),
-    step: nullable(oneOf(STEPS)),
-    service: nullable(t.String()),
-    stream: oneOf(["stdout", "stderr", "slipway"] as const),
-    message: t.String(),
-  },
-  { title: "LogLine" },
-);
-
-export const BuildView = object(
-  {
-    status: oneOf(DEPLOYMENT_STATUSES),
-    step: nullable(oneOf(STEPS)),
-    percent: integer(),
-    steps: t.Array(
-      object({
-        name: oneOf(STEPS),
-        status: oneOf(["running", "done", "failed", "skipped"] as const),
-        startedAt: Time,
-        durationMs: nullable(integer()),
-      }),
-    ),
-    lastSeq: integer(),
-    prompt: nullable(PromptView),
-    services: t.Array(ServiceView),
-  },
-  { title: "BuildSession" },
-);
-
-export const InfoView = object({
-  runtime: oneOf(["docker", "process"] as const),
-  services: t.Array(
-    object({
-      name: t.String(),
-      containerId: nullable(t.String({ description: "The process or container; null while it does not run" })),
-      image: nullable(t.String()),
-      status: oneOf(["starting", "running", "failed", "exited"] as const, {
-        description: "failed: its program ended and is started again by itself at nextStartAt",
-      }),
-      health: t.String(),
-      error: nullable(t.String({ description: "How its program ended, while it is down" })),
-      nextStartAt: nullable(Time),
-      startedAt: Time,
-      restarts: integer(),
-      ports: t.Array(integer(), { description: "Those inside that it is reached at" }),
-      address: nullable(t.String({ description: "Where it is reached from this machine; null when it is not" })),
-    }),
-  ),
-});
-
-const usage = {
-  cpuPercent: t.Number(),
-  memoryBytes: integer(),
-  memoryLimitBytes: nullable(integer()),
-  networkRxBytes: nullable(integer()),
-  networkTxBytes: nullable(integer()),
-};
-
-export const UsageView = object({ ...usage, services: t.Array(object({ name: t.String(), ...usage })) });
 
 /** A deployment as the API shows it. */
 export function deploymentView({ deployment, active }: ShownDeployment) {

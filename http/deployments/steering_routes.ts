@@ -8,12 +8,13 @@ import type { redeploy, rollback } from "../../application/deployments/redeploy.
 import type { respondToPrompt } from "../../application/deployments/respond_to_prompt.ts";
 import type { startBuild } from "../../application/deployments/start_build.ts";
 import type { showDeployment } from "../../application/deployments/view_deployment.ts";
-import { DEPLOYMENT_STATUSES, type Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, IdPath, Nothing, nullable, one, oneOf } from "../schema.ts";
+import { done, IdPath, Nothing, nullable, one } from "../schema.ts";
 import { Made, Said } from "./routes.ts";
-import { DeploymentView, deploymentView, PinBody, RedeployBody, RespondBody } from "./schemas.ts";
+import { deploymentView, PinBody, RedeployBody, RespondBody } from "./schemas.ts";
+import { DeploymentStatusSchema, DeploymentView } from "./view_schemas.ts";
 
 export interface SteeringUseCases {
   readonly cancelDeployment: ReturnType<typeof cancelDeployment>;
@@ -29,7 +30,7 @@ export interface SteeringUseCases {
   readonly startBuild: ReturnType<typeof startBuild>;
 }
 
-const Status = done({ status: oneOf(DEPLOYMENT_STATUSES) });
+const Status = done({ status: DeploymentStatusSchema });
 
 /** What people do with a deployment once it is there. */
 export function steeringRoutes(access: Access, useCases: SteeringUseCases) {

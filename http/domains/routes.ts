@@ -6,8 +6,11 @@ import type { verifyDomain } from "../../application/domains/verify_domain.ts";
 import { type DomainName, proofRecord } from "../../domain/domain_name.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
+import { DOMAIN_TYPE } from "../meanings.ts";
 import {
+  described,
   Done,
+  explained,
   IdPath,
   listed,
   many,
@@ -15,7 +18,6 @@ import {
   nullable,
   object,
   one,
-  oneOf,
   PageFields,
   parameters,
   text,
@@ -29,24 +31,47 @@ export interface DomainUseCases {
   readonly verifyDomain: ReturnType<typeof verifyDomain>;
 }
 
+const ProofRecord = object(
+  described(
+    { type: t.Literal("TXT"), name: t.String({ examples: ["_slipway.www.example.com"] }), value: t.String() },
+    { type: "Its kind", name: "Its name", value: "What it has to say" },
+  ),
+);
+
 const DomainView = object(
-  {
-    id: t.String({ examples: ["dom_01m7edka8326kz9mv55sbbg868"] }),
-    projectId: t.String(),
-    hostname: t.String({ examples: ["www.example.com"] }),
-    type: oneOf(["free", "custom"] as const),
-    verified: t.Boolean(),
-    verifiedAt: nullable(Time),
-    verification: nullable(
-      object({ type: t.Literal("TXT"), name: t.String({ examples: ["_slipway.www.example.com"] }), value: t.String() }),
-    ),
-    createdAt: Time,
-  },
+  described(
+    {
+      id: t.String({ examples: ["dom_01m7edka8326kz9mv55sbbg868"] }),
+      projectId: t.String(),
+      hostname: t.String({ examples: ["www.example.com"] }),
+      type: explained(DOMAIN_TYPE, { title: "DomainType" }),
+      verified: t.Boolean(),
+      verifiedAt: nullable(Time),
+      verification: nullable(ProofRecord),
+      createdAt: Time,
+    },
+    {
+      id: "The id of the name",
+      projectId: "The project that it leads to",
+      hostname: "The name itself",
+      type: "Whether it is under the base domain or one's own",
+      verified: "Whether it is proven, so that visitors are led by it",
+      verifiedAt: "When it was proven; null when it is not",
+      verification: "The DNS record that proves it; null where no proof is needed",
+      createdAt: "When it was claimed",
+    },
+  ),
   { title: "Domain" },
 );
 
-const DomainBody = object({ projectId: text(100), hostname: text(253, { examples: ["www.example.com"] }) });
-const DomainQuery = parameters({ ...PageFields, projectId: t.Optional(text(100)) });
+const DomainBody = object({
+  projectId: text(100, { description: "The project that it shall lead to" }),
+  hostname: text(253, { description: "The full name", examples: ["www.example.com"] }),
+});
+const DomainQuery = parameters({
+  ...PageFields,
+  projectId: t.Optional(text(100, { description: "Only those of this project" })),
+});
 
 /** Host names and the projects they lead to. */
 export function domainRoutes(access: Access, useCases: DomainUseCases) {

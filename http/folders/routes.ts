@@ -7,9 +7,13 @@ import type { scanUpload } from "../../application/uploads/scan_upload.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
+import { UPLOAD_MODE } from "../meanings.ts";
 import {
+  about,
+  described,
   Done,
   done,
+  explained,
   IdPath,
   integer,
   listed,
@@ -17,7 +21,6 @@ import {
   Nothing,
   object,
   one,
-  oneOf,
   PageQuery,
   text,
   Time,
@@ -35,25 +38,35 @@ export interface FolderUseCases {
 
 const ARCHIVE = "application/gzip";
 
-const SessionPath = object({ sessionId: t.String() });
+const SessionPath = object({ sessionId: t.String({ description: "The session, as POST /session gave it" }) });
 
 const SessionBody = object({
-  name: t.Optional(text(100, { examples: ["harbour"] })),
-  mode: t.Optional(oneOf(["local", "cloud"] as const, { examples: ["local"] })),
+  name: t.Optional(text(100, { description: "What the folder is called", examples: ["harbour"] })),
+  mode: t.Optional(explained(UPLOAD_MODE, { description: "Defaults to local", examples: ["local"] })),
 });
 
 const OpenedView = done({
-  sessionId: t.String({ examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
-  mode: oneOf(["local", "cloud"] as const),
-  expiresAt: Time,
-  upload: object({
-    url: t.String(),
-    method: t.Literal("POST"),
-    headers: object({ "content-type": t.Literal(ARCHIVE) }),
-  }),
+  sessionId: t.String({ description: "The session", examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
+  mode: explained(UPLOAD_MODE, { description: "What it is for" }),
+  expiresAt: about("Until when a folder can be uploaded and deployed", Time),
+  upload: object(
+    described(
+      {
+        url: t.String(),
+        method: t.Literal("POST"),
+        headers: object({ "content-type": t.Literal(ARCHIVE, { description: "A gzipped tar" }) }),
+      },
+      { url: "Where the folder is sent to", method: "By which method", headers: "With which headers" },
+    ),
+    { description: "How the folder is uploaded" },
+  ),
 });
 
-const UploadView = done({ bytes: integer(), sha256: t.String(), files: integer() });
+const UploadView = done({
+  bytes: integer({ description: "How large the archive was" }),
+  sha256: t.String({ description: "Its SHA-256" }),
+  files: integer({ description: "How many files it held" }),
+});
 
 /** Folders that are uploaded to be deployed. */
 export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl: string) {

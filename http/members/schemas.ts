@@ -1,31 +1,44 @@
 import { t } from "elysia";
 import type { Invitation, Member } from "../../domain/identity.ts";
 import { Email } from "../auth/schemas.ts";
-import { Grants, nullable, object, oneOf, PageFields, parameters, RoleSchema, text, Time } from "../schema.ts";
+import { CREDENTIAL, OUTCOME } from "../meanings.ts";
+import {
+  about,
+  described,
+  explained,
+  Grants,
+  nullable,
+  object,
+  PageFields,
+  parameters,
+  RoleSchema,
+  text,
+  Time,
+} from "../schema.ts";
 
 export const InvitationBody = object({ email: Email, role: RoleSchema, grants: t.Optional(Grants) });
 export const MemberBody = object({ role: t.Optional(RoleSchema), grants: t.Optional(Grants) });
 
 export const MemberView = object(
   {
-    id: t.String({ examples: ["usr_01m7edka8326kz9mv55sbbg868"] }),
-    email: t.String(),
-    name: t.String(),
+    id: t.String({ description: "The id of the person", examples: ["usr_01m7edka8326kz9mv55sbbg868"] }),
+    email: t.String({ description: "What the person logs in with" }),
+    name: t.String({ description: "What the person is called" }),
     role: RoleSchema,
     grants: Grants,
-    createdAt: Time,
+    createdAt: about("Since when the person is a member", Time),
   },
   { title: "Member" },
 );
 
 const invitation = {
-  id: t.String({ examples: ["inv_01m7edka8326kz9mv55sbbg868"] }),
-  email: t.String(),
+  id: t.String({ description: "The id of the invitation", examples: ["inv_01m7edka8326kz9mv55sbbg868"] }),
+  email: t.String({ description: "Who is invited" }),
   role: RoleSchema,
   grants: Grants,
-  invitedBy: t.String(),
-  createdAt: Time,
-  expiresAt: Time,
+  invitedBy: t.String({ description: "The id of the person who invited" }),
+  createdAt: about("When it was made", Time),
+  expiresAt: about("Until when it can be accepted", Time),
 };
 
 export const InvitationView = object(invitation, { title: "Invitation" });
@@ -46,25 +59,39 @@ export const NewInvitationView = object(
 
 export const AuditQuery = parameters({
   ...PageFields,
-  userId: t.Optional(text(100)),
-  action: t.Optional(text(100, { examples: ["project.create"] })),
-  target: t.Optional(text(300)),
+  userId: t.Optional(text(100, { description: "Only what this person did" })),
+  action: t.Optional(text(100, { description: "Only this action", examples: ["project.create"] })),
+  target: t.Optional(text(300, { description: "Only what was done to the thing of this id" })),
 });
 
 export const AuditView = object(
-  {
-    id: t.String(),
-    userId: t.String(),
-    credential: object({ kind: oneOf(["token", "session", "password", "invitation"] as const), id: t.String() }),
-    action: t.String({ examples: ["project.create"] }),
-    target: nullable(t.String()),
-    at: Time,
-    from: t.String({ description: "The caller's address" }),
-    requestId: t.String(),
-    outcome: oneOf(["started", "succeeded", "refused", "failed"] as const, {
-      description: "`started` and nothing else: the server was stopped in the middle",
-    }),
-  },
+  described(
+    {
+      id: t.String(),
+      userId: t.String(),
+      credential: object({
+        kind: explained(CREDENTIAL, { description: "Of which kind it is" }),
+        id: t.String({ description: "The id of the token, session, person or invitation" }),
+      }),
+      action: t.String({ examples: ["project.create"] }),
+      target: nullable(t.String()),
+      at: Time,
+      from: t.String(),
+      requestId: t.String(),
+      outcome: explained(OUTCOME),
+    },
+    {
+      id: "The id of the entry",
+      userId: "Who did it",
+      credential: "What the person proved who it is with",
+      action: "What was done: the name of the operation, as in this document",
+      target: "The id of what it was done to; null where there is none",
+      at: "When it was begun",
+      from: "The caller's address",
+      requestId: "The X-Request-Id of the request",
+      outcome: "How it ended",
+    },
+  ),
   { title: "AuditEntry" },
 );
 

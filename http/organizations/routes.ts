@@ -4,7 +4,7 @@ import type { listOrganizations } from "../../application/identity/list_organiza
 import type { Organization } from "../../domain/identity.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { listed, many, object, one, PageQuery, text, Time } from "../schema.ts";
+import { about, listed, many, object, one, PageQuery, text, Time } from "../schema.ts";
 
 export interface OrganizationUseCases {
   readonly createOrganization: ReturnType<typeof createOrganization>;
@@ -13,17 +13,19 @@ export interface OrganizationUseCases {
 
 const OrganizationView = object(
   {
-    id: t.String({ examples: ["org_01m7edka8326kz9mv55sbbg868"] }),
-    name: t.String({ examples: ["Default"] }),
-    slug: t.String({ examples: ["default"] }),
-    createdAt: Time,
+    id: t.String({ description: "The id of the organization", examples: ["org_01m7edka8326kz9mv55sbbg868"] }),
+    name: t.String({ description: "What it is called", examples: ["Default"] }),
+    slug: t.String({ description: "Its short name, unique in the installation", examples: ["default"] }),
+    createdAt: about("When it was made", Time),
   },
   { title: "Organization" },
 );
 
 const OrganizationBody = object({
-  name: text(100, { examples: ["Harbour"] }),
-  slug: t.Optional(text(40, { examples: ["harbour"] })),
+  name: text(100, { description: "What it is called", examples: ["Harbour"] }),
+  slug: t.Optional(
+    text(40, { description: "Its short name. Defaults to one made of its name", examples: ["harbour"] }),
+  ),
 });
 
 /** The organizations a caller can act in. */

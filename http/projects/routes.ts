@@ -90,7 +90,7 @@ export function projectRoutes(access: Access, useCases: ProjectUseCases) {
           summary: "List the volumes of a project and of its previews with their sizes",
           description:
             "Only volumes that Slipway made for it; volumes that were there before are not listed. A project that runs as processes has none.",
-          answer: object({ data: t.Array(VolumeView) }),
+          answer: object({ data: t.Array(VolumeView, { description: "All of them, those of the project first" }) }),
           problems: [404],
         }),
       },
@@ -135,8 +135,8 @@ function makingProjects(access: Access, useCases: ProjectUseCases) {
           name: "project.ensure",
           summary: "Create a project or update the one of that id, else of that slug",
           answer: done({
-            project_id: t.String({ examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
-            created: t.Boolean(),
+            project_id: t.String({ description: "The project", examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
+            created: t.Boolean({ description: "Whether there was none before" }),
           }),
           problems: [404, 409],
         }),

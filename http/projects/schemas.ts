@@ -1,17 +1,18 @@
 import type { TNull, TOptional, TUnion } from "@sinclair/typebox";
 import { t } from "elysia";
-import { type Project, PROJECT_TYPES, RUNTIMES, sourceOf } from "../../domain/project.ts";
-import { integer, nullable, object, oneOf, text, Time } from "../schema.ts";
+import { type Project, sourceOf } from "../../domain/project.ts";
+import { ENVIRONMENT, LOCATION, PROJECT_TYPE, RUNTIME, SOURCE } from "../meanings.ts";
+import { about, described, explained, integer, nullable, object, text, Time } from "../schema.ts";
 import { EndpointSchema, ServiceSchema } from "./service_schemas.ts";
 
-const projectName = text(100, { examples: ["Harbour"] });
+const projectName = text(100, { description: "What the project is called", examples: ["Harbour"] });
 const projectSlug = text(40, {
   examples: ["harbour"],
   description: "Lower-case letters, digits and -; unique in the organization",
 });
 const command = (example: string) => text(2_000, { examples: [example] });
 
-const fields = {
+const plain = {
   gitOwner: text(100, { examples: ["acme"] }),
   gitRepo: text(100, { examples: ["harbour"] }),
   gitBranch: text(244, { examples: ["main"] }),
@@ -38,7 +39,7 @@ const fields = {
     examples: [{ EDITION: "community" }],
   }),
   port: integer({ minimum: 1, maximum: 65_535, examples: [3000] }),
-  projectType: oneOf(PROJECT_TYPES, { examples: ["app"] }),
+  projectType: explained(PROJECT_TYPE, { title: "ProjectType", examples: ["app"] }),
   services: t.Array(ServiceSchema, {
     maxItems: 100,
     examples: [[]],
@@ -48,7 +49,7 @@ const fields = {
   rollbackWindow: integer({ minimum: 0, maximum: 100, examples: [5] }),
   healthPath: text(1_000, { examples: ["/health"] }),
   requireApproval: t.Boolean({ examples: [false] }),
-  runtime: oneOf(RUNTIMES, { examples: ["process"] }),
+  runtime: explained(RUNTIME, { title: "Runtime", examples: ["process"] }),
   hostPaths: t.Array(text(4_000), {
     maxItems: 100,
     description:
@@ -56,6 +57,29 @@ const fields = {
     examples: [[]],
   }),
 };
+
+const fields = described(plain, {
+  gitOwner: "The owner of its repository on the git host",
+  gitRepo: "The name of its repository on the git host",
+  gitBranch: "The branch that is deployed. Defaults to the repository's own default",
+  framework: "Defaults to what is detected, as everything does that says how it is built and started",
+  packageManager: "What installs its packages",
+  installCommand: "How its packages are installed",
+  buildCommand: "How it is built",
+  startCommand: "How it is started; it has to listen on the port in the variable PORT",
+  outputDirectory: "Where the build leaves a site, relative to rootDirectory",
+  rootDirectory: "The folder of the project inside its source",
+  dockerfile: "The Dockerfile that it is built by, relative to rootDirectory",
+  buildTarget: "The stage of the Dockerfile to stop at. Defaults to the last",
+  port: "Where it listens. Defaults to what is detected",
+  projectType: "What kind of project it is. Defaults to what is detected",
+  publicEndpoints: "Which addresses lead to which service. Defaults to one for the main service",
+  rollbackWindow: "How many former releases keep their files. Defaults to ROLLBACK_WINDOW of the installation",
+  healthPath:
+    "The path that has to answer with a status below 400 before visitors are led to it. Defaults to none: a connection is enough",
+  requireApproval: "Whether every build waits until somebody approves it. Defaults to false",
+  runtime: "What it is built and run by. Defaults to what the installation uses",
+});
 
 type Settings = typeof fields;
 
@@ -73,7 +97,7 @@ export const ProjectBody = object({ name: projectName, slug: t.Optional(projectS
 export const EnsureBody = object({
   name: projectName,
   slug: t.Optional(projectSlug),
-  projectId: t.Optional(text(100)),
+  projectId: t.Optional(text(100, { description: "The project to update. Defaults to the one of the slug" })),
   ...clearable,
 });
 export const ProjectPatch = object({ name: t.Optional(projectName), slug: t.Optional(projectSlug), ...clearable });
@@ -83,25 +107,27 @@ export const LinkBody = object({
   repo: fields.gitRepo,
   branch: t.Optional(fields.gitBranch),
 });
-export const AutoDeployBody = object({ enabled: t.Boolean({ examples: [false] }) });
+export const AutoDeployBody = object({
+  enabled: t.Boolean({ description: "Whether every push is deployed", examples: [false] }),
+});
 
 const shown = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, nullable(schema)]));
 
 export const ProjectView = object(
   {
-    id: t.String({ examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
+    id: t.String({ description: "The id of the project", examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
     name: projectName,
     slug: projectSlug,
-    organizationId: t.String(),
+    organizationId: t.String({ description: "Whose it is" }),
     hostname: t.String({ description: "Its free address", examples: ["harbour.localhost"] }),
-    source: oneOf(["githost", "git", "local", "upload"] as const),
+    source: explained(SOURCE, { title: "ProjectSource", description: "Where its code comes from" }),
     ...shown,
-    autoDeploy: t.Boolean(),
-    activeDeploymentId: nullable(t.String()),
-    location: oneOf(["local", "server", "cloud"] as const),
-    serverId: nullable(t.String()),
-    createdAt: Time,
-    updatedAt: Time,
+    autoDeploy: t.Boolean({ description: "Whether every push to the linked repository is deployed" }),
+    activeDeploymentId: nullable(t.String({ description: "The live release; null when nothing serves" })),
+    location: explained(LOCATION, { title: "Location", description: "Where it runs" }),
+    serverId: nullable(t.String({ description: "The server that it runs on; null for this machine" })),
+    createdAt: about("When it was made", Time),
+    updatedAt: about("When it was last changed", Time),
   },
   { title: "Project" },
 );
@@ -133,7 +159,8 @@ export function projectView(project: Project) {
 export const VolumeView = object(
   {
     name: t.String({ description: "As the services mount it", examples: ["data"] }),
-    environment: oneOf(["production", "preview"] as const, {
+    environment: explained(ENVIRONMENT, {
+      title: "Environment",
       description: "production: shared by all releases of the project",
     }),
     deploymentId: nullable(t.String({ description: "The preview that it belongs to" })),
@@ -144,10 +171,10 @@ export const VolumeView = object(
 
 export const VariableView = object(
   {
-    key: t.String({ examples: ["DATABASE_URL"] }),
+    key: t.String({ description: "Its name", examples: ["DATABASE_URL"] }),
     value: nullable(t.String({ description: "null where it is secret" })),
-    secret: t.Boolean(),
-    updatedAt: Time,
+    secret: t.Boolean({ description: "Whether its value never comes back" }),
+    updatedAt: about("When it was last written", Time),
   },
   { title: "Variable" },
 );
@@ -156,14 +183,16 @@ export const VariablesBody = object({
   upserts: t.Optional(
     t.Array(
       object({
-        key: text(255, { examples: ["DATABASE_URL"] }),
-        value: t.String({ maxLength: 65_536, examples: ["postgres://…"] }),
+        key: text(255, { description: "Its name", examples: ["DATABASE_URL"] }),
+        value: t.String({ maxLength: 65_536, description: "Its new value", examples: ["postgres://…"] }),
         secret: t.Optional(
           t.Boolean({ description: "Its value never comes back; left out: as it was", examples: [true] }),
         ),
       }),
-      { maxItems: 500 },
+      { maxItems: 500, description: "Variables to write" },
     ),
   ),
-  deletes: t.Optional(t.Array(text(255), { maxItems: 500, examples: [["OLD_KEY"]] })),
+  deletes: t.Optional(
+    t.Array(text(255), { maxItems: 500, description: "Names of variables to delete", examples: [["OLD_KEY"]] }),
+  ),
 });

@@ -13,7 +13,7 @@ export interface VariableUseCases {
   readonly listVariables: ReturnType<typeof listVariables>;
 }
 
-const Variables = object({ data: t.Array(VariableView) });
+const Variables = object({ data: t.Array(VariableView, { description: "All of them, by name" }) });
 
 /** The environment variables of a project. */
 export function variableRoutes(access: Access, useCases: VariableUseCases) {

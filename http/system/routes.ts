@@ -3,7 +3,8 @@ import type { Access } from "../access.ts";
 import type { Metrics } from "../metrics.ts";
 import { operation } from "../operation.ts";
 import { problem } from "../problems.ts";
-import { object, oneOf } from "../schema.ts";
+import { MODE, RUNTIME } from "../meanings.ts";
+import { explained, object } from "../schema.ts";
 
 /** What the service tells about itself. */
 export interface SystemFacts {
@@ -17,16 +18,21 @@ export interface SystemFacts {
   readonly docs: () => Response;
 }
 
-const Mode = oneOf(["self-hosted", "cloud"] as const);
+const Mode = explained(MODE, { title: "Mode", description: "What kind of installation this is" });
+const Version = t.String({ description: "The version of Slipway", examples: ["0.1.0"] });
 
-const Health = object({ status: t.Literal("ok"), version: t.String({ examples: ["0.1.0"] }), mode: Mode });
+const Health = object({
+  status: t.Literal("ok", { description: "It works; else the answer is a Problem" }),
+  version: Version,
+  mode: Mode,
+});
 
 const Environment = object({
-  selfHosted: t.Boolean(),
+  selfHosted: t.Boolean({ description: "Whether the mode is self-hosted" }),
   mode: Mode,
-  runtime: oneOf(["docker", "process"] as const, { description: "What runs deployments" }),
-  version: t.String({ examples: ["0.1.0"] }),
-  authMode: t.Literal("local"),
+  runtime: explained(RUNTIME, { title: "Runtime", description: "What runs deployments" }),
+  version: Version,
+  authMode: t.Literal("local", { description: "Who knows the accounts: this installation" }),
 });
 
 /** Health, facts, metrics and documentation. */

@@ -1,27 +1,41 @@
 import { t } from "elysia";
 import type { AccessToken } from "../../domain/identity.ts";
-import { ACTIONS, RESOURCES } from "../../domain/permission.ts";
-import { Grants, nullable, object, oneOf, text, Time } from "../schema.ts";
+import { PERMISSION } from "../meanings.ts";
+import { about, described, explained, Grants, nullable, object, text, Time } from "../schema.ts";
 
-const PERMISSIONS = RESOURCES.flatMap((resource) => ACTIONS.map((action) => `${resource}:${action}` as const));
-const Permissions = t.Array(oneOf(PERMISSIONS), { maxItems: PERMISSIONS.length, examples: [["project:read"]] });
+const Permissions = t.Array(explained(PERMISSION, { title: "Permission" }), {
+  maxItems: Object.keys(PERMISSION).length,
+  examples: [["project:read"]],
+  description: "What the token may do at most; left out, with grants left out too: all that its owner may",
+});
+const TokenGrants = about("On which single things the token may do something, beside its permissions", Grants);
 
 export const TokenBody = object({
-  name: text(100, { examples: ["ci"] }),
-  expiresAt: t.Optional(nullable(Time)),
+  name: text(100, { description: "What it is for", examples: ["ci"] }),
+  expiresAt: t.Optional(about("When it ends. Defaults to null: it does not", nullable(Time))),
   permissions: t.Optional(Permissions),
-  grants: t.Optional(Grants),
+  grants: t.Optional(TokenGrants),
 });
 
-const fields = {
+const plain = {
   id: t.String({ examples: ["tok_01m7edka8326kz9mv55sbbg868"] }),
   name: t.String({ examples: ["ci"] }),
   permissions: nullable(Permissions),
-  grants: nullable(Grants),
+  grants: nullable(TokenGrants),
   expiresAt: nullable(Time),
   lastUsedAt: nullable(Time),
   createdAt: Time,
 };
+
+const fields = described(plain, {
+  id: "The id of the token",
+  name: "What it is for",
+  permissions: "What it may do at most; null when it is not narrowed",
+  grants: "On which single things it may do something; null when it is not narrowed",
+  expiresAt: "When it ends; null when it does not",
+  lastUsedAt: "When it was last used; null when it never was",
+  createdAt: "When it was made",
+});
 
 export const TokenView = object(fields, { title: "Token" });
 
