@@ -32,9 +32,10 @@ export function checkOrigin(request: Request, publicOrigin: string): void {
     const disguised = host === new URL(publicOrigin).host && `${protocol}//${host}` !== publicOrigin;
     if (host === request.headers.get("host") && !disguised) return;
   }
-  throw new Failure(
-    "forbidden",
-    "foreign_origin",
-    "Cannot change anything by cookie from this origin: call from the dashboard's own address",
-  );
+  const refused =
+    origin === null
+      ? "Cannot change anything by cookie without an Origin header"
+      : "Cannot accept this change from another origin";
+  const next = `Send the header "Origin: ${publicOrigin}", or use an access token instead of the cookie`;
+  throw new Failure("forbidden", "foreign_origin", `${refused}: a page of another site could have caused it. ${next}`);
 }

@@ -5,6 +5,8 @@ import { exampleOf, Schemas } from "./openapi_schemas.ts";
 
 type Json = Record<string, unknown>;
 
+const SESSION_NOTE = "Set by POST /api/auth/login; a request by cookie that changes something needs the Origin header";
+
 const MEANING: Readonly<Record<number, string>> = {
   400: "The input is wrong, or this is not possible now",
   401: "No, unknown, expired or revoked credentials",
@@ -50,7 +52,7 @@ export function openapi(
       responses: { Problem: problem },
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "An access token: slp_ and 43 characters" },
-        session: { type: "apiKey", in: "cookie", name: "slipway_session", description: "Set by POST /api/auth/login" },
+        session: { type: "apiKey", in: "cookie", name: "slipway_session", description: SESSION_NOTE },
       },
     },
   };

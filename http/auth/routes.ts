@@ -56,6 +56,8 @@ function sessions(access: Access, useCases: AuthUseCases) {
         ...operation({
           name: "auth.login",
           summary: "Log in with e-mail and password; sets the session cookie",
+          description:
+            "Requests by cookie that change something need the header `Origin` with the address of this API (`PUBLIC_URL`), as browsers send it; without it they answer 403 `foreign_origin`.",
           answer: done({ user: UserView, expiresAt: about("When the session ends", Time) }),
           problems: [401, 403, 429],
           unrepeatable: true,

@@ -94,6 +94,19 @@ describe("the origin of a change by cookie", () => {
     if (status === 403) expect(answer.body.code).toBe("foreign_origin");
   });
 
+  test.each([
+    ["none", {}, "Cannot change anything by cookie without an Origin header"],
+    ["another site's", { origin: "https://evil.example" }, "Cannot accept this change from another origin"],
+  ])("with %s, the answer says which header to send", async (_, headers, begins) => {
+    const app = await withOwner({ publicUrl: "https://deploy.example.com/" });
+    const { error } = (await app.call("PATCH", "/api/auth/me", { cookie: app.cookie, headers, body: { name: "New" } }))
+      .body;
+    expect(error).toStartWith(begins);
+    expect(error).toContain('"Origin: https://deploy.example.com"');
+    expect(error).toContain("access token");
+    expect(error).not.toContain("evil");
+  });
+
   test("does not matter to a token, nor to a read", async () => {
     const app = await withOwner();
     const headers = { origin: "https://evil.example" };
