@@ -103,8 +103,8 @@ function assetsOf(folder: ProjectFolder, mix: string) {
   const deploys = packages && build.length === 0 && /"deploy"[ \t]*:/.test(folder.text("assets/package.json") ?? "");
   const clean = folder.has("assets/package-lock.json") ? "ci" : "install";
   return {
-    install: packages ? [`npm ${clean} --prefix assets`] : [],
-    build: deploys ? ["npm run deploy --prefix assets", "mix phx.digest"] : build,
+    install: packages ? [`(cd assets && npm ${clean})`] : [],
+    build: deploys ? ["(cd assets && npm run deploy)", "mix phx.digest"] : build,
     packages: packages ? ["nodejs", "npm"] : [],
   };
 }

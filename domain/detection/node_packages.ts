@@ -96,9 +96,11 @@ interface Installed {
 
 function installCommand({ row: { name }, berry, pnp, isLocked }: Installed, way: string | undefined): string {
   switch (name) {
-    case "npm":
-      // In the folder of a member npm would leave out what the root needs to build.
-      return `${isLocked ? "npm ci" : "npm install"}${way === undefined ? "" : ` --prefix ${way}`}`;
+    case "npm": {
+      const command = isLocked ? "npm ci" : "npm install";
+      // In the folder of a member npm would leave out what the root needs to build; with --prefix it would not read the machine's settings.
+      return way === undefined ? command : `(cd ${way} && ${command})`;
+    }
     case "yarn":
       if (!berry) return `yarn install${isLocked ? " --frozen-lockfile" : ""}`;
       // What is started later is another user's, whose home has no cache of packages.
