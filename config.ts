@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { didYouMean } from "./domain/did_you_mean.ts";
 import { type BaseImages, baseImageEntry } from "./domain/image/base_images.ts";
 import { isNetwork } from "./domain/network_address.ts";
 import { Secret } from "./domain/secret.ts";
@@ -108,7 +109,7 @@ class Settings {
   optionalWord<const T extends readonly string[]>(name: string, words: T): T[number] | undefined {
     const value = this.#value(name);
     if (value !== undefined && !words.includes(value)) {
-      throw new BadSetting(`${name} must be one of ${[...new Set(words)].join(", ")}`);
+      throw new BadSetting(`${name} must be one of ${[...new Set(words)].join(", ")}${didYouMean(value, words)}`);
     }
     return value;
   }

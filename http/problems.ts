@@ -1,8 +1,9 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia, t, ValidationError } from "elysia";
+import { didYouMean } from "../domain/did_you_mean.ts";
 import { type Detail, Failure, type FailureKind } from "../domain/failure.ts";
 import { idOf } from "./access.ts";
-import { numberPhrase, type NumberSchema } from "./number_phrase.ts";
+import { expectation, type ExpectingSchema, KEY_PHRASE, PHRASE, takesKindOf } from "./expectation.ts";
 import { object } from "./schema.ts";
 
 /** The one place where a failure becomes a status. */
@@ -89,9 +90,9 @@ function failed({ kind, message, code, details, retryAfter }: Failure): Response
 /** Says which fields of the body, query or path are wrong and how, never what they held. */
 export function wrongInput(where: string, parts: Iterable<WrongPart>): Failure {
   const seen = new Map<string, Detail>();
-  for (const { path, message, schema } of Iterator.from(parts).flatMap(innermost)) {
-    const name = nameOf(path);
-    if (!seen.has(name)) seen.set(name, { path: name, message: sentence(message, schema) });
+  for (const part of Iterator.from(parts).flatMap(innermost)) {
+    const name = nameOf(part.path);
+    if (!seen.has(name)) seen.set(name, { path: name, message: sentence(part) });
     if (seen.size === 20) break;
   }
   const details = [...seen.values()];
@@ -111,7 +112,7 @@ interface WrongPart {
   readonly path: string;
   readonly message: string;
   readonly value: unknown;
-  readonly schema: TSchema & NumberSchema & { readonly enum?: unknown; readonly stands?: NumberSchema };
+  readonly schema: TSchema & ExpectingSchema & { readonly properties?: Readonly<Record<string, unknown>> };
   /** For a union: what each of its kinds finds wrong. */
   readonly errors: readonly Iterable<WrongPart>[];
 }
@@ -120,13 +121,16 @@ interface WrongPart {
 function* innermost(part: WrongPart): Iterable<WrongPart> {
   const kinds = part.errors.map((errors) => Iterator.from(errors).take(20).toArray());
   const meant = kinds.filter(([first]) => part.value === null || first?.message !== "Expected null");
-  const fitting = meant.find(([first]) => first && first.path.length > part.path.length) ?? meant[0];
-  if (!fitting || (meant.length > 1 && fitting[0]?.path === part.path)) {
-    const either = meant.flatMap(([first]) => (first ? phrase(first.message, first.schema) : [])).join(", or ");
-    yield either ? { ...part, message: either } : part;
-  } else {
+  const fitting =
+    meant.find(([first]) => first && first.path.length > part.path.length) ??
+    meant.find(([first]) => first && takesKindOf(first.schema, part.value)) ??
+    (meant.length === 1 ? meant[0] : undefined);
+  if (fitting) {
     for (const inner of fitting) yield* innermost(inner);
+    return;
   }
+  const phrases = new Set(meant.flatMap(([first]) => (first && expectation(first.schema)) ?? []));
+  yield phrases.size > 0 ? { ...part, schema: { ...part.schema, [PHRASE]: [...phrases].join(", or ") } } : part;
 }
 
 /** The dotted name of what a JSON pointer points to. */
@@ -138,14 +142,16 @@ function nameOf(pointer: string): string {
     .slice(0, 200);
 }
 
-function sentence(message: string, schema: WrongPart["schema"]): string {
-  if (message === "Unexpected property") return "is not a known field";
+function sentence({ path, message, schema, value }: WrongPart): string {
+  if (message === "Unexpected property") return unknownField(path, schema);
   if (message === "Expected required property") return "is required";
-  if (Array.isArray(schema.enum)) return `must be one of ${schema.enum.join(", ")}`;
-  const number = numberPhrase(schema.stands ?? schema);
-  return number ? `must be ${number}` : `must be: ${phrase(message, schema)}`;
+  const words = Array.isArray(schema.enum) ? schema.enum.map(String) : [];
+  const expected = expectation(schema);
+  if (expected === undefined) return "is not valid";
+  return `must be ${expected}${didYouMean(value, words)}`;
 }
 
-function phrase(message: string, schema: WrongPart["schema"]): string {
-  return numberPhrase(schema) ?? message.replace(/^Expected /, "");
+function unknownField(path: string, { properties, [KEY_PHRASE]: phrase }: WrongPart["schema"]): string {
+  if (phrase !== undefined) return `is not a valid name: give ${phrase}`;
+  return `is not a known field${didYouMean(nameOf(path.slice(path.lastIndexOf("/"))), Object.keys(properties ?? {}))}`;
 }

@@ -1,4 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { didYouMean } from "../../domain/did_you_mean.ts";
 import { invalid, invalidField, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -29,8 +30,9 @@ export function respondToPrompt(ports: RespondToPromptPorts) {
       ) {
         throw invalid("no_open_prompt", "Cannot answer: this deployment waits for no such answer");
       }
-      if (!prompt.actions.some((action) => action.id === given.action)) {
-        throw invalidField("action", `use one of ${prompt.actions.map((action) => action.id).join(", ")}`);
+      const actions = prompt.actions.map((action) => action.id);
+      if (!actions.includes(given.action)) {
+        throw invalidField("action", `use one of ${actions.join(", ")}${didYouMean(given.action, actions)}`);
       }
       return { deployment: { ...deployment, held: false, prompt: { ...prompt, answer: given.action } }, events: [] };
     });

@@ -1,3 +1,4 @@
+import { didYouMean } from "../did_you_mean.ts";
 import { type Failure, invalid, invalidField } from "../failure.ts";
 import { CREDENTIAL_FIELDS, type CredentialField, DESTINATION_KINDS, type DestinationKind } from "./destination.ts";
 import type { DestinationSettings } from "./destination.ts";
@@ -39,7 +40,7 @@ export type Given = { readonly [Field in KindField]?: unknown };
 export function readKind(word: string): DestinationKind {
   if (word === "http_upload") throw invalidField("kind", `"http_upload" is not supported: use one of ${kindNames()}`);
   const kind = DESTINATION_KINDS.find((known) => known === word);
-  if (!kind) throw invalidField("kind", `must be one of ${kindNames()}`);
+  if (!kind) throw invalidField("kind", `must be one of ${kindNames()}${didYouMean(word, DESTINATION_KINDS)}`);
   return kind;
 }
 

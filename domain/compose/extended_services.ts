@@ -5,7 +5,7 @@ import { folderOf, insidePath } from "./inside_path.ts";
 import { knownKeys, readKeys } from "./known_keys.ts";
 import { longForms } from "./long_forms.ts";
 import { mergedNodes, settled } from "./merged_nodes.ts";
-import { nearestWord } from "./nearest_word.ts";
+import { nearestWord } from "../nearest_word.ts";
 import { quoted, shown, shownPath } from "./notes.ts";
 
 /** A file and what is written in it. */

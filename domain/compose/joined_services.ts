@@ -1,6 +1,6 @@
 import type { ServiceDependency, ServiceOrigin, ServiceSpec } from "../composition/service_spec.ts";
 import { checkSourceMounts } from "./check_source_mounts.ts";
-import { nearestWord } from "./nearest_word.ts";
+import { nearestWord } from "../nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";
 import type { ReadService } from "./read_service.ts";
 

@@ -1,6 +1,6 @@
 import { type ComposeNode, isNull } from "./compose_node.ts";
 import { entriesIn } from "./field_values.ts";
-import { nearestWord } from "./nearest_word.ts";
+import { nearestWord } from "../nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";
 
 /** What becomes of a key: it is read, refused for a reason, or left out with a warning that gives the reason. */

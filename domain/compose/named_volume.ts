@@ -2,7 +2,7 @@ import type { ServiceMount } from "../composition/service_spec.ts";
 import { type ComposeNode, isNull } from "./compose_node.ts";
 import { textIn, truthIn } from "./field_values.ts";
 import { type KeyRules, knownKeys, leftKeys, readKeys } from "./known_keys.ts";
-import { nearestWord } from "./nearest_word.ts";
+import { nearestWord } from "../nearest_word.ts";
 import { type Notes, quoted, shown } from "./notes.ts";
 import { declared, type ServiceReading } from "./service_reading.ts";
 

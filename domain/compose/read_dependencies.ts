@@ -1,3 +1,4 @@
+import { didYouMean } from "../did_you_mean.ts";
 import {
   DEPENDENCY_CONDITIONS,
   type DependencyCondition,
@@ -56,10 +57,8 @@ function dependencyOf(
   const word = written ? textIn(notes, written, `"condition" ${whose}`) : "service_started";
   const condition = DEPENDENCY_CONDITIONS.find((one) => one === word);
   if (written && word !== undefined && condition === undefined) {
-    notes.problem(
-      written.at,
-      `Cannot read "condition" ${whose}: ${shown(written)} is none of ${DEPENDENCY_CONDITIONS.join(", ")}`,
-    );
+    const known = `${DEPENDENCY_CONDITIONS.join(", ")}${didYouMean(word, DEPENDENCY_CONDITIONS)}`;
+    notes.problem(written.at, `Cannot read "condition" ${whose}: ${shown(written)} is none of ${known}`);
   }
   return {
     service: other,

@@ -1,7 +1,7 @@
 import type { ComposeMap, ComposeNode } from "./compose_node.ts";
 import { entriesIn, textIn, textsIn, truthIn } from "./field_values.ts";
 import { type KeyRules, knownKeys, leftKeys, readKeys } from "./known_keys.ts";
-import { nearestWord } from "./nearest_word.ts";
+import { nearestWord } from "../nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";
 import { declared, type ServiceReading } from "./service_reading.ts";
 

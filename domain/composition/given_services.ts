@@ -1,3 +1,4 @@
+import { didYouMean } from "../did_you_mean.ts";
 import { invalidField } from "../failure.ts";
 import type { Secret } from "../secret.ts";
 import type { ServiceDefinition } from "../service_definition.ts";
@@ -41,6 +42,8 @@ function isCompletion({ condition }: ServiceDependency): boolean {
   return condition === "service_completed_successfully";
 }
 
+const RESTARTS = ["no", "always", "unless-stopped", "on-failure"];
+
 function specOf(
   definition: ServiceDefinition,
   path: string,
@@ -50,7 +53,10 @@ function specOf(
     definition.restart !== undefined &&
     !/^(?:no|always|unless-stopped|on-failure(?::\d{1,9})?)$/.test(definition.restart)
   )
-    throw invalidField(`${path}.restart`, "use no, always, unless-stopped, on-failure or on-failure:3");
+    throw invalidField(
+      `${path}.restart`,
+      `use ${RESTARTS.join(", ")} or on-failure:3${didYouMean(definition.restart, RESTARTS)}`,
+    );
   const named = namedIn(definition.environment ?? {});
   return {
     name: definition.name,

@@ -1,25 +1,38 @@
 import type { TSchema } from "@sinclair/typebox";
 import { t } from "elysia";
 import { CONDITION, DOMAIN_TYPE, PULL_POLICY } from "../meanings.ts";
+import { KEY_PHRASE, PHRASE } from "../expectation.ts";
 import { described, explained, integer, object, text } from "../schema.ts";
 
 const Words = t.Union([text(4_000), t.Array(t.String({ maxLength: 4_000 }), { maxItems: 200 })]);
-const Span = t.Union([text(40), integer({ minimum: 0 })]);
+const Span = t.Union([{ ...text(40), [PHRASE]: 'a duration such as "30s" or "1m30s"' }, integer({ minimum: 0 })]);
 const PORT = "^(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])$";
-const Port = t.Union([integer({ minimum: 1, maximum: 65_535 }), t.String({ pattern: PORT })]);
+const Port = t.Union([
+  integer({ minimum: 1, maximum: 65_535 }),
+  t.String({ pattern: PORT, [PHRASE]: "a whole number from 1 to 65535" }),
+]);
 /** A path as requests carry it, without a query. */
-const PATH = "^/(?!/)[\\x21\\x22\\x24-\\x3e\\x40-\\x7e]*$";
-const SERVICE_NAME = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$";
+const PATH = {
+  pattern: "^/(?!/)[\\x21\\x22\\x24-\\x3e\\x40-\\x7e]*$",
+  maxLength: 1_000,
+  [PHRASE]: 'a path of at most 1000 characters that begins with one "/", without spaces, "?" and "#"',
+};
+const SERVICE_NAME = {
+  pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$",
+  [PHRASE]: 'a name of 1 to 63 letters, digits, "_", "." and "-" that begins with a letter or digit',
+};
+const VARIABLE_NAME = {
+  pattern: "^[^\\s=]{1,255}$",
+  [PHRASE]: 'a name of 1 to 255 characters without spaces and "="',
+};
 
 /** A map whose keys all fit a pattern; a key that does not is refused, where JSON Schema alone would leave its value unchecked. */
-function map<T extends TSchema>(keys: string, value: T) {
-  return t.Record(t.String({ pattern: keys }), value, { additionalProperties: false });
+function map<T extends TSchema>({ pattern, [PHRASE]: phrase }: typeof VARIABLE_NAME, value: T) {
+  return t.Record(t.String({ pattern }), value, { additionalProperties: false, [KEY_PHRASE]: phrase });
 }
 
-const VARIABLE_NAME = "^[^\\s=]{1,255}$";
-
 const service = {
-  name: t.String({ pattern: SERVICE_NAME, examples: ["web"] }),
+  name: t.String({ ...SERVICE_NAME, examples: ["web"] }),
   image: t.Optional(text(500, { examples: ["postgres:18"] })),
   build: t.Optional(
     t.Union([
@@ -132,7 +145,7 @@ export const ServiceSchema = object(
 
 const endpoint = {
   port: t.Optional(Port),
-  targetPath: t.Optional(t.String({ pattern: PATH, maxLength: 1_000, examples: ["/"] })),
+  targetPath: t.Optional(t.String({ ...PATH, examples: ["/"] })),
   domain: t.Optional(text(40)),
   customDomain: t.Optional(text(253)),
   domainType: t.Optional(explained(DOMAIN_TYPE, { title: "DomainType" })),
