@@ -15,6 +15,7 @@ import { filesOf, startService } from "./start_service.ts";
 import { sentenceName, showOutput, type Started } from "./started_service.ts";
 
 export const STOP_GRACE_MS = 10_000;
+const hasFailed = ({ status }: Outcome): boolean => status === "failed";
 
 interface Task {
   /** Resolves once it was started, or never will be. */
@@ -67,8 +68,10 @@ export class Changeover {
     const watched = this.#plan.wanted.map(async (record) => {
       const { status, instanceId } = this.#outcomes.get(record.spec.name)!;
       if (status !== "healthy" || instanceId === null) return;
-      await stayUp(this.#run, this.#started(record, instanceId), this.#signal).catch((error) =>
-        this.#lost(record, instanceId, error),
+      const started = this.#started(record, instanceId);
+      await stayUp(this.#run, started, this.#signal).then(
+        () => started.isPublic || say(this.#run, "health", `${sentenceName(record)} is up`),
+        (error) => this.#lost(record, instanceId, error),
       );
     });
     await Promise.all(watched);
@@ -136,7 +139,7 @@ export class Changeover {
     const started = this.#started(record, instanceId);
     const status = await awaitReady(this.#run, started, this.#signal);
     if (status === "done") await this.#plan.tell(name, { status });
-    else say(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "is up"}`);
+    else say(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "was started"}`);
     return { name, status, instanceId, site: null, failure: null, beside };
   }
 
@@ -293,8 +296,4 @@ function keptIn(mount: ServiceMount): readonly string[] {
   if (mount.kind === "memory" || mount.readOnly) return [];
   if (mount.kind === "volume") return mount.name === null ? [] : [`volume ${mount.name}`];
   return [`${mount.kind} ${mount.path}`];
-}
-
-function hasFailed({ status }: Outcome): boolean {
-  return status === "failed";
 }

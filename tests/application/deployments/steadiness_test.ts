@@ -16,7 +16,8 @@ async function deployedWith(looks: (count: number) => Look, { lookMs = 0, health
     await Bun.sleep(lookMs);
     return { ...found, ...looks(count++) };
   };
-  return await deployShop(scene, await shopProject(scene), SHOP);
+  const deployment = await deployShop(scene, await shopProject(scene), SHOP);
+  return { deployment, log: await scene.log(deployment.id) };
 }
 
 test("a service that nobody visits may end until what it needs is there, if it stays up then", async () => {
@@ -26,13 +27,14 @@ test("a service that nobody visits may end until what it needs is there, if it s
     { status: "running", restarts: 1 },
     { status: "running", restarts: 2 },
   ];
-  const ready = await deployedWith((count) => looks[count] ?? looks.at(-1)!, { healthMs: 10_000 });
-  expect(ready.status).toBe("ready");
-  expect(statuses(ready)["worker"]).toBe("healthy");
+  const { deployment, log } = await deployedWith((count) => looks[count] ?? looks.at(-1)!, { healthMs: 10_000 });
+  expect(deployment.status).toBe("ready");
+  expect(statuses(deployment)["worker"]).toBe("healthy");
+  expect(log.filter((line) => line.startsWith("worker "))).toEqual(["worker was started", "worker is up"]);
 });
 
 test("one that ends again and again is not up, however slowly the engine tells", async () => {
-  const held = await deployedWith(
+  const { deployment: held, log } = await deployedWith(
     (count) => {
       const restarts = Math.ceil(count / 2);
       return { status: count % 2 === 0 ? "running" : "restarting", restarts };
@@ -44,4 +46,7 @@ test("one that ends again and again is not up, however slowly the engine tells",
     status: "failed",
     error: "Cannot keep worker live: it did not stay up",
   });
+  expect(log).toContain("worker was started");
+  expect(log).toContain("db is up");
+  expect(log).not.toContain("worker is up");
 });
