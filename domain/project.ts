@@ -108,6 +108,12 @@ export function mergeSettings(settings: ProjectSettings, change: ProjectSettings
   return autoDeploy === undefined || unlinked ? rest : { ...rest, autoDeploy };
 }
 
+/** Refuses a `gitUrl` together with a `localPath`, of which only one could count; one alone takes the place of the other. */
+export function checkSources({ gitUrl, localPath }: ProjectSettingsChange): void {
+  if (!gitUrl || !localPath) return;
+  throw invalidField("localPath", 'a project has one source, and "gitUrl" is given too. Give one of them');
+}
+
 /** Refuses settings that are too large, contradict themselves or could reach another program as an option. */
 export function checkSettings(settings: ProjectSettings): void {
   const { gitOwner, gitRepo, gitBranch, gitUrl } = settings;

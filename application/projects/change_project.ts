@@ -1,6 +1,12 @@
 import { notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import { checkSettings, mergeSettings, type Project, type ProjectSettingsChange } from "../../domain/project.ts";
+import {
+  checkSettings,
+  checkSources,
+  mergeSettings,
+  type Project,
+  type ProjectSettingsChange,
+} from "../../domain/project.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Projects } from "../../ports/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";
@@ -41,6 +47,7 @@ export function changeProject(ports: ChangeProjectPorts) {
       at: ports.clock.now(),
       change({ settings }) {
         checkHost(by, { before: settings, change: wanted, target: { id, projectId: id } });
+        checkSources(wanted);
         const merged = mergeSettings(settings, wanted);
         checkSettings(merged);
         return {

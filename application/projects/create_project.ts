@@ -5,6 +5,7 @@ import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import {
   checkSettings,
+  checkSources,
   isSlug,
   mergeSettings,
   type Project,
@@ -44,6 +45,7 @@ export function createProject(ports: CreateProjectPorts) {
     const name = checkName(wish.name);
     const slug = wish.slug ?? slugOf(name);
     checkSlug(slug);
+    checkSources(wish.settings);
     const settings = mergeSettings({}, await namePath(by, wish.settings));
     checkSettings(settings);
     checkHost(by, { before: {}, change: settings });

@@ -17,11 +17,12 @@ const plain = {
   gitRepo: text(100, { examples: ["harbour"] }),
   gitBranch: text(244, { examples: ["main"] }),
   gitUrl: text(2_000, {
-    description: "https or ssh, any git server",
+    description: "https or ssh, any git server; a project has this or a localPath",
     examples: ["https://git.example.com/acme/harbour.git"],
   }),
   localPath: text(4_000, {
-    description: "A folder of the host; self-hosted only. Only admins name one outside of LOCAL_SOURCE_ROOTS",
+    description:
+      "A folder of the host, instead of a gitUrl; self-hosted only. Only admins name one outside of LOCAL_SOURCE_ROOTS",
     examples: ["/srv/harbour"],
   }),
   framework: text(100, { examples: ["bun"] }),

@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
 import { memoryApp } from "../support/app.ts";
 
+const openApp = () => memoryApp({}, () => ({ hostFolders: new MemoryHostFolders(["/srv/harbour"]) }));
+
 test("a project has one source: PATCH and ensure replace it", async () => {
-  const { call, owner: token } = await memoryApp({}, () => ({ hostFolders: new MemoryHostFolders(["/srv/harbour"]) }));
+  const { call, owner: token } = await openApp();
   const link = { gitOwner: "acme", gitRepo: "harbour" };
   const { id } = (await call("POST", "/api/projects", { token, body: { name: "Harbour", ...link } })).body.data;
   const patch = async (body: object) => (await call("PATCH", `/api/projects/${id}`, { token, body })).body.data;
@@ -22,5 +24,30 @@ test("a project has one source: PATCH and ensure replace it", async () => {
   expect(await patch({ gitOwner: null, gitRepo: null })).toMatchObject({
     ...none,
     source: "upload",
+  });
+});
+
+describe("gitUrl and localPath", () => {
+  const together = {
+    name: "Harbour",
+    gitUrl: "https://git.example.com/harbour.git",
+    localPath: "/srv/harbour",
+  };
+  const sentence = 'Cannot accept "localPath": a project has one source, and "gitUrl" is given too. Give one of them';
+
+  test.each(["/api/projects", "/api/projects/ensure"])("POST %s refuses them together", async (path) => {
+    const { call, owner: token } = await openApp();
+    const refused = await call("POST", path, { token, body: together });
+    expect([refused.status, refused.body.error]).toEqual([400, sentence]);
+    expect((await call("GET", "/api/projects", { token })).body.total).toBe(0);
+  });
+
+  test("PATCH refuses them together and changes nothing", async () => {
+    const { call, owner: token } = await openApp();
+    const { name, gitUrl, localPath } = together;
+    const { id } = (await call("POST", "/api/projects", { token, body: { name, gitUrl } })).body.data;
+    const refused = await call("PATCH", `/api/projects/${id}`, { token, body: { gitUrl, localPath } });
+    expect([refused.status, refused.body.error]).toEqual([400, sentence]);
+    expect((await call("GET", `/api/projects/${id}`, { token })).body.data).toMatchObject({ gitUrl, localPath: null });
   });
 });
