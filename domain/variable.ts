@@ -57,3 +57,9 @@ export function checkVariableTotals({ count, bytes }: VariableTotals): void {
 export function valueBytes({ value }: { readonly value: Secret }): number {
   return new TextEncoder().encode(value.reveal()).length;
 }
+
+/** Tells whether two sets of variables have the same keys and values. */
+export function sameValues(one: ReadonlyMap<string, Secret>, other: ReadonlyMap<string, Secret>): boolean {
+  if (one.size !== other.size) return false;
+  return Array.from(one).every(([key, value]) => other.get(key)?.reveal() === value.reveal());
+}

@@ -3,9 +3,11 @@ import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
 import { howItEnded } from "../../domain/deployment/ending.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
+import { sameValues } from "../../domain/variable.ts";
 import type { Deployments } from "../../ports/deployments.ts";
 import type { LiveReleases } from "../../ports/live_releases.ts";
 import type { Instance, InstanceUsage, Runtime } from "../../ports/runtime.ts";
+import type { Variables } from "../../ports/variables.ts";
 import { answerInTime, type AnswerInTimePorts } from "../requests/answer_in_time.ts";
 import { routeKey } from "./engine/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
@@ -47,11 +49,19 @@ export function measureInstances(ports: InstancePorts) {
 
 export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts {
   readonly liveReleases: LiveReleases;
+  readonly variables: Variables;
+}
+
+export interface Restart {
+  /** How many services were restarted. */
+  readonly restarted: number;
+  /** Whether the project has other variables now than those that they run with. */
+  readonly variablesChanged: boolean;
 }
 
 /**
- * Restarts what runs of a deployment that serves, side by side and at the same addresses, and resolves to how many
- * these are once all are up again; what a later one has taken over is that one's to restart. Rejects with an `invalid`
+ * Restarts what runs of a deployment that serves, side by side and at the same addresses, with the variables of the
+ * deployment, and resolves once all are up again; what a later one has taken over is that one's to restart. Rejects with an `invalid`
  * failure, code `restart_failed`, when one ends instead, and with an `unavailable` one, code `restart_takes_long`, when
  * that takes longer than an answer may; whoever asks again meanwhile waits for the same restart.
  */
@@ -59,15 +69,19 @@ export function restartInstances(ports: RestartInstancesPorts) {
   const find = findDeployment(ports);
   const inTime = answerInTime(ports);
   const underWay = new Map<string, Promise<number>>();
-  return async function (by: Principal, id: string): Promise<number> {
+  return async function (by: Principal, id: string): Promise<Restart> {
     const deployment = await find(by, id, "deployment:write");
     if (isStatic(deployment)) throw nothingRuns("a static site has nothing to restart. Redeploy it to build it anew");
+    const [used, present] = await Promise.all([
+      ports.deployments.environment(id),
+      ports.variables.reveal(deployment.projectId),
+    ]);
     let restart = underWay.get(id);
     if (!restart) {
       restart = restartAll(deployment).finally(() => underWay.delete(id));
       underWay.set(id, restart);
     }
-    return inTime(restart, takesLong);
+    return { restarted: await inTime(restart, takesLong), variablesChanged: !sameValues(used, present) };
   };
 
   async function restartAll(deployment: Deployment): Promise<number> {

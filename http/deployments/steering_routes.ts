@@ -30,6 +30,9 @@ export interface SteeringUseCases {
   readonly startBuild: ReturnType<typeof startBuild>;
 }
 
+const VARIABLES_CHANGED =
+  "with the variables of its deployment. Those changed since are used by the next deployment only: redeploy to use them";
+
 const Status = done({ status: DeploymentStatusSchema });
 
 /** What people do with a deployment once it is there. */
@@ -259,8 +262,9 @@ function running(access: Access, useCases: SteeringUseCases) {
     .post(
       "/:id/restart",
       async ({ principal, params }) => {
-        const count = await useCases.restartInstances(principal, params.id);
-        return { success: true, message: `Restarted ${count === 1 ? "1 service" : `${count} services`}` };
+        const { restarted, variablesChanged } = await useCases.restartInstances(principal, params.id);
+        const message = `Restarted ${restarted === 1 ? "1 service" : `${restarted} services`}`;
+        return { success: true, message: variablesChanged ? `${message} ${VARIABLES_CHANGED}` : message };
       },
       {
         permission: "deployment:write",
@@ -270,7 +274,7 @@ function running(access: Access, useCases: SteeringUseCases) {
           name: "deployment.restart",
           summary: "Restart what runs of a deployment",
           description:
-            "All services are restarted side by side. Answers 503 with the code `restart_takes_long` after 50 seconds, while the restart goes on; asked again meanwhile, it waits for the same restart.",
+            "All services are restarted side by side, with the variables of their deployment; `message` says when the project has others since. Answers 503 with the code `restart_takes_long` after 50 seconds, while the restart goes on; asked again meanwhile, it waits for the same restart.",
           answer: Said,
           problems: [404],
         }),

@@ -94,7 +94,7 @@ describe("deployments", () => {
       expect(existsSync(join(slipway.folder, "releases", third))).toBe(false);
 
       const restarted = await project.call("POST", `/api/deployments/${third}/restart`);
-      expect(restarted.body.message).toBe("Restarted 1 service");
+      expect(restarted.body.message).toStartWith("Restarted 1 service with the variables of its deployment.");
       await eventually(
         () => project.page(),
         (page) => page === `${greeting}blue\n`,

@@ -75,6 +75,30 @@ describe("GET /api/deployments/:id/usage of several services", () => {
   });
 });
 
+describe("POST /api/deployments/:id/restart after variables were changed", () => {
+  const NOTE =
+    "Restarted 1 service with the variables of its deployment. Those changed since are used by the next deployment only: redeploy to use them";
+
+  test.each([
+    ["set", { upserts: [{ key: "MORE", value: "1" }] }],
+    ["changed", { upserts: [{ key: "COLOR", value: "red" }] }],
+    ["deleted", { deletes: ["COLOR"] }],
+  ])("says that the one that was %s is used by the next deployment only", async (_, change) => {
+    await using app = await deployingApp();
+    const projectId = await app.project();
+    const write = (body: object) =>
+      app.call("PATCH", `/api/projects/${projectId}/env`, { token: app.owner, body: { upserts: [], ...body } });
+    await write({ upserts: [{ key: "COLOR", value: "blue" }] });
+    const id = await app.deployed(projectId);
+    await write({ upserts: [{ key: "COLOR", value: "blue", secret: true }] });
+    expect((await app.post(`/${id}/restart`)).body.message).toBe("Restarted 1 service");
+    await write(change);
+    expect((await app.post(`/${id}/restart`)).body.message).toBe(NOTE);
+    const next = await app.deployed(projectId);
+    expect((await app.post(`/${next}/restart`)).body.message).toBe("Restarted 1 service");
+  });
+});
+
 describe("POST /api/deployments/:id/restart of several services", () => {
   test("restarts nothing that a later deployment has taken over", async () => {
     const { app, projectId } = await scene();

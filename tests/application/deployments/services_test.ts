@@ -237,7 +237,7 @@ describe("a deployment of several services", () => {
     const { id } = await deployShop(scene, project, SHOP);
     const { instances } = await scene.useCases.describeInstances(scene.by, id);
     expect(instances.map(({ service }) => service).sort()).toEqual(["api", "db", "migrate", "web", "worker"]);
-    expect(await scene.useCases.restartInstances(scene.by, id)).toBe(4);
+    expect(await scene.useCases.restartInstances(scene.by, id)).toMatchObject({ restarted: 4 });
     const usage = await scene.useCases.measureInstances(scene.by, id);
     expect(usage.map(({ name }) => name)).toContain("db");
   });

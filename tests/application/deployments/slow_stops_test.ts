@@ -47,7 +47,7 @@ describe("restartInstances()", () => {
     await gated.stoppingAtOnce(LASTING);
     expect(await restarts(scene)).toEqual([0, 0, 0, 0]);
     gated.open();
-    expect(await restarting).toBe(LASTING);
+    expect(await restarting).toEqual({ restarted: LASTING, variablesChanged: false });
     expect(await restarts(scene)).toEqual([1, 1, 1, 1]);
   });
 
