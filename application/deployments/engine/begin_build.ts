@@ -14,7 +14,7 @@ import type { BuildInput } from "./build_input.ts";
 import { checkVariables } from "./check_variables.ts";
 import { EventWriter } from "./event_writer.ts";
 import { promotedInput } from "./promoted_input.ts";
-import { type Run, store } from "./run.ts";
+import { type Run, say, store } from "./run.ts";
 
 /**
  * Starts the build of a queued deployment, with the variables and settings that its project has now; what was said
@@ -33,6 +33,16 @@ export async function beginBuild(run: Run): Promise<void> {
   run.environment = input.environment;
   const secrets = secretValues(run.deployment, input.environment);
   run.writer = new EventWriter(run.ports, run.deployment.id, secretMask(secrets));
+  sayWhatIsKept(run);
+}
+
+/** Tells what a redeploy has from the deployment before instead of from the project's settings. */
+function sayWhatIsKept(run: Run): void {
+  const { own = {}, redeployOf } = run.deployment;
+  const kept = [...(own.services ? ["services"] : []), ...(own.publicEndpoints ? ["public endpoints"] : [])];
+  if (redeployOf === null || kept.length === 0) return;
+  const others = "those in the settings of the project count for new deployments";
+  say(run, null, `Keeps the ${kept.join(" and ")} that were given for ${redeployOf}; ${others}`);
 }
 
 async function presentInput(run: Run): Promise<BuildInput> {

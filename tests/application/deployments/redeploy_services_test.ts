@@ -31,6 +31,8 @@ function places({ urls }: Deployment): readonly string[] {
   return urls.map((url) => url.replace(/^http:\/\//, "").replace(":4480", ""));
 }
 
+const keeps = (line: string) => line.startsWith("Keeps the ");
+
 describe("redeploy() takes over the endpoints that were given for a deployment", () => {
   test("of a repository of one app, also after a rollback to it", async () => {
     await using scene = await EngineScene.open();
@@ -41,6 +43,19 @@ describe("redeploy() takes over the endpoints that were given for a deployment",
     const rolledBack = await back(scene, first.id);
     expect(places(rolledBack)).toEqual(["front.localhost"]);
     expect(places(await again(scene, rolledBack.id))).toEqual(["front.localhost"]);
+  });
+
+  test("and says so in its log, where they are not the project's", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const first = await scene.deployed(project, { publicEndpoints: [{ domain: "front" }] });
+    expect((await scene.log(first.id)).filter(keeps)).toEqual([]);
+    const second = await again(scene, first.id);
+    expect((await scene.log(second.id)).filter(keeps)).toEqual([
+      `Keeps the public endpoints that were given for ${first.id}; those in the settings of the project count for new deployments`,
+    ]);
+    const plain = await scene.deployed(project);
+    expect((await scene.log((await again(scene, plain.id)).id)).filter(keeps)).toEqual([]);
   });
 
   test("of a repository of several, by the services that are there then", async () => {
