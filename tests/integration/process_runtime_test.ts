@@ -59,6 +59,15 @@ for (const kind of await workingSandboxes()) {
       expect(seen["PATH"]).toStartWith("/own/bin:");
     });
 
+    test("start() tells it its own port in PORT, whatever was given, and it answers there", async () => {
+      await using world = await processWorld(kind);
+      const environment = new Map([["PORT", new Secret("5000")]]);
+      const serve = `Bun.serve({ hostname: "127.0.0.1", port: process.env.PORT, fetch: () => new Response(process.env.PORT) })`;
+      const started = await world.runtime.start(runRequest(world, `bun -e '${serve}'`, { environment }));
+      expect(await answerOf(started)).toBe(`${started.port}`);
+      expect(started.port).not.toBe(5000);
+    });
+
     test("start() leaves NODE_ENV as it was given, and finds bun and node", async () => {
       await using world = await processWorld(kind);
       const environment = new Map([["NODE_ENV", new Secret("test")]]);

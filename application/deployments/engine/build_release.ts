@@ -19,6 +19,7 @@ import { artifactGone } from "./release_folder.ts";
 import { compareKind } from "./live_project.ts";
 import { resolveRoot, resolveServices } from "./resolve_services.ts";
 import { type Run, say, step, store } from "./run.ts";
+import { sayPort } from "./say_port.ts";
 import { settlePlan } from "./settle_plan.ts";
 
 /** Makes the release a deployment will run: fetched, recognised and built, or taken over from the deployment it goes back to. */
@@ -121,6 +122,7 @@ async function planned(run: Run, found: Detection): Promise<DeploymentPlan & { r
   const { containerEngine, installation } = run.ports;
   const runtime = await chooseRuntime({ plan, found }, { containerEngine, preset: settings.runtime });
   if (runtime === "docker") await installation.noteContainers();
+  if (plan.projectType !== "static") sayPort(run, runtime);
   return { ...plan, startCommand: startCommandIn(runtime, plan.startCommand, found), runtime };
 }
 

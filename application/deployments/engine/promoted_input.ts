@@ -1,6 +1,7 @@
 import type { Composition, ServiceRecord } from "../../../domain/composition/composition.ts";
 import { resolveEndpoints } from "../../../domain/composition/resolve_endpoints.ts";
 import type { ServiceSpec } from "../../../domain/composition/service_spec.ts";
+import { portNumber } from "../../../domain/port_number.ts";
 import type { DeploymentPlan, DeploymentSource } from "../../../domain/deployment/deployment.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { claimEndpointNames } from "../../domains/claim_endpoint_names.ts";
@@ -97,13 +98,15 @@ function withPresent(record: ServiceRecord, present: ServiceSpec | undefined): S
   const { environment, from, ports } = record.spec;
   // A program that was put into an image listens where it was told to.
   const isTold = record.image !== null && from.kind === "app" && environment["PORT"] !== undefined;
+  // One with a Dockerfile is told by the variable.
+  const told = from.kind === "dockerfile" ? portNumber(present.environment["PORT"]) : null;
   return {
     ...record,
     spec: {
       ...record.spec,
       container: present.container,
       environment: { ...present.environment, ...(isTold && { PORT: environment["PORT"] }) },
-      ports: [...new Set([...present.ports, ...ports])],
+      ports: [...new Set([...present.ports, ...(told === null ? [] : [told]), ...ports])],
     },
   };
 }

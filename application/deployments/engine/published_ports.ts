@@ -1,6 +1,7 @@
 import { invalid } from "../../../domain/failure.ts";
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
+import { portNumber } from "../../../domain/port_number.ts";
 import { USUAL_PORT } from "../../../domain/composition/sole_service.ts";
 
 /** The service with exactly those ports that visitors are led to. */
@@ -10,9 +11,13 @@ export function published(record: ServiceRecord, endpoints: DeploymentPlan["publ
   return { ...record, spec: { ...record.spec, ports: [...new Set(ports)] } };
 }
 
-/** The port that visitors of a service are led to: the first it declares, else the one it was found to listen on. */
+/** The port inside that visitors of a service are led to: the first it declares, else its variable `PORT`, else the one it was found to listen on. */
 export function listensOn({ spec }: ServiceRecord, port: number | null): number {
-  const known = spec.ports[0] ?? port ?? (spec.from.kind === "app" ? USUAL_PORT : undefined);
+  const { from, environment, ports } = spec;
+  const told = portNumber(environment["PORT"]);
+  // An image of somebody else's may not care.
+  const supposed = from.kind === "image" ? (port ?? told) : (told ?? port);
+  const known = ports[0] ?? supposed ?? (from.kind === "app" ? USUAL_PORT : undefined);
   if (known !== undefined) return known;
   throw invalid(
     "port_unknown",

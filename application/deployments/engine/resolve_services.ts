@@ -4,7 +4,7 @@ import { startCommandIn, warningsIn } from "../../../domain/detection/in_runtime
 import { obstacle, placed } from "../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
-import type { Secret } from "../../../domain/secret.ts";
+import { Secret } from "../../../domain/secret.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { checkSwaps } from "../../../domain/composition/check_swaps.ts";
 import { resolveEndpoints } from "../../../domain/composition/resolve_endpoints.ts";
@@ -27,6 +27,7 @@ import { keepAddress } from "./live_project.ts";
 import { buildFolder } from "./refuse_missing_folder.ts";
 import { type Run, say, store } from "./run.ts";
 import { pendingService } from "./service_ledger.ts";
+import { sayPort } from "./say_port.ts";
 import { settlePlan } from "./settle_plan.ts";
 
 /** Finds out which services a deployment consists of, and how each is built and run: as they were given, else as the source tells. */
@@ -40,6 +41,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   const { containerEngine, installation } = run.ports;
   const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
   if (runtime === "docker") await installation.noteContainers();
+  if (!found?.composeFile) sayPort(run, runtime);
   const recognised: ServiceSpec[] = [];
   for (const spec of specs) recognised.push(await recognise(run, spec, runtime));
   checkSwaps(recognised, { sites: true });
@@ -64,7 +66,12 @@ export function withVariables(
   specs: readonly ServiceSpec[],
 ): readonly ServiceSpec[] {
   const variables = Object.fromEntries(Array.from(environment, ([name, value]) => [name, value.reveal()]));
-  return specs.map((spec) => ({ ...spec, environment: { ...variables, ...spec.environment } }));
+  const { PORT: _, ...others } = variables;
+  return specs.map((spec) => {
+    // What says itself where it listens is not told of another port.
+    const seen = spec.ports.length > 0 ? others : variables;
+    return { ...spec, environment: { ...seen, ...spec.environment } };
+  });
 }
 
 async function told(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
@@ -118,7 +125,9 @@ async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Pro
   const root = app.from.rootDirectory;
   const found = await detectIn(run.ports, run.deployment.id, root === "" ? "" : `${root}/`);
   const { containerEngine } = run.ports;
-  const setting = { environment: new Map(), preset: runtime };
+  const { PORT } = app.environment;
+  const environment = new Map(PORT === undefined ? [] : [["PORT", new Secret(PORT)]]);
+  const setting = { environment, preset: runtime };
   const plan = settlePlan(servicePlan(app, runtime), found, setting);
   if (plan.projectType === "services" || (plan.projectType === "app" && plan.startCommand === null)) {
     throw invalid("nothing_to_start", notStartable(spec, root, found));

@@ -1,5 +1,6 @@
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
+import { portNumber } from "../../../domain/port_number.ts";
 import type { ProjectType, RuntimeName } from "../../../domain/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { innerPath } from "../../../domain/composition/sole_service.ts";
@@ -32,7 +33,11 @@ export function settlePlan(
     startCommand: plan.startCommand ?? own.startCommand,
     outputDirectory: plan.outputDirectory ?? found.outputDirectory,
     dockerfile: plan.dockerfile ?? found.dockerfile,
-    port: plan.port ?? numberOf(environment.get("PORT")?.reveal() ?? plan.publicEndpoints[0]?.port) ?? own.port,
+    port:
+      plan.port ??
+      portNumber(environment.get("PORT")?.reveal()) ??
+      portNumber(plan.publicEndpoints[0]?.port) ??
+      own.port,
     projectType,
   };
 }
@@ -46,8 +51,4 @@ function typeOf(
   if (dockerfile !== null) return "docker";
   if (startCommand === null) return projectType;
   return projectType === "docker" && (runtime ?? preset) !== "process" ? "docker" : "app";
-}
-
-function numberOf(port: string | number | undefined): number | null {
-  return port !== undefined && /^[1-9]\d{0,4}$/.test(`${port}`) && Number(port) <= 65_535 ? Number(port) : null;
 }

@@ -55,9 +55,11 @@ export function scopeOf({ environment, id, projectId }: Deployment): string {
 async function environmentOf(ports: StartServicePorts, placement: Placement): Promise<ReadonlyMap<string, Secret>> {
   const { deployment, record, peers } = placement;
   const { environment, from, ports: listens } = record.spec;
-  const own = hasServices(deployment)
+  const given = hasServices(deployment)
     ? Object.entries(environment).map(([name, value]) => [name, new Secret(value)] as const)
     : await ports.deployments.environment(deployment.id);
+  // A program of the machine is told a free port by what runs it.
+  const own = record.image === null ? Array.from(given).filter(([name]) => name !== "PORT") : given;
   // A program in a container is told where to listen, unless a compose file made it: then that says all there is to know.
   const told = record.image !== null && (from.kind === "app" || !hasServices(deployment)) ? { PORT: listens[0] } : {};
   const known = record.image === null ? peers.flatMap(addressOf) : [];

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import type { SourceFiles } from "../../../adapters/memory/sources.ts";
+import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { ProjectSettings, RuntimeName } from "../../../domain/project.ts";
+import { Secret } from "../../../domain/secret.ts";
+import type { ServiceDefinition } from "../../../domain/service_definition.ts";
+import { APP, commit, REPOSITORY } from "../../support/engine_scene.ts";
+import { shopScene } from "../../support/service_scene.ts";
+
+const EXPOSING: SourceFiles = { Dockerfile: "FROM debian\nEXPOSE 9000\n", "server.js": "" };
+const TWO_APPS: SourceFiles = {
+  "package.json": JSON.stringify({ workspaces: ["apps/*"] }),
+  "apps/web/package.json": JSON.stringify({ name: "web", scripts: { start: "serve web" } }),
+  "apps/api/package.json": JSON.stringify({ name: "api", scripts: { start: "serve api" } }),
+};
+const UNUSED = "The variable PORT is not used: a process is told a free port of the machine in PORT";
+const NO_PORT = "The variable PORT is not used: it is no whole number from 1 to 65535";
+
+interface Case {
+  readonly runtime: RuntimeName;
+  readonly files: SourceFiles;
+  /** The project's variable PORT. */
+  readonly PORT: string;
+  readonly settings?: ProjectSettings;
+  readonly services?: readonly ServiceDefinition[];
+}
+
+interface Told {
+  readonly deployment: Deployment;
+  /** What each service found in PORT. */
+  readonly told: Record<string, string | undefined>;
+  /** The ports inside that each is reached on. */
+  readonly listens: Record<string, readonly number[]>;
+  readonly log: readonly string[];
+}
+
+/** Deploys with a variable PORT, and tells what became of it. */
+async function deployedWith({ runtime, files, PORT, settings = {}, services }: Case): Promise<Told> {
+  await using scene = await shopScene({ engine: { runtime } });
+  scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };
+  const project = await scene.project({ gitUrl: REPOSITORY, ...settings });
+  const upserts = [{ key: "PORT", value: new Secret(PORT), secret: false }];
+  await scene.useCases.changeVariables(scene.by, project.id, { upserts, deletes: [] });
+  const deployment = await scene.deployed(project, services ? { services } : {});
+  const { started } = scene.memory.runtime;
+  return {
+    deployment,
+    told: Object.fromEntries(started.map(({ service, environment }) => [service, environment.get("PORT")?.reveal()])),
+    listens: Object.fromEntries(started.map(({ service, runs }) => [service, runs.kind === "image" ? runs.ports : []])),
+    log: await scene.log(deployment.id),
+  };
+}
+
+describe("the variable PORT of a project in a container says where its app listens inside", () => {
+  test.each([
+    ["an app", APP],
+    ["a Dockerfile that exposes another", EXPOSING],
+  ])("%s", async (_, files) => {
+    const { deployment, told, listens, log } = await deployedWith({ runtime: "docker", files, PORT: "5000" });
+    expect([deployment.status, deployment.error]).toEqual(["ready", null]);
+    expect([told, listens]).toEqual([{ app: "5000" }, { app: [5000] }]);
+    expect(log.filter((line) => line.includes("The variable PORT"))).toEqual([]);
+  });
+
+  test("unless the project's port says otherwise, which the app is told then", async () => {
+    const settings = { port: 4000 };
+    const { told, listens } = await deployedWith({ runtime: "docker", files: APP, PORT: "5000", settings });
+    expect([told, listens]).toEqual([{ app: "4000" }, { app: [4000] }]);
+  });
+
+  test.each(["abc", "0", "65536", "80 ", ""])("and is not used when it is %p", async (PORT) => {
+    const { told, listens, log } = await deployedWith({ runtime: "docker", files: EXPOSING, PORT });
+    expect([told, listens]).toEqual([{ app: "9000" }, { app: [9000] }]);
+    expect(log).toContain(NO_PORT);
+  });
+
+  test("for each app of several, unless its own ports or environment say otherwise", async () => {
+    const services = [
+      { name: "web", rootDirectory: "apps/web" },
+      { name: "api", rootDirectory: "apps/api", ports: [3000] },
+      { name: "admin", rootDirectory: "apps/api", environment: { PORT: "7000" } },
+    ];
+    const publicEndpoints = services.map(({ name }) => ({ service: name, targetPath: `/${name}` }));
+    const { deployment, told, listens } = await deployedWith({
+      runtime: "docker",
+      files: TWO_APPS,
+      PORT: "5000",
+      services,
+      settings: { publicEndpoints },
+    });
+    expect([deployment.status, deployment.error]).toEqual(["ready", null]);
+    expect(told).toEqual({ web: "5000", api: "3000", admin: "7000" });
+    expect(listens).toEqual({ web: [5000], api: [3000], admin: [7000] });
+  });
+
+  test("for a service with a Dockerfile; one whose ports are given is not told another", async () => {
+    const services = [
+      { name: "web", build: "." },
+      { name: "api", build: ".", ports: [3000] },
+      { name: "admin", build: ".", ports: [3000], environment: { PORT: "7000" } },
+    ];
+    const publicEndpoints = services.map(({ name }) => ({ service: name, targetPath: `/${name}` }));
+    const { deployment, told, listens } = await deployedWith({
+      runtime: "docker",
+      files: EXPOSING,
+      PORT: "5000",
+      services,
+      settings: { publicEndpoints },
+    });
+    expect([deployment.status, deployment.error]).toEqual(["ready", null]);
+    expect(told).toEqual({ web: "5000", api: undefined, admin: "7000" });
+    expect(listens).toEqual({ web: [5000], api: [3000], admin: [3000] });
+  });
+});
+
+describe("the variable PORT of a project that runs as processes", () => {
+  test("does not reach its app, which is told a free port", async () => {
+    const { deployment, told, log } = await deployedWith({ runtime: "process", files: APP, PORT: "5000" });
+    expect([deployment.status, deployment.error]).toEqual(["ready", null]);
+    expect(told).toEqual({ app: undefined });
+    expect(log).toContain(UNUSED);
+  });
+
+  test("nor the apps of a repository", async () => {
+    const settings = { publicEndpoints: [{ service: "web" }] };
+    const { deployment, told, log } = await deployedWith({
+      runtime: "process",
+      files: TWO_APPS,
+      PORT: "5000",
+      settings,
+    });
+    expect([deployment.status, deployment.error]).toEqual(["ready", null]);
+    expect(told).toEqual({ web: undefined, api: undefined });
+    expect(log.filter((line) => line === UNUSED)).toHaveLength(1);
+  });
+});
+
+test("a promoted service with a Dockerfile is reached on the PORT that it is told then", async () => {
+  await using scene = await shopScene();
+  scene.known.git[REPOSITORY] = { commits: [commit("a1", EXPOSING)] };
+  const project = await scene.project({ gitUrl: REPOSITORY });
+  const tell = (PORT: string) =>
+    scene.useCases.changeVariables(scene.by, project.id, {
+      upserts: [{ key: "PORT", value: new Secret(PORT), secret: false }],
+      deletes: [],
+    });
+  await tell("5000");
+  const preview = await scene.deployed(project, { environment: "preview", services: [{ name: "web", build: "." }] });
+  await tell("6000");
+  const live = await scene.settled((await scene.useCases.promote(scene.by, preview.id)).id);
+  expect([live.status, live.error]).toEqual(["ready", null]);
+  const { environment, runs } = scene.memory.runtime.started.at(-1)!;
+  expect([environment.get("PORT")?.reveal(), runs]).toMatchObject(["6000", { ports: [6000] }]);
+});
