@@ -214,3 +214,9 @@ export const CONDITION: Meanings<"service_started" | "service_healthy" | "servic
   service_healthy: "It answers, or its health check finds it well",
   service_completed_successfully: "It ran once and ended well",
 };
+
+export const WAITING_UPLOAD_STATE = {
+  open: "It waits for its folder",
+  receiving: "It takes its folder",
+  ready: "It holds a folder that can be deployed",
+} as const satisfies Meanings<string>;

@@ -1,7 +1,7 @@
 import { t } from "elysia";
 import type { UploadSession } from "../../domain/upload.ts";
-import { PROJECT_TYPE, UPLOAD_MODE } from "../meanings.ts";
-import { about, described, explained, integer, nullable, object, oneOf, Time } from "../schema.ts";
+import { PROJECT_TYPE, UPLOAD_MODE, WAITING_UPLOAD_STATE } from "../meanings.ts";
+import { about, described, explained, integer, nullable, object, Time } from "../schema.ts";
 
 const Found = (example: string) => nullable(t.String({ examples: [example] }));
 
@@ -70,9 +70,7 @@ export const WaitingUploadView = object(
     id: t.String({ description: "The session", examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
     name: nullable(t.String({ description: "What the folder is called", examples: ["harbour"] })),
     mode: explained(UPLOAD_MODE, { description: "What it is for" }),
-    state: oneOf(["open", "receiving", "ready"] as const, {
-      description: "Waits for its folder, takes it, or holds one that can be deployed",
-    }),
+    state: explained(WAITING_UPLOAD_STATE, { description: "How it stands" }),
     bytes: nullable(integer({ description: "How large the archive was; null before it came" })),
     sha256: nullable(t.String({ description: "Its SHA-256" })),
     files: nullable(integer({ description: "How many files it held" })),

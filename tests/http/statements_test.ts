@@ -13,6 +13,8 @@ const PATHS = [
   "/api/projects",
   "/api/projects/:id",
   "/api/projects/:id/env",
+  "/api/projects/:id/volumes",
+  "/api/projects/folder/sessions",
   "/api/domains",
   "/api/servers",
   "/api/servers/:id",
