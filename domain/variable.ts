@@ -27,6 +27,11 @@ export const VARIABLE_LIMITS: VariableTotals = { count: 1_000, bytes: 1_048_576 
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
+/** Tells whether a text can be the key of a variable. */
+export function isVariableKey(text: string): boolean {
+  return KEY.test(text);
+}
+
 /** Refuses keys that no shell would take, and keys named twice. */
 export function checkVariableKeys(upserts: readonly string[], deletes: readonly string[]): void {
   const seen = new Set<string>();

@@ -5,7 +5,7 @@ import type { Caller } from "./access.ts";
 export async function audited(
   trail: AuditTrail,
   caller: Caller,
-  change: { readonly action: string; readonly target: string | null },
+  change: { readonly action: string; readonly target: string | null; readonly changed: readonly string[] },
   run: () => Promise<Response>,
 ): Promise<Response> {
   const { principal, address, requestId } = caller;

@@ -6,6 +6,7 @@ import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../
 import { fingerprint } from "../domain/token.ts";
 import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { audited } from "./audit_trail.ts";
+import { changedNames } from "./changed_names.ts";
 import { travelled } from "./client_address.ts";
 import { checkOrigin, presented } from "./credentials.ts";
 import { loggedPath } from "./logged_path.ts";
@@ -179,7 +180,7 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
     admit(reached, caller);
     const { precheck } = route.operation;
     if (json) keepBody(reached, { value: json.value, schema: (route.hooks as { body?: TSchema }).body, precheck });
-    return recorded(visited, options, () => app.handle(reached));
+    return recorded(visited, options, () => app.handle(reached), json?.value);
   };
   const { principal } = caller;
   const who = principal ? callerOf(principal) : holderOf(route.operation, json?.value);
@@ -192,11 +193,18 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
 }
 
 /** Runs a change inside an entry of the audit log, where its route wants one. */
-function recorded({ route, params, caller }: Visit, { audit }: GateOptions, run: () => Promise<Response>) {
-  const { name, unaudited } = route.operation;
+function recorded(
+  { route, params, caller }: Visit,
+  { audit }: GateOptions,
+  run: () => Promise<Response>,
+  body?: object,
+): Promise<Response> {
+  const { name, unaudited, changes } = route.operation;
+  const { body: schema } = route.hooks as { body?: TSchema };
   const [target = ""] = Object.values(params);
   // What no id looks like is the caller's invention, or a secret in the wrong place.
-  const change = { action: name, target: isAnyId(target) ? target : null };
+  const changed = changedNames(body, { schema, changes });
+  const change = { action: name, target: isAnyId(target) ? target : null, changed };
   return unaudited ? run() : audited(audit, caller, change, run);
 }
 

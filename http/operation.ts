@@ -25,6 +25,8 @@ export interface Operation {
   readonly streams?: string;
   /** Refuses a body for a reason that counts before its form does; gets it as it was sent. */
   readonly precheck?: (body: Readonly<Record<string, unknown>>) => void;
+  /** Names of what a body sets or deletes, for the audit log, where that is not its fields; gets it as it was sent. */
+  readonly changes?: (body: Readonly<Record<string, unknown>>) => readonly string[];
   /** Changes nothing that an audit log should hold, or records it itself. */
   readonly unaudited?: boolean;
   /** The field of the body that stands for the caller of an open route, so that it can be replayed by key. */

@@ -12,6 +12,8 @@ export interface AuditEntry {
   readonly action: string;
   /** The id of what it was done to, once known. */
   readonly target: string | null;
+  /** Names of the fields, or keys of the variables, that it sets or deletes; never a value. */
+  readonly changed: readonly string[];
   readonly at: Date;
   /** The caller's address. */
   readonly from: string;

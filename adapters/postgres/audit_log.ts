@@ -11,6 +11,7 @@ interface AuditRow {
   readonly credential_id: string;
   readonly action: string;
   readonly target: string | null;
+  readonly changed: readonly string[];
   readonly at: Date;
   readonly caller_address: string;
   readonly request_id: string;
@@ -29,13 +30,13 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async record(entry: AuditEntry): Promise<void> {
-    const { id, organizationId, userId, credential, action, target, at, from, requestId, outcome } = entry;
+    const { id, organizationId, userId, credential, action, target, changed, at, from, requestId, outcome } = entry;
     await this.#database.run(
       (sql) => sql`
-        insert into audit_log (id, organization_id, user_id, credential_kind, credential_id, action, target, at,
-          caller_address, request_id, outcome)
-        values (${id}, ${organizationId}, ${userId}, ${credential.kind}, ${credential.id}, ${action}, ${target}, ${at},
-          ${from}, ${requestId}, ${outcome})`,
+        insert into audit_log (id, organization_id, user_id, credential_kind, credential_id, action, target, changed,
+          at, caller_address, request_id, outcome)
+        values (${id}, ${organizationId}, ${userId}, ${credential.kind}, ${credential.id}, ${action}, ${target},
+          ${[...changed]}::text[], ${at}, ${from}, ${requestId}, ${outcome})`,
     );
   }
 
@@ -51,8 +52,8 @@ export class PostgresAuditLog implements AuditLog {
       this.#database,
       page,
       (sql) => ({
-        columns: sql`id, organization_id, user_id, credential_kind, credential_id, action, target, at, caller_address,
-          request_id, outcome`,
+        columns: sql`id, organization_id, user_id, credential_kind, credential_id, action, target,
+          to_jsonb(changed) as changed, at, caller_address, request_id, outcome`,
         from: sql`audit_log where organization_id = ${organizationId}
           ${userId === undefined ? sql`` : sql`and user_id = ${userId}`}
           ${action === undefined ? sql`` : sql`and action = ${action}`}
@@ -80,6 +81,7 @@ function toEntry(row: AuditRow): AuditEntry {
     credential: { kind: row.credential_kind, id: row.credential_id },
     action: row.action,
     target: row.target,
+    changed: row.changed,
     at: row.at,
     from: row.caller_address,
     requestId: row.request_id,

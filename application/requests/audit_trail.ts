@@ -16,15 +16,17 @@ export interface Attempted extends Origin {
   readonly credential: AuditEntry["credential"];
   readonly action: string;
   readonly target: string | null;
+  /** Names of what it sets or deletes. Defaults to none. */
+  readonly changed?: readonly string[];
 }
 
 /** Writes the audit log around a change: the attempt is stored before it happens, so that no change is without an entry. */
 export function auditTrail({ auditLog, clock }: { readonly auditLog: AuditLog; readonly clock: Clock }) {
-  async function begin({ by, ...attempted }: Attempted): Promise<string> {
+  async function begin({ by, changed = [], ...attempted }: Attempted): Promise<string> {
     const at = clock.now();
     const id = newId("aud", at);
     const { organizationId, userId } = by;
-    await auditLog.record({ id, organizationId, userId, ...attempted, at, outcome: "started" });
+    await auditLog.record({ id, organizationId, userId, ...attempted, changed, at, outcome: "started" });
     return id;
   }
 

@@ -2,7 +2,7 @@ import { Elysia, t } from "elysia";
 import type { changeVariables } from "../../application/projects/change_variables.ts";
 import type { listVariables } from "../../application/projects/list_variables.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Variable } from "../../domain/variable.ts";
+import { isVariableKey, type Variable } from "../../domain/variable.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { IdPath, object } from "../schema.ts";
@@ -12,6 +12,9 @@ export interface VariableUseCases {
   readonly changeVariables: ReturnType<typeof changeVariables>;
   readonly listVariables: ReturnType<typeof listVariables>;
 }
+
+/** As many as a body that is accepted names. */
+const MAX_KEYS = 1_000;
 
 const Variables = object({ data: t.Array(VariableView, { description: "All of them, by name" }) });
 
@@ -47,12 +50,20 @@ export function variableRoutes(access: Access, useCases: VariableUseCases) {
         body: VariablesBody,
         ...operation({
           name: "variable.change",
+          changes: variableKeys,
           summary: "Write and delete variables in one step",
           answer: Variables,
           problems: [404],
         }),
       },
     );
+}
+
+/** The keys that a body writes and deletes, as far as they are any. */
+function variableKeys({ upserts, deletes }: Readonly<Record<string, unknown>>): readonly string[] {
+  const written = Array.isArray(upserts) ? upserts.map((upsert: { key?: unknown } | null) => upsert?.key) : [];
+  const keys = [...written, ...(Array.isArray(deletes) ? deletes : [])];
+  return [...new Set(keys.filter((key) => typeof key === "string" && isVariableKey(key)))].slice(0, MAX_KEYS);
 }
 
 function view({ key, value, secret, updatedAt }: Variable) {

@@ -24,6 +24,7 @@ export function auditLogContract(
         credential: { kind: "token", id: newId("tok") },
         action: "project.create",
         target: null,
+        changed: [],
         at: START,
         from: "192.0.2.1",
         requestId: crypto.randomUUID(),
@@ -55,6 +56,13 @@ export function auditLogContract(
         expect(await world().auditLog.list(organizationId, {}, ALL)).toEqual({ items: [entry], total: 1 });
       },
     );
+
+    test("list() gives back the names of what was changed, in their order", async () => {
+      const { id: organizationId } = await anOrganization(world());
+      const changed = ["name", "buildCommand", 'odd "name", {x} \\\\ null', "NULL", ""];
+      const entry = await anEntry({ organizationId, changed });
+      expect(await world().auditLog.list(organizationId, {}, ALL)).toEqual({ items: [entry], total: 1 });
+    });
 
     test.each(oddTexts)("list() gives back the texts %j as they were", async (text) => {
       const { id: organizationId } = await anOrganization(world());

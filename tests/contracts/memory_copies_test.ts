@@ -113,6 +113,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       credential: { kind: "token", id: newId("tok") },
       action: "project.create",
       target: "x",
+      changed: ["name"],
       at: minutes(1),
       from: "192.0.2.1",
       requestId: "r",

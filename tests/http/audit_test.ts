@@ -10,6 +10,7 @@ interface Entry {
   readonly credential: { readonly kind: string; readonly id: string };
   readonly action: string;
   readonly target: string | null;
+  readonly changed: readonly string[];
   readonly at: string;
   readonly from: string;
   readonly requestId: string;
@@ -61,6 +62,7 @@ describe("every change", () => {
         credential: { kind: "token", id: me.credential.id },
         action: operation.name,
         target: targetOf(filled, answer),
+        changed: expect.any(Array),
         at: app.world.clock.now().toISOString(),
         from: "192.0.2.44",
         requestId: answer.headers.get("x-request-id"),
@@ -102,6 +104,46 @@ describe("every change", () => {
     await create(app);
     expect(seen).toMatchObject([[{ action: "project.create", outcome: "started", target: null }]]);
     expect(await entries(app, "&action=project.create")).toMatchObject([{ outcome: "succeeded" }]);
+  });
+});
+
+describe("what was changed", () => {
+  test("is told by the names of fields and the keys of variables, and by no value", async () => {
+    const app = await memoryApp();
+    const { id } = (await create(app)).body.data;
+    const patch = (path: string, body: object) =>
+      app.call("PATCH", `/api/projects/${id}${path}`, { token: app.owner, body });
+    const fields = await patch("", { name: "Renamed", buildCommand: "make hush-hush", port: null });
+    const upserts = [
+      { key: "API_KEY", value: "hush-hush", secret: true },
+      { key: "COLOR", value: "blue" },
+    ];
+    const variables = await patch("/env", { upserts, deletes: ["OLD"] });
+    const changes = async (answer: Answer) => (await entriesOf(app, answer)).map(({ changed }) => changed);
+    expect(await changes(fields)).toEqual([["name", "buildCommand", "port"]]);
+    expect(await changes(variables)).toEqual([["API_KEY", "COLOR", "OLD"]]);
+    expect(JSON.stringify(await entries(app))).not.toMatch(/hush|blue|Renamed/);
+  });
+
+  test("is told of a change that failed, without what the caller made up", async () => {
+    const app = await memoryApp();
+    const { id } = (await create(app)).body.data;
+    const path = `/api/projects/${id}`;
+    const send = async (to: string, body: object) => {
+      const answer = await app.call("PATCH", to, { token: app.owner, body });
+      return [answer.status, (await entriesOf(app, answer)).map(({ changed }) => changed)];
+    };
+    expect(await send(path, { name: 5, "s3cret in the wrong place": 1, toString: 1 })).toEqual([400, [["name"]]]);
+    expect(await send(`${path}/env`, { upserts: "A", deletes: [null, 5, "a b", "GOOD"] })).toEqual([400, [["GOOD"]]]);
+    expect(await send(`${path}/env`, { upserts: [null, { key: {} }, { key: "B" }] })).toEqual([400, [["B"]]]);
+  });
+
+  test("is not told where the caller was refused before its body was read", async () => {
+    const app = await memoryApp();
+    const { id } = (await create(app)).body.data;
+    const viewer = await member(app, "viewer");
+    const answer = await app.call("PATCH", `/api/projects/${id}`, { token: viewer.token, body: { name: "x" } });
+    expect(await entriesOf(app, answer)).toMatchObject([{ outcome: "refused", changed: [] }]);
   });
 });
 

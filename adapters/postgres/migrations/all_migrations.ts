@@ -17,6 +17,7 @@ import containerUse from "./0016_container_use.sql" with { type: "text" };
 import queuedChoices from "./0017_queued_choices.sql" with { type: "text" };
 import uploadTurns from "./0018_upload_turns.sql" with { type: "text" };
 import givingWay from "./0019_giving_way.sql" with { type: "text" };
+import auditChanges from "./0020_audit_changes.sql" with { type: "text" };
 
 /** One step of the schema; its text never changes once released. */
 export interface Migration {
@@ -46,4 +47,5 @@ export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 17, name: "queued_choices", text: queuedChoices },
   { version: 18, name: "upload_turns", text: uploadTurns },
   { version: 19, name: "giving_way", text: givingWay },
+  { version: 20, name: "audit_changes", text: auditChanges },
 ];

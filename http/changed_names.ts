@@ -1,0 +1,16 @@
+import type { TSchema } from "@sinclair/typebox";
+import type { Operation } from "./operation.ts";
+
+/**
+ * Names of what a body sets or deletes, for the audit log: its fields, or what its operation says instead. What the
+ * schema does not know is left out: it is the caller's invention, or a secret in the wrong place.
+ */
+export function changedNames(
+  body: object | undefined,
+  { schema, changes }: { readonly schema: TSchema | undefined; readonly changes: Operation["changes"] },
+): readonly string[] {
+  if (body === undefined) return [];
+  if (changes) return changes({ ...body });
+  const known = (schema?.properties ?? {}) as Record<string, unknown>;
+  return Object.keys(body).filter((name) => Object.hasOwn(known, name));
+}
