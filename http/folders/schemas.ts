@@ -77,7 +77,7 @@ export const WaitingUploadView = object(
     createdAt: about("When it was opened", Time),
     expiresAt: about("Until when a folder can be uploaded and deployed", Time),
   },
-  { title: "Upload session" },
+  { title: "UploadSession" },
 );
 
 /** What is told of an upload session. */
