@@ -78,6 +78,8 @@ export function lost(run: Run, started: Started, { instance, status }: Omit<Unre
   return invalid("health_failed", `${keep}: ${reason}`);
 }
 
+const PRINTED_LAST = "The log shows what it printed last: mend what it reports, then deploy again";
+
 /** Why a service that has ended, or ends again and again, does not go live. */
 export async function ended(run: Run, started: Started, instance: Instance | undefined): Promise<Failure> {
   const { record } = started;
@@ -87,8 +89,9 @@ export async function ended(run: Run, started: Started, instance: Instance | und
   const lacks = code === undefined ? undefined : await lackedTool(run, started, code);
   if (instance?.failing) {
     if (lacks !== undefined) return invalid("crash_loop", `${live}: ${lacks}`);
-    const hint = code === 0 && record.spec.name !== SOLE_SERVICE ? ". If it is meant to end, say oneShot: true" : "";
-    return invalid("crash_loop", `${live}: it ended again and again, last with code ${code}${hint}`);
+    const hint =
+      code === 0 && record.spec.name !== SOLE_SERVICE ? "If it is meant to end, say oneShot: true" : PRINTED_LAST;
+    return invalid("crash_loop", `${live}: it ended again and again, last with code ${code}. ${hint}`);
   }
   const how = lacks ?? `it ended${instance?.exit ? ` with code ${code}` : ""}`;
   if (record.spec.oneShot) return invalid("one_shot_failed", `Cannot finish ${called(record)}: ${how}`);
@@ -107,7 +110,7 @@ async function lackedTool(run: Run, { instanceId, record }: Started, code: numbe
 }
 
 function adviceFor(status: number): string {
-  if (status >= 500) return "The log shows what it printed last: mend what it reports, then deploy again";
+  if (status >= 500) return PRINTED_LAST;
   if (status === 401 || status === 403) return "Set healthPath to a path that needs no login";
   return "Set healthPath to a path that it answers with a status below 400";
 }

@@ -1,0 +1,32 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { MISTAKES } from "../support/ordinary_mistakes.ts";
+import { SlipwayProcess } from "../support/slipway_process.ts";
+
+setDefaultTimeout(300_000);
+
+/** What the document says that Slipway says, by heading. */
+async function documented(): Promise<ReadonlyMap<string, string>> {
+  const text = await Bun.file(join(import.meta.dir, "../../docs/troubleshooting.md")).text();
+  const sections = text.matchAll(/^### (.+)\n(?:(?!^#).*\n)*?((?:^> .*\n)+)/gm);
+  return new Map(Array.from(sections, ([, heading, quote]) => [heading!, quote!.replaceAll(/^> /gm, "").trim()]));
+}
+
+/** A sentence in which what differs each time stands in angle brackets. */
+function asPattern(sentence: string): RegExp {
+  const parts = sentence.replaceAll(/\s+/g, " ").split(/<[a-z ]+>/);
+  return new RegExp(`^${parts.map((part) => RegExp.escape(part)).join(".+?")}$`);
+}
+
+test("docs/troubleshooting.md says of every ordinary mistake what Slipway says", async () => {
+  // Long enough for a program to listen on a machine that is busy.
+  await using slipway = await SlipwayProcess.start({ HEALTH_TIMEOUT_SECONDS: "10" });
+  const sentences = await documented();
+  expect([...sentences.keys()].toSorted()).toEqual(Object.keys(MISTAKES).toSorted());
+  expect(sentences.size).toBeGreaterThanOrEqual(20);
+  const said = Object.entries(MISTAKES).map(async ([heading, mistake]) => [heading, await mistake(slipway)] as const);
+  for (const [heading, sentence] of await Promise.all(said)) {
+    const expected = asPattern(sentences.get(heading)!);
+    expect([heading, sentence.replaceAll(/\s+/g, " ")]).toEqual([heading, expect.stringMatching(expected)]);
+  }
+});
