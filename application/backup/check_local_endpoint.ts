@@ -32,9 +32,9 @@ export function checkLocalEndpoint({ hostFolders, localBackups }: CheckLocalEndp
   }
 
   return async function (endpoint: string): Promise<string> {
+    if (mode === "cloud") throw refused("destinations on this machine's disk are not possible in cloud mode");
     if (!allowed) throw refused("set BACKUP_ALLOW_LOCAL_DESTINATION=true to allow destinations on this machine's disk");
     if (root === undefined) throw refused("set BACKUP_LOCAL_ROOT to the folder that they may lie in");
-    if (mode === "cloud") throw refused("destinations on this machine's disk are not possible in cloud mode");
     const [realRoot, real, data] = await Promise.all([root, endpoint, dataFolder].map(loosely));
     if (isSystemFolder(realRoot!))
       throw refused("BACKUP_LOCAL_ROOT is a folder of the system; set it to one of its own");

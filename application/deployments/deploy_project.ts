@@ -63,7 +63,7 @@ export function deployProject(ports: DeployProjectPorts) {
     const from: Origin =
       wish.uploadSessionId === undefined
         ? { ...linkedSource(ports, project, { given, branch: wish.branch }), trigger: "manual" }
-        : await uploaded(by, wish.uploadSessionId);
+        : await uploaded(by, wish.uploadSessionId, wish.deployTarget);
     if (wish.branch !== undefined && !hasBranches(project, from.source)) throw noBranches(from.source);
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const { environment, publicEndpoints = project.settings.publicEndpoints ?? [] } = wish;
@@ -79,8 +79,11 @@ export function deployProject(ports: DeployProjectPorts) {
     });
   };
 
-  async function uploaded(by: Principal, id: string): Promise<Origin> {
+  async function uploaded(by: Principal, id: string, target: DeployWish["deployTarget"]): Promise<Origin> {
     const session = await findUpload(by, id);
+    // Where nobody says, the session does.
+    const isForCloud = target === undefined && session.mode === "cloud";
+    if (ports.localSources.mode === "self-hosted" && isForCloud) refuseUnsupported({ deployTarget: "cloud" });
     if (ports.localSources.mode === "cloud" && session.mode === "local") {
       throw new Failure(
         "forbidden",
@@ -128,7 +131,7 @@ function noBranches({ kind }: DeploymentSource): Failure {
 }
 
 /** Refuses what cannot be carried out, before anything is used up for it. */
-function refuseUnsupported({ deployTarget = "local", serverId }: DeployWish): void {
+function refuseUnsupported({ deployTarget = "local", serverId }: Pick<DeployWish, "deployTarget" | "serverId">): void {
   const target = deployTarget === "local" && serverId !== undefined ? "server" : deployTarget;
   if (target !== "local") {
     throw invalid(

@@ -34,6 +34,8 @@ export interface DeploymentWish {
   readonly commitSha?: string | null;
   readonly commitMessage?: string | null;
   readonly plan: DeploymentPlan;
+  /** What a former deployment was found to be. */
+  readonly framework?: string | null;
   /** What of it was said about this deployment alone. */
   readonly own?: OwnWishes | undefined;
   readonly environment?: "production" | "preview";
@@ -88,7 +90,7 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     branch,
     commitSha,
     commitMessage,
-    framework: project.settings.framework ?? null,
+    framework: wish.framework ?? project.settings.framework ?? null,
     urls: [],
     services: [],
     steps: [],

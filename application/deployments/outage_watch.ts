@@ -30,7 +30,7 @@ export interface OutageOptions {
 
 const OPTIONS: OutageOptions = { steadyMs: 10_000, lookMs: { least: 250, most: 2_000 } };
 /** Of one service that keeps coming and going, no more is told in its events. */
-const QUIET_MS = 600_000;
+const QUIET_MS = 60_000;
 /** Before it was known. */
 const UNKNOWN = { restarts: Number.NEGATIVE_INFINITY };
 
@@ -161,14 +161,13 @@ function storeOutage({ clock, deployments }: OutageWatchPorts) {
 
   function isWorthTelling(instanceId: string, before: string | undefined, outage: string | undefined): boolean {
     if (outage === undefined) return !untold.delete(instanceId);
-    if (before !== undefined) return false;
+    if (before !== undefined && !untold.has(instanceId)) return false;
     const now = clock.now().getTime();
-    if (now - (toldAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) {
-      untold.add(instanceId);
-      return false;
-    }
-    toldAt.set(instanceId, now);
-    return true;
+    const isSoon = now - (toldAt.get(instanceId) ?? Number.NEGATIVE_INFINITY) < QUIET_MS;
+    if (isSoon) untold.add(instanceId);
+    else untold.delete(instanceId);
+    if (!isSoon) toldAt.set(instanceId, now);
+    return !isSoon;
   }
 }
 

@@ -29,7 +29,7 @@ export function promote(ports: RedeployPorts) {
     if (composition?.given) resolveEndpoints(composition.given, publicEndpoints);
     // A preview claims no names.
     await claimNames(by, project, publicEndpoints);
-    const { branch, commitMessage, commitSha, image, plan } = preview;
+    const { branch, commitMessage, commitSha, framework, image, plan } = preview;
     return make(project, {
       trigger: "manual",
       environment: "production",
@@ -37,6 +37,7 @@ export function promote(ports: RedeployPorts) {
       commitSha,
       commitMessage,
       branch,
+      framework,
       plan: { ...plan, publicEndpoints },
       own,
       image,

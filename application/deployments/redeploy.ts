@@ -84,7 +84,7 @@ export function rollback(ports: RedeployPorts) {
         "Cannot go back to this deployment: its files were cleaned up, and there is no commit to build anew",
       );
     }
-    const { commitSha, commitMessage, branch, plan, image } = old;
+    const { commitSha, commitMessage, branch, framework, plan, image } = old;
     const composition = await ports.compositions.read(old.id);
     const deploymentId = old.artifactOf ?? old.id;
     const source: DeploymentSource = { kind: "artifact", deploymentId, fallback, ...localPathOf(old) };
@@ -97,6 +97,7 @@ export function rollback(ports: RedeployPorts) {
       commitSha,
       commitMessage,
       branch,
+      framework,
       plan,
       own: carriedOver(old),
       image,

@@ -1,4 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Permission, Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployment_events.ts";
@@ -51,8 +52,21 @@ export function viewDeployments(ports: ViewDeploymentPorts) {
 
 function shown(deployment: Deployment, standings: ReadonlyMap<string, Standing>): ShownDeployment {
   const { active = false, waitingFor = null } = standings.get(deployment.id) ?? {};
-  // It may have been taken between the two looks.
-  return { deployment: { ...deployment, waitingFor: deployment.status === "queued" ? waitingFor : null }, active };
+  const isLive = active || servesAsPreview(deployment);
+  return {
+    deployment: {
+      ...deployment,
+      // It may have been taken between the two looks.
+      waitingFor: deployment.status === "queued" ? waitingFor : null,
+      services: isLive ? deployment.services : deployment.services.map(withoutOutage),
+    },
+    active,
+  };
+}
+
+/** What was replaced while it was down is not started again any more. */
+function withoutOutage({ outage, ...service }: DeployedService): DeployedService {
+  return outage === undefined ? service : { ...service, status: "stopped" };
 }
 
 /** Reads how the build of a deployment stands. */
@@ -62,7 +76,12 @@ export function viewBuild(ports: { readonly deployments: Deployments; readonly d
     by: Principal,
     id: string,
   ): Promise<{ readonly deployment: Deployment; readonly lastSeq: number }> {
-    const deployment = await find(by, id, "deployment:read");
-    return { deployment, lastSeq: await ports.deploymentEvents.last(id) };
+    const { services, ...deployment } = await find(by, id, "deployment:read");
+    // How it was built, whatever became of it.
+    const built = services.map((service) => {
+      const { outage: _, ...rest } = service;
+      return rest;
+    });
+    return { deployment: { ...deployment, services: built }, lastSeq: await ports.deploymentEvents.last(id) };
   };
 }

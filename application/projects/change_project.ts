@@ -1,5 +1,5 @@
 import { notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/permission.ts";
 import {
   checkSettings,
   checkSources,
@@ -48,6 +48,10 @@ export function changeProject(ports: ChangeProjectPorts) {
       change({ settings }) {
         checkHost(by, { before: settings, change: wanted, target: { id, projectId: id } });
         checkSources(wanted);
+        // Without its gate, its builds wait for nobody.
+        if (settings.requireApproval && wanted.requireApproval !== undefined && !wanted.requireApproval) {
+          demand(by, "deployment:admin", { id: "", projectId: id });
+        }
         const merged = mergeSettings(settings, wanted);
         checkSettings(merged);
         return {

@@ -141,6 +141,7 @@ function healthOf({ exit, health, service, status }: Described["instances"][numb
   const isFormer = found === "unchanged" || found === "failed";
   if (found !== "healthy" && !isFormer) return found;
   if (isFormer && status === "exited" && exit?.reason === "exited" && exit.code === 0) return "done";
+  if (status === "starting") return status;
   return isDown ? "unhealthy" : "healthy";
 }
 

@@ -144,7 +144,7 @@ export const DeploymentView = object(
     artifactAvailable: "Whether its files are still there, so that a rollback to it builds nothing",
     rollbackOf: "The deployment that it goes back to",
     redeployOf: "The deployment that it builds again",
-    version: "Grows with every change of it",
+    version: "Which deployment of its project it is, counted from 1",
   }),
   { title: "Deployment" },
 );

@@ -242,7 +242,7 @@ describe("local destinations", () => {
 
   test.each([
     ["not allowed", { backupLocalRoot: "/backups" }, "/backups/a", "BACKUP_ALLOW_LOCAL_DESTINATION"],
-    ["not allowed, before all else", { mode: "cloud" as const }, "/elsewhere", "BACKUP_ALLOW_LOCAL_DESTINATION"],
+    ["cloud mode, whatever is set", { mode: "cloud" as const }, "/elsewhere", "cloud mode"],
     ["no root", { backupAllowLocal: true }, "/backups/a", "BACKUP_LOCAL_ROOT"],
     ["outside the root", ALLOWED, "/elsewhere", "lies in BACKUP_LOCAL_ROOT"],
     ["a link out of the root", ALLOWED, "/backups/out/cron.d", "lies in BACKUP_LOCAL_ROOT"],

@@ -135,6 +135,30 @@ describe("POST /api/deployments/build/access", () => {
     },
   );
 
+  test("lets only admins take a project's approval gate away", async () => {
+    await using app = await deployingApp();
+    const id = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
+    const { token } = await member(app, "developer");
+    const patch = (body: object, as: string) => app.call("PATCH", `/api/projects/${id}`, { token: as, body });
+    for (const requireApproval of [false, null]) {
+      const refused = await patch({ requireApproval }, token);
+      expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"deployment:admin"')]);
+    }
+    expect((await patch({ port: 80, requireApproval: true }, token)).status).toBe(200);
+    expect((await patch({ requireApproval: null }, app.owner)).body.data.requireApproval).toBeNull();
+    expect((await patch({ requireApproval: false }, token)).status).toBe(200);
+  });
+
+  test("refuses an upload that is meant for the cloud, unless it is said to stay here", async () => {
+    await using app = await deployingApp();
+    const projectId = await app.project({});
+    const uploadSessionId = await app.upload({ "index.html": "hi" }, app.owner, { mode: "cloud" });
+    const refused = await app.post("/build/access", { projectId, uploadSessionId });
+    expect([refused.status, refused.body.code]).toEqual([400, "target_unsupported"]);
+    const here = await app.post("/build/access", { projectId, uploadSessionId, deployTarget: "local" });
+    expect(here.status).toBe(200);
+  });
+
   test.each([
     [{ serverId: "" }, "serverId"],
     [{ buildStrategy: "moon" }, "buildStrategy"],

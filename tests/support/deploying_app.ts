@@ -80,8 +80,8 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
       return (await settled(body.deployment_id)).id;
     },
     /** Uploads a folder; resolves to its session. */
-    async upload(files: Readonly<Record<string, string>> = APP, token = owner): Promise<string> {
-      const { sessionId } = (await call("POST", "/api/projects/folder/session", { token, body: {} })).body;
+    async upload(files: Readonly<Record<string, string>> = APP, token = owner, body: object = {}): Promise<string> {
+      const { sessionId } = (await call("POST", "/api/projects/folder/session", { token, body })).body;
       const raw = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
       await call("POST", `/api/projects/folder/upload/${sessionId}`, { token, raw });
       return sessionId;

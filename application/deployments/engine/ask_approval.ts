@@ -28,7 +28,7 @@ async function ask(run: Run): Promise<void> {
   const prompt = {
     promptId: crypto.randomUUID(),
     title: "Approve this build",
-    message: `Build ${run.deployment.commitSha?.slice(0, 12) ?? "this upload"} of ${run.project.name}?`,
+    message: `Build ${run.deployment.commitSha?.slice(0, 12) ?? (run.deployment.source.kind === "upload" ? "this upload" : "the present files")} of ${run.project.name}?`,
     actions: [
       { id: "approve", label: "Build it" },
       { id: "reject", label: "Cancel it" },

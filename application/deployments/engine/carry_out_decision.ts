@@ -57,8 +57,16 @@ async function reject(run: Run): Promise<void> {
     // Not that it could not be rejected at first.
     error: partialFailure(deployment),
     artifactAvailable: false,
-    services: deployment.services.map((service) => stoppedService(service)),
+    urls: [],
+    services: deployment.services.map(rejectedService),
   }));
+}
+
+/** A service of a rejected release: what failed stays so, and no address leads to any. */
+function rejectedService(service: DeployedService): DeployedService {
+  const { error, status } = service;
+  const ended = status === "failed" ? { status, error } : ({ status: "stopped", error: null } as const);
+  return { ...stoppedService(service, ended), url: null };
 }
 
 /** Whether visitors are still led to it. */

@@ -152,5 +152,13 @@ describe("rejectDeployment()", () => {
     scene.memory.runtime.scripts.delete("service:api");
     const { deployment } = await scene.useCases.rejectDeployment(scene.by, held.id);
     expect([deployment.status, deployment.error?.code]).toEqual(["rejected", "services_failed"]);
+    expect(deployment).toMatchObject({ urls: [], artifactAvailable: false });
+    expect(deployment.services.map(({ name, status, url }) => `${name} ${status} ${url}`).toSorted()).toEqual([
+      "api stopped null",
+      "db stopped null",
+      "migrate stopped null",
+      "web stopped null",
+      "worker failed null",
+    ]);
   });
 });

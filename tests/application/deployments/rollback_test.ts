@@ -44,7 +44,8 @@ describe("a rollback", () => {
     expect(made).toMatchObject({ trigger: "rollback", rollbackOf: first.id, status: "queued", requireApproval: false });
     const ready = await scene.settled(made.id);
     expect(ready).toMatchObject({ status: "ready", artifactOf: first.id, artifactAvailable: true });
-    expect(ready.commitSha).toBe(first.commitSha);
+    expect([ready.commitSha, ready.framework]).toEqual([first.commitSha, first.framework]);
+    expect(first.framework).not.toBeNull();
     expect(scene.memory.builder.requests).toHaveLength(builds);
     expect(requests.map(({ runs }) => runs)).toMatchObject([{ kind: "folder", folder: `/releases/${first.id}` }]);
     expect(scene.served(project)).toBe(ready.id);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { OutageWatch } from "../../../application/deployments/outage_watch.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import { shownService } from "../../../domain/deployment/shown_service.ts";
 import { EngineScene, START, told } from "../../support/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -78,7 +79,7 @@ describe("OutageWatch", () => {
     await scene.until(live.id, isUp);
   });
 
-  test("tells of one that comes and goes no more often than every ten minutes", async () => {
+  test("tells of one that comes and goes no more often than every minute, and of one that lasts then", async () => {
     await using scene = await EngineScene.open();
     const live = await scene.deployed(await scene.project());
     await using _ = watched(scene);
@@ -92,9 +93,27 @@ describe("OutageWatch", () => {
       scene.events(live.id).then((events) => told(events).filter((each) => each.startsWith("service")));
     expect((await services()).slice(-2)).toEqual(["service app failed", "service app healthy"]);
     const before = (await services()).length;
-    scene.memory.clock.advance(601_000);
+    await endIt(scene, live);
+    await scene.until(live.id, isDown);
+    expect(await services()).toHaveLength(before);
+    scene.memory.clock.advance(61_000);
     await endIt(scene, live);
     await eventually(services, ({ length }) => length === before + 1);
+  });
+
+  test("is no news of a release that was replaced while it was down", async () => {
+    await using scene = await EngineScene.open();
+    const project = await scene.project();
+    const former = await scene.deployed(project);
+    await using _ = watched(scene);
+    await endIt(scene, former);
+    await scene.until(former.id, isDown);
+    const view = async () =>
+      shownService((await scene.useCases.viewDeployment(scene.by, former.id)).deployment.services[0]!);
+    expect(await view()).toMatchObject({ status: "failed", error: expect.stringMatching(DOWN) });
+    scene.memory.runtime.scripts.delete(START);
+    expect((await scene.deployed(project)).status).toBe("ready");
+    expect(await view()).toMatchObject({ status: "stopped", error: null });
   });
 
   test("says nothing of what was stopped, or serves nobody", async () => {
