@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConsoleLog } from "./adapters/console/log.ts";
-import { endedEdge, noteFile } from "./adapters/edge/separate/separate_edge.ts";
+import { noteFiles } from "./adapters/edge/separate/edge_note.ts";
+import { endedEdge } from "./adapters/edge/separate/separate_edge.ts";
 import { addKey } from "./adapters/crypto/key_file.ts";
 import { KEYS_CHANNEL } from "./adapters/postgres/postgres_world.ts";
 import { assertKeys } from "./adapters/postgres/vault_keys.ts";
@@ -90,10 +91,20 @@ async function rotate(config: Config): Promise<void> {
 }
 
 /** Ends the edge that goes on without its server. */
-async function stopEdge({ dataFolder, edgePort }: Config): Promise<void> {
-  const ended = await endedEdge(noteFile(join(dataFolder, "edge"), edgePort));
+async function stopEdge({ dataFolder }: Config): Promise<void> {
+  const files = noteFiles(join(dataFolder, "edge"));
+  const outcomes = await Promise.all(files.map((file) => endedEdge(file, { ifAlone: true })));
+  if (outcomes.includes("busy")) {
+    throw invalid(
+      "edge_in_use",
+      "Cannot end the edge: a server uses it and would start it again. Stop the server first",
+    );
+  }
+  const isEnded = outcomes.includes("ended");
   say(
-    ended ? "Ended the edge. Apps are reached again after the next bin/up." : "Nothing to do: no edge runs by itself.",
+    isEnded
+      ? "Ended the edge. Apps are reached again after the next bin/up."
+      : "Nothing to do: no edge runs by itself.",
   );
 }
 

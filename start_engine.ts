@@ -17,7 +17,8 @@ import {
 import { OutageWatch } from "./application/deployments/outage_watch.ts";
 import { sweepReleases } from "./application/deployments/sweep_releases.ts";
 import { EdgeServer } from "./adapters/edge/edge_server.ts";
-import { endedEdge, noteFile } from "./adapters/edge/separate/separate_edge.ts";
+import { noteFile, noteFiles } from "./adapters/edge/separate/edge_note.ts";
+import { endedEdge } from "./adapters/edge/separate/separate_edge.ts";
 import type { Config } from "./config.ts";
 import { loggedError } from "./domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
@@ -95,9 +96,16 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   }
 }
 
-/** Takes the address of the edge, also from one that was left running in a process of its own. */
+/** Takes the address of the edge, also from one that was left running in a process of its own; of other ports, those end that no server uses. */
 async function takeEdgeAddress({ edge }: OpenWorld, { dataFolder, edgePort: port, host }: Config): Promise<void> {
-  if (edge instanceof EdgeServer) await endedEdge(noteFile(join(dataFolder, "edge"), port));
+  const folder = join(dataFolder, "edge");
+  const own = noteFile(folder, port);
+  if (edge instanceof EdgeServer) await endedEdge(own, { ifAlone: false });
+  await Promise.all(
+    noteFiles(folder)
+      .filter((file) => file !== own)
+      .map((file) => endedEdge(file, { ifAlone: true })),
+  );
   await edge.listen({ host, port });
 }
 

@@ -9,8 +9,11 @@ import type { ReleaseFolders } from "../../ports/release_folders.ts";
 import type { Sources } from "../../ports/sources.ts";
 import { detectFiles, type ReadableTree } from "../uploads/detect_files.ts";
 import { detectProject, type DetectProjectPorts } from "../uploads/detect_project.ts";
+import { Slots } from "./engine/slots.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
+/** Each may have git wait for a host. */
+const AT_ONCE = 8;
 /** Shorter than a connection may stay silent. */
 const LIMIT_MS = 50_000;
 
@@ -33,23 +36,32 @@ export type PrepareWish =
 export function prepareSource(ports: PrepareSourcePorts) {
   const checkPath = checkLocalPath(ports);
   const { prepareLimitMs: limitMs = LIMIT_MS } = ports;
+  const slots = new Slots(AT_ONCE);
   return async function (by: Principal, wish: PrepareWish, signal: AbortSignal): Promise<Detection> {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
     if (wish.source === "local") await checkPath(by, wish.path, { field: "path" });
     const source = sourceOf(ports, wish);
-    // A folder of its own that is gone again, whatever happens; the sweep takes that of a server that is killed.
-    const id = preparedFolder(ports.clock.now());
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(notInTime(wish, limitMs)), limitMs);
+    const both = AbortSignal.any([signal, late.signal]);
     try {
-      const folder = await ports.releaseFolders.make(id);
-      await ports.sources.fetch(source, { folder, signal: AbortSignal.any([signal, late.signal]), log: () => {} });
-      return await detectProject(ports, treeOf(ports, id));
+      return await slots.run(() => recognised(source, both), { signal: both, owner: by.userId });
     } finally {
       clearTimeout(timer);
-      await ports.releaseFolders.remove(id);
     }
   };
+
+  /** In a folder of its own that is gone again, whatever happens; the sweep takes that of a server that is killed. */
+  async function recognised(source: ReturnType<typeof sourceOf>, signal: AbortSignal): Promise<Detection> {
+    const id = preparedFolder(ports.clock.now());
+    try {
+      const folder = await ports.releaseFolders.make(id);
+      await ports.sources.fetch(source, { folder, signal, log: () => {} });
+      return await detectProject(ports, treeOf(ports, id));
+    } finally {
+      await ports.releaseFolders.remove(id);
+    }
+  }
 }
 
 function notInTime({ source }: PrepareWish, limitMs: number): Failure {

@@ -158,7 +158,7 @@ function running(access: Access, useCases: ReadingUseCases) {
           image: instance.image,
           status: instance.status === "restarting" ? ("failed" as const) : instance.status,
           health: healthOf(instance, deployment),
-          error: instance.status === "restarting" ? `It ${howItEnded(instance.exit)}` : null,
+          error: instance.status === "restarting" && instance.exit ? `It ${howItEnded(instance.exit)}` : null,
           nextStartAt: instance.nextStartAt?.toISOString() ?? null,
           startedAt: instance.startedAt.toISOString(),
           restarts: instance.restarts,

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { expectServedThroughRestarts } from "../support/served_through_restarts.ts";
 import { commandOutcome, SlipwayProcess } from "../support/slipway_process.ts";
+import { testPort } from "../support/test_port.ts";
 import { Visitor } from "../support/visitor.ts";
 
 setDefaultTimeout(300_000);
@@ -31,11 +32,14 @@ test("with EDGE=separate, apps and sites are served through ten restarts of the 
   const ended = await commandOutcome(["stop-edge"], slipway.settings);
   expect([ended.code, ended.stdout]).toEqual([0, "Ended the edge. Apps are reached again after the next bin/up.\n"]);
   await expect(app.page()).rejects.toThrow();
-  // Without the setting, the server serves them itself, whatever was before.
+  // Without the setting, the server serves them itself, whatever was before, and wherever.
   await slipway.start();
+  const refused = await commandOutcome(["stop-edge"], slipway.settings);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("a server uses it")]);
   await slipway.stop();
-  await slipway.start({ EDGE: "inside" });
-  expect(await site.page()).toBe("v2");
-  await slipway.stop();
+  using other = testPort();
+  await slipway.start({ EDGE: "inside", EDGE_PORT: `${other.port}` });
   await expect(site.page()).rejects.toThrow();
+  const headers = { host: site.hostname };
+  expect(await (await fetch(`http://127.0.0.1:${other.port}/`, { headers })).text()).toBe("v2");
 });

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readNote } from "../../adapters/edge/separate/edge_note.ts";
 import { endedEdge, SeparateEdge } from "../../adapters/edge/separate/separate_edge.ts";
@@ -70,6 +71,29 @@ describe("SeparateEdge", () => {
     expect(readNote(world.note)!.pid).not.toBe(pid);
   });
 
+  test.each([
+    ["hangs", (note: string) => void process.kill(readNote(note)!.pid, "SIGSTOP")],
+    ["has lost its note", (note: string) => writeFileSync(note, "{}")],
+  ])("one that %s is replaced by the next server", async (_, strike) => {
+    await using world = await separateEdge();
+    const { pid } = readNote(world.note)!;
+    await world.edge.stop(0);
+    strike(world.note);
+    await using a = app();
+    const next = await world.another();
+    await next.load([route(a.target)]);
+    expect(await (await world.ask("a.test")).text()).toBe("hello");
+    expect(readNote(world.note)!.pid).not.toBe(pid);
+  });
+
+  test("one that hangs while it is told something is replaced", async () => {
+    await using world = await separateEdge();
+    await using a = app();
+    process.kill(readNote(world.note)!.pid, "SIGSTOP");
+    await world.edge.switch("prj_a", [route(a.target)]);
+    expect(await (await world.ask("a.test")).text()).toBe("hello");
+  });
+
   test("takes commands only from who knows its token, which others cannot read", async () => {
     await using world = await separateEdge();
     const { controlPort } = readNote(world.note)!;
@@ -82,10 +106,17 @@ describe("SeparateEdge", () => {
 
   test("ends when asked to, once", async () => {
     await using world = await separateEdge();
+    const end = (ifAlone: boolean) => endedEdge(world.note, { ifAlone, graceMs: 1_000 });
+    // A server that waits for its end would start it again.
+    expect(await end(true)).toBe("busy");
     await world.edge.stop(0);
-    expect(await endedEdge(world.note, 1_000)).toBe(true);
+    const ended = await eventually(
+      () => end(true),
+      (outcome) => outcome !== "busy",
+    );
+    expect(ended).toBe("ended");
     await expect(world.ask("a.test")).rejects.toThrow();
-    expect(await endedEdge(world.note, 1_000)).toBe(false);
+    expect(await end(false)).toBe("none");
   });
 
   test("says so when its port is taken", async () => {

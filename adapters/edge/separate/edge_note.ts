@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** What an edge in a process of its own is started with. */
 export interface EdgeProcessSettings {
@@ -25,12 +26,30 @@ export interface EdgeNote {
 /** Changes when a command does: a server replaces an edge that speaks another. */
 export const PROTOCOL = 1;
 
-/** Reads the note that an edge has left, if there is one. */
+/** Reads the note that an edge has left, if there is one that can be read. */
 export function readNote(file: string): EdgeNote | undefined {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as EdgeNote;
+    const note = JSON.parse(readFileSync(file, "utf8")) as Partial<EdgeNote> | null;
+    const { controlPort, pid, port, token } = note ?? {};
+    const isWhole = [controlPort, pid, port].every(Number.isInteger) && typeof token === "string";
+    return isWhole ? (note as EdgeNote) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The file in which the edge of a port notes how it is reached. */
+export function noteFile(folder: string, port: number): string {
+  return join(folder, `edge-${port}.json`);
+}
+
+/** The notes of all edges of a folder. */
+export function noteFiles(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => /^edge-\d+\.json$/.test(name));
+    return names.map((name) => join(folder, name));
+  } catch {
+    return [];
   }
 }
 

@@ -9,13 +9,15 @@ export interface EdgeCommands {
   readonly load: { readonly routes: readonly EdgeRoute[] };
   readonly switch: { readonly owner: string; readonly routes: readonly EdgeRoute[] };
   readonly drained: { readonly servedBy: string; readonly limitMs: number };
-  readonly stop: { readonly graceMs: number };
+  /** With `ifAlone`, refused while a server waits for it to end. */
+  readonly stop: { readonly graceMs: number; readonly ifAlone: boolean };
   /** Answered after a while: whoever waits for that notices when it ends. */
   readonly alive: Readonly<Record<string, never>>;
 }
 
 const IDLE_SECONDS = 120;
-const ALIVE_MS = 20_000;
+/** How long a server waits for an answer that tells it nothing. */
+export const ALIVE_MS = 20_000;
 
 /** Serves apps by what a server says, notes in a file how it is reached, and goes on by the last it said when that is gone; resolves once it was asked to stop and has. */
 export async function runEdge(file: string, settings: EdgeProcessSettings, log?: Log): Promise<void> {
@@ -33,8 +35,8 @@ export async function runEdge(file: string, settings: EdgeProcessSettings, log?:
       if (!knows(request, token)) return new Response(null, { status: 401 });
       const handle = handlers[new URL(request.url).pathname.slice(1) as keyof EdgeCommands];
       if (!handle) return new Response(null, { status: 404 });
-      await handle((await request.json()) as never);
-      return new Response(null, { status: 204 });
+      const isDone = (await handle((await request.json()) as never, request.signal)) !== false;
+      return new Response(null, { status: isDone ? 204 : 409 });
     },
   });
   const note: EdgeNote = {
@@ -53,16 +55,25 @@ export async function runEdge(file: string, settings: EdgeProcessSettings, log?:
   await control.stop(true);
 }
 
-type Handlers = { readonly [C in keyof EdgeCommands]: (body: EdgeCommands[C]) => unknown };
+/** A command with the signal of its request; `false` refuses it. */
+type Handlers = { readonly [C in keyof EdgeCommands]: (body: EdgeCommands[C], signal: AbortSignal) => unknown };
 
 function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => void): Handlers {
+  let servers = 0;
   return {
     load: ({ routes }) => edge.load(keptWhereStarting(edge, routes)),
     switch: ({ owner, routes }) => edge.switch(owner, routes),
     drained: ({ servedBy, limitMs }) => edge.drained(servedBy, limitMs),
-    // Whoever asks gets an answer first.
-    stop: (command) => void setTimeout(() => stop(command), 0),
-    alive: () => Bun.sleep(ALIVE_MS),
+    stop(command) {
+      if (command.ifAlone && servers > 0) return false;
+      // Whoever asks gets an answer first.
+      setTimeout(() => stop(command), 0);
+      return true;
+    },
+    async alive(_, signal) {
+      servers++;
+      await Promise.race([Bun.sleep(ALIVE_MS), aborted(signal)]).finally(() => servers--);
+    },
   };
 }
 
@@ -74,6 +85,10 @@ function keptWhereStarting(edge: EdgeServer, routes: readonly EdgeRoute[]): read
 
 function placeOf({ hostname, pathPrefix, projectId }: EdgeRoute): string {
   return JSON.stringify([hostname, pathPrefix, projectId]);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function knows(request: Request, token: string): boolean {

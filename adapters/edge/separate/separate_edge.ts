@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { loggedError } from "../../../domain/logged_error.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Edge, EdgeRoute } from "../../../ports/edge.ts";
 import type { Log } from "../../../ports/log.ts";
-import { type EdgeNote, type EdgeProcessSettings, PROTOCOL, readNote } from "./edge_note.ts";
-import type { EdgeCommands } from "./edge_process.ts";
+import { type EdgeNote, type EdgeProcessSettings, noteFile, PROTOCOL, readNote } from "./edge_note.ts";
+import { ALIVE_MS, type EdgeCommands } from "./edge_process.ts";
 
 export interface SeparateEdgeOptions {
   /** Where the edge notes how it is reached, and writes its log. */
@@ -18,6 +17,8 @@ export interface SeparateEdgeOptions {
   readonly log?: Log;
 }
 
+/** An edge that takes longer to answer hangs. */
+const ANSWER_MS = 5_000;
 const START_MS = 20_000;
 const LOOK_MS = 25;
 const AGAIN_MS = 500;
@@ -74,7 +75,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     for (let leftMs = limitMs; leftMs > 0; leftMs -= DRAIN_PART_MS) {
       const begun = performance.now();
       const partMs = Math.min(leftMs, DRAIN_PART_MS);
-      await this.#tell("drained", { servedBy, limitMs: partMs });
+      await this.#tell("drained", { servedBy, limitMs: partMs }, partMs + ANSWER_MS);
       if (performance.now() - begun < partMs) return;
     }
   }
@@ -95,9 +96,9 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     return turn;
   }
 
-  async #tell<C extends keyof EdgeCommands>(command: C, body: EdgeCommands[C]): Promise<void> {
+  async #tell<C extends keyof EdgeCommands>(command: C, body: EdgeCommands[C], withinMs = ANSWER_MS): Promise<void> {
     try {
-      await commanded(this.#note!, command, body);
+      await commanded(this.#note!, command, body, { withinMs });
     } catch {
       // It is gone. What replaces it is told everything, this too.
       await this.#revive();
@@ -109,7 +110,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       try {
-        await commanded(this.#note!, "alive", {}, signal);
+        await commanded(this.#note!, "alive", {}, { signal, withinMs: ALIVE_MS + ANSWER_MS });
       } catch (error) {
         if (signal.aborted) return;
         this.#options.log?.write("warn", "The edge has ended and is started again", { ...loggedError(error) });
@@ -129,13 +130,15 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   async #begin(): Promise<void> {
     const found = readNote(this.#file);
     const fits = found?.protocol === PROTOCOL && Bun.deepEquals(found.settings, this.#settings);
-    if (found && !fits) await endedEdge(this.#file);
+    if (found && !fits) await endedEdge(this.#file, { ifAlone: false });
     this.#note = (fits && (await answers(found)) && found) || (await this.#start());
     if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat() });
   }
 
   /** Starts one in a session of its own: what ends this process does not end it. */
   async #start(): Promise<EdgeNote> {
+    // One that hangs, or whose note was lost, would hold the port.
+    killStray(this.#file);
     const logFile = `${this.#file.slice(0, -".json".length)}.log`;
     const log = openSync(logFile, "w", 0o600);
     const [program = "", ...words] = this.#options.command;
@@ -161,41 +164,54 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   }
 }
 
-/** The file in which the edge of a port notes how it is reached. */
-export function noteFile(folder: string, port: number): string {
-  return join(folder, `edge-${port}.json`);
-}
-
-/** Ends an edge that was left running, after the requests it is at; tells whether there was one. */
-export async function endedEdge(file: string, graceMs = 10_000): Promise<boolean> {
+/** Ends the edge of a note, after the requests it is at; `busy` where a server uses it and it is not to be ended then. */
+export async function endedEdge(
+  file: string,
+  { ifAlone, graceMs = 10_000 }: { readonly ifAlone: boolean; readonly graceMs?: number },
+): Promise<"ended" | "none" | "busy"> {
   const note = readNote(file);
-  if (!note || !(await answers(note))) return false;
-  await commanded(note, "stop", { graceMs });
+  if (!note || !(await answers(note))) return killStray(file) ? "ended" : "none";
+  if (!(await commanded(note, "stop", { graceMs, ifAlone }))) return "busy";
   for (const until = Date.now() + graceMs + START_MS; Date.now() < until; await delay(LOOK_MS)) {
-    if (!(await answers(note))) return true;
+    if (!(await answers(note))) return "ended";
   }
   throw new Failure("unavailable", "edge_busy", `Cannot end the edge: its process ${note.pid} goes on. End it by hand`);
 }
 
-async function answers(note: EdgeNote): Promise<boolean> {
-  return commanded(note, "drained", { servedBy: "", limitMs: 0 }).then(
-    () => true,
-    () => false,
-  );
+/** Kills the process that was started with this file for its note, whatever became of the note; tells whether there was one. */
+function killStray(file: string): boolean {
+  const found = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && commandOf(name).includes(file));
+  for (const pid of found) process.kill(Number(pid), "SIGKILL");
+  return found.length > 0;
 }
 
+function commandOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+async function answers(note: EdgeNote): Promise<boolean> {
+  return commanded(note, "drained", { servedBy: "", limitMs: 0 }).catch(() => false);
+}
+
+/** Whether an edge has done what it was told; rejects where it is gone, or does not answer in time. */
 async function commanded<C extends keyof EdgeCommands>(
   { controlPort, token }: EdgeNote,
   command: C,
   body: EdgeCommands[C],
-  signal?: AbortSignal,
-): Promise<void> {
+  { signal, withinMs = ANSWER_MS }: { readonly signal?: AbortSignal; readonly withinMs?: number } = {},
+): Promise<boolean> {
+  const late = AbortSignal.timeout(withinMs);
   const answer = await fetch(`http://127.0.0.1:${controlPort}/${command}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}` },
     body: JSON.stringify(body),
     keepalive: false,
-    ...(signal && { signal }),
+    signal: signal ? AbortSignal.any([signal, late]) : late,
   });
-  if (answer.status !== 204) throw new Error(`the edge answers ${answer.status}`);
+  if (answer.status !== 204 && answer.status !== 409) throw new Error(`the edge answers ${answer.status}`);
+  return answer.status === 204;
 }

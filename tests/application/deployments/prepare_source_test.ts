@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { prepareSource } from "../../../application/deployments/prepare_source.ts";
 import type { Principal } from "../../../domain/permission.ts";
+import { eventually } from "../../support/eventually.ts";
 import type { Sources } from "../../../ports/sources.ts";
 
 const OWNER: Principal = {
@@ -59,4 +60,24 @@ test("a caller who goes away ends it with the reason of the caller's signal", as
   leaving.abort(new Error("gone"));
   expect(await prepared).toBe(leaving.signal.reason);
   expect(await Array.fromAsync(world.releaseFolders.list())).toEqual([]);
+});
+
+test("fetches no more than eight at once", async () => {
+  let fetching = 0;
+  const world = { ...memoryWorld(), sources: { fetch: () => (fetching++, new Promise<never>(() => {})) } };
+  const settings = { githostUrl: "https://git.example.com", runtimePreset: "process" } as const;
+  const localSources = { mode: "self-hosted", roots: [], dataFolder: "/data/slipway" } as const;
+  const many = prepareSource({ ...world, ...settings, localSources, prepareLimitMs: 60_000 });
+  const leaving = new AbortController();
+  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
+  const asked = Array.from({ length: 20 }, () => many(OWNER, wish, leaving.signal).catch(() => "ended"));
+  await eventually(
+    async () => fetching,
+    (count) => count >= 8,
+  );
+  // The others would have begun by now.
+  await Bun.sleep(20);
+  expect(fetching).toBe(8);
+  leaving.abort(new Error("gone"));
+  expect((await Promise.race(asked)) as unknown).toBe("ended");
 });
