@@ -35,7 +35,7 @@ import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher, type ToldEnding } from "./container_watcher.ts";
 import { Departures } from "./departures.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
-import { EndingNotes } from "./ending_notes.ts";
+import { EndingNotes, engineTime } from "./ending_notes.ts";
 import type { EngineApi } from "./engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
 import { noteRestarts } from "./note_restarts.ts";
@@ -291,11 +291,4 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
       if (this.#tasks.get(instanceId) === run) this.#tasks.delete(instanceId);
     }
   }
-}
-
-/** A time of the engine as it writes those of printed lines. */
-function engineTime(nanoseconds: number): string {
-  const ms = Math.floor(nanoseconds / 1_000_000);
-  const rest = `${Math.floor(nanoseconds % 1_000_000)}`.padStart(6, "0");
-  return new Date(ms).toISOString().replace("Z", `${rest}Z`);
 }

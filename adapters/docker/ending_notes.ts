@@ -108,3 +108,10 @@ function noteIn(line: string): readonly EndingNote[] {
     return [];
   }
 }
+
+/** A time of the engine as it writes those of printed lines. */
+export function engineTime(nanoseconds: number): string {
+  const ms = Math.floor(nanoseconds / 1_000_000);
+  const rest = `${Math.floor(nanoseconds % 1_000_000)}`.padStart(6, "0");
+  return new Date(ms).toISOString().replace("Z", `${rest}Z`);
+}

@@ -5,7 +5,7 @@ import { ImageNames } from "../../adapters/docker/image_names.ts";
 import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
 import { eventually } from "../support/eventually.ts";
 import { endlessAnswer, scriptedEngine } from "../support/scripted_engine.ts";
-import { failureOf } from "./image_builder.ts";
+import { failureOf } from "../contracts/image_builder.ts";
 
 const SOON = { answerMs: 1_000 };
 /** What is asked first has its time; what an engine is busy with is given up soon. */
