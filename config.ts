@@ -57,6 +57,7 @@ function laterSettings(read: Settings) {
     buildTimeoutSeconds: read.number("BUILD_TIMEOUT_SECONDS", 1_800, { min: 1, max: 86_400 }),
     probationSeconds: read.decimal("PROBATION_SECONDS", 1.5, { min: 0, max: 3_600 }),
     healthTimeoutSeconds: read.decimal("HEALTH_TIMEOUT_SECONDS", 60, { min: 1, max: 3_600 }),
+    stopTimeoutSeconds: read.decimal("STOP_TIMEOUT_SECONDS", 10, { min: 0, max: 3_600 }),
     rollbackWindow: read.number("ROLLBACK_WINDOW", 5, { min: 0, max: 100 }),
     cloudApiUrl: read.url("CLOUD_API_URL"),
     cloudToken: read.secret("CLOUD_TOKEN"),

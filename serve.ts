@@ -9,7 +9,6 @@ import { openWorld } from "./open_world.ts";
 import { startEngine } from "./start_engine.ts";
 import { welcome } from "./welcome.ts";
 
-const DRAIN_MS = 10_000;
 const UPKEEP_MS = 60_000;
 /** How long a process that something broke in has to end in order. */
 const BROKEN_MS = 30_000;
@@ -43,7 +42,7 @@ export async function serve(config: Config): Promise<number> {
   if (ending === "broken") setTimeout(() => process.exit(1), BROKEN_MS).unref();
   log.write("info", "Stopping: no new requests, running ones may finish");
   clearInterval(upkeep);
-  await listener.stop(DRAIN_MS);
+  await listener.stop(config.stopTimeoutSeconds * 1_000);
   await first;
   return ending === "broken" ? 1 : 0;
 

@@ -1,4 +1,5 @@
 const UNSTORABLE = /[\0\uD800-\uDFFF]/;
+const FIELD = { configurable: true, enumerable: true, writable: true };
 
 /** Gives text that every store and every reader can hold: NUL characters and halves of surrogate pairs become U+FFFD. */
 export function plainText(text: string): string {
@@ -15,5 +16,13 @@ function copy(value: unknown): unknown {
   if (value instanceof Date) return new Date(value);
   if (Array.isArray(value)) return value.map(copy);
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [plainText(key), copy(part)]));
+  const copied: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const key = plainText(name);
+    const part = (value as Record<string, unknown>)[name];
+    // An assignment to it would change what the copy inherits from.
+    if (key === "__proto__") Object.defineProperty(copied, key, { ...FIELD, value: copy(part) });
+    else copied[key] = copy(part);
+  }
+  return copied;
 }

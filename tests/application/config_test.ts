@@ -48,11 +48,13 @@ describe.each(["PUBLIC_URL", "CLOUD_API_URL"])("%s", (name) => {
   });
 });
 
-describe("PROBATION_SECONDS and HEALTH_TIMEOUT_SECONDS", () => {
+describe("PROBATION_SECONDS, HEALTH_TIMEOUT_SECONDS and STOP_TIMEOUT_SECONDS", () => {
   test("are numbers, also with decimals", () => {
-    expect(readConfig({}, "/srv")).toMatchObject({ probationSeconds: 1.5, healthTimeoutSeconds: 60 });
-    const given = readConfig({ PROBATION_SECONDS: "0.25", HEALTH_TIMEOUT_SECONDS: "300" }, "/srv");
-    expect(given).toMatchObject({ probationSeconds: 0.25, healthTimeoutSeconds: 300 });
+    const defaults = { probationSeconds: 1.5, healthTimeoutSeconds: 60, stopTimeoutSeconds: 10 };
+    expect(readConfig({}, "/srv")).toMatchObject(defaults);
+    const settings = { PROBATION_SECONDS: "0.25", HEALTH_TIMEOUT_SECONDS: "300", STOP_TIMEOUT_SECONDS: "0" };
+    const given = { probationSeconds: 0.25, healthTimeoutSeconds: 300, stopTimeoutSeconds: 0 };
+    expect(readConfig(settings, "/srv")).toMatchObject(given);
   });
 
   test.each(["-1", "1,5", "x", "1e3", ".5", "4000"])("refuse %j by name", (value) => {
@@ -60,6 +62,7 @@ describe("PROBATION_SECONDS and HEALTH_TIMEOUT_SECONDS", () => {
       "PROBATION_SECONDS must be a number from 0 to 3600",
     );
     expect(() => readConfig({ HEALTH_TIMEOUT_SECONDS: value }, "/srv")).toThrow("HEALTH_TIMEOUT_SECONDS must be");
+    expect(() => readConfig({ STOP_TIMEOUT_SECONDS: value }, "/srv")).toThrow("STOP_TIMEOUT_SECONDS must be");
   });
 });
 

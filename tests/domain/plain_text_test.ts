@@ -23,6 +23,12 @@ describe("withPlainText()", () => {
     } as unknown as typeof value);
   });
 
+  test("keeps a field of the name __proto__ as a field", () => {
+    const copy = withPlainText(JSON.parse('{"__proto__": {"admin": "a\\u0000"}}') as Record<string, unknown>);
+    expect(JSON.stringify(copy)).toBe('{"__proto__":{"admin":"a\uFFFD"}}');
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  });
+
   test("shares nothing with what it copies", () => {
     const value = { list: [{ at: new Date(0) }] };
     const copy = withPlainText(value);

@@ -165,7 +165,7 @@ describe("stopping", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
     "%s lets running requests finish, takes no new ones, and leaves no process",
     async (signal) => {
-      await using slipway = await SlipwayProcess.start();
+      await using slipway = await SlipwayProcess.start({ STOP_TIMEOUT_SECONDS: "120" });
       const url = (await runningEmbeddedPostgres(slipway.folder))!;
       const upload = await halfUpload(slipway);
       const children = descendants(slipway.program.pid);
@@ -173,11 +173,15 @@ describe("stopping", () => {
       const hand = postgres(url, { max: 1, onnotice: () => {} });
       const lock = Promise.withResolvers<void>();
       const locked = Promise.withResolvers<void>();
-      const holding = hand.begin(async (sql) => {
-        await sql`lock table projects in access exclusive mode`;
-        locked.resolve();
-        await lock.promise;
-      });
+      const holding = hand
+        .begin(async (sql) => {
+          await sql`lock table projects in access exclusive mode`;
+          locked.resolve();
+          await lock.promise;
+        })
+        .catch((error: Error) => {
+          throw new Error(`The lock was lost: ${error.message}. The server printed:\n${slipway.program.stderr}`);
+        });
       await locked.promise;
       const created = slipway.call("POST", "/api/projects", { token: slipway.owner, body: { name: "Harbour" } });
       // The server's own upkeep may wait for the lock too.
@@ -225,7 +229,7 @@ describe("stopping", () => {
 
   test("a request that does not end is given up, and its upload can be sent again after the next start", async () => {
     await using database = await testDatabase();
-    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url });
+    await using slipway = await SlipwayProcess.start({ DATABASE_URL: database.url, STOP_TIMEOUT_SECONDS: "1" });
     const upload = await halfUpload(slipway);
     expect(await slipway.stop()).toMatchObject({ code: 0, signal: null });
     upload.cut();

@@ -9,7 +9,7 @@ const COMPANIONS: Files = {
   "mix.exs": "{:phoenix, ",
   "stack.yaml": "resolver: lts-22.0",
 };
-const LENGTH = 300_000;
+const LENGTH = 100_000;
 const PIECES: readonly (readonly [what: string, piece: string])[] = [
   ["blanks", " "],
   ["empty lines", "\n"],

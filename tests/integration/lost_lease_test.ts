@@ -14,6 +14,7 @@ const LEASE_MS = 10_000;
 /** More calls than any of these makes. */
 const MANY = 1_000;
 const AT_ONCE = 25;
+const LOOK_MS = 4;
 
 /** Something that a process sleeps in the middle of. */
 interface Work {
@@ -119,7 +120,7 @@ async function sleptAt(call: number, work: Work): Promise<string | undefined> {
   while (!process.isAsleep()) {
     const deployment = (await scene.memory.deployments.get(id))!;
     if (work.isOver(deployment) && process.calls.includes("deploymentQueue.release")) return undefined;
-    await Bun.sleep(1);
+    await Bun.sleep(LOOK_MS);
   }
   // What it had called before is carried out while it sleeps.
   await Bun.sleep(2);

@@ -18,6 +18,7 @@ const LEASE_MS = 10_000;
 /** More calls than any of these makes. */
 const MANY = 300;
 const AT_ONCE = 25;
+const LOOK_MS = 4;
 
 /** Kills the process at its call of this number and lets another go on; tells at which, or nothing when it made fewer. */
 async function killedAt(call: number, when: "before" | "after", work: ShopWork): Promise<string | undefined> {
@@ -34,7 +35,7 @@ async function killedAt(call: number, when: "before" | "after", work: ShopWork):
     if (process.isDead()) break;
     const deployment = (await scene.memory.deployments.get(id))!;
     if (work.isOver(deployment) && process.calls.at(-1) === "deploymentQueue.take") return undefined;
-    await Bun.sleep(1);
+    await Bun.sleep(LOOK_MS);
   }
   await Bun.sleep(2);
   const died = `${call}: ${when} ${process.calls.at(-1)}`;

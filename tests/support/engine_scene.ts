@@ -71,6 +71,7 @@ export class EngineScene implements AsyncDisposable {
   status: (path: string) => number | null = () => null;
   readonly #options: SceneOptions;
   readonly #workers: Worker[] = [];
+  readonly #doomed: Worker[] = [];
 
   constructor(options: SceneOptions = {}) {
     this.#options = options;
@@ -101,9 +102,9 @@ export class EngineScene implements AsyncDisposable {
     this.#workers.push(this.#start(this.world));
   }
 
-  /** Starts a worker that stands in a world of its own and is never stopped, such as one that will be killed. */
+  /** Starts a worker that stands in a world of its own and may never end, such as one that will be killed. */
   doomed(world: World): void {
-    this.#start(world);
+    this.#doomed.push(this.#start(world));
   }
 
   #probed(path: string | null): ProbeResult {
@@ -200,6 +201,8 @@ export class EngineScene implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.rest();
+    // Not waited for: what was killed never ends.
+    for (const worker of this.#doomed) void worker.stop();
     for (const { instanceId } of await this.memory.runtime.list()) await this.memory.runtime.remove(instanceId);
   }
 }

@@ -1,7 +1,8 @@
 const LONGEST_PAUSE_MS = 200;
 const GROWTH = 1.3;
-/** How many times as long as a question takes nothing is asked after it. */
+/** How many times as long as a question takes nothing is asked after it, and how long at most. */
 const REST = 3;
+const LONGEST_REST_MS = 1_000;
 
 /**
  * Asks again until the answer satisfies, and resolves to it. Rejects with what was seen last, an answer or an error,
@@ -25,7 +26,7 @@ export async function eventually<T>(
       unsatisfied = () => new Error(`It fails for ${limitMs} ms: ${why}`, { cause });
     }
     if (Date.now() > giveUpAt) throw unsatisfied();
-    await Bun.sleep(Math.max(pauseMs, REST * (performance.now() - asked)));
+    await Bun.sleep(Math.max(pauseMs, Math.min(REST * (performance.now() - asked), LONGEST_REST_MS)));
   }
 }
 
