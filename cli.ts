@@ -7,11 +7,11 @@ import { addKey } from "./adapters/crypto/key_file.ts";
 import { KEYS_CHANNEL } from "./adapters/postgres/postgres_world.ts";
 import { assertKeys } from "./adapters/postgres/vault_keys.ts";
 import { outdated, rotateKey } from "./application/upkeep/rotate_key.ts";
-import { useCases, VERSION } from "./compose.ts";
+import { useCases, VERSION } from "./wiring/application.ts";
 import { BadSetting, type Config, readConfig } from "./config.ts";
 import { Failure, invalid } from "./domain/failure.ts";
 import { normalEmail } from "./domain/identity.ts";
-import { openWorld } from "./open_world.ts";
+import { openWorld } from "./wiring/open_world.ts";
 
 const HELP = `slipway ${VERSION}
 

@@ -4,7 +4,7 @@ import { Failure } from "./domain/failure.ts";
 try {
   const config = readConfig(process.env, process.cwd());
   // To load all the rest takes a while: a setting that is wrong is told of at once.
-  const { serve } = await import("./serve.ts");
+  const { serve } = await import("./wiring/serve.ts");
   process.exit(await serve(config));
 } catch (error) {
   if (!(error instanceof Failure || error instanceof BadSetting)) throw error;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { MemoryNameRecords } from "../../adapters/memory/name_records.ts";
 import { Secret } from "../../domain/secret.ts";
-import { openStorages } from "../../open_world.ts";
+import { openStorages } from "../../wiring/open_world.ts";
 import type { StorageTarget } from "../../ports/object_storages.ts";
 import { textBody } from "../support/bodies.ts";
 

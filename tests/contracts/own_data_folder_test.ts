@@ -44,7 +44,7 @@ test.each([
 });
 
 test("ownDataFolder() knows everything that a server makes there", async () => {
-  const wiring = await Bun.file(join(import.meta.dir, "../../open_world.ts")).text();
+  const wiring = await Bun.file(join(import.meta.dir, "../../wiring/open_world.ts")).text();
   const made = Array.from(wiring.matchAll(/\binData\("([^"]+)"\)/g), ([, name]) => `${name}/`);
   expect(made).toContain("releases/");
   await existing(...made);

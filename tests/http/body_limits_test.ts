@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Listener, listen } from "../../listen.ts";
+import { type Listener, listen } from "../../wiring/listen.ts";
 import { memoryApp, type TestApp } from "../support/app.ts";
 import { OpenRequest, type RequestHead } from "../support/http_client.ts";
 import { randomInput } from "../support/random_input.ts";

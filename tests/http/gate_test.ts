@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import { type Listener, listen } from "../../listen.ts";
+import { type Listener, listen } from "../../wiring/listen.ts";
 import { memoryApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { failing } from "../support/failing.ts";

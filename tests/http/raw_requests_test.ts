@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type Listener, listen } from "../../listen.ts";
+import { type Listener, listen } from "../../wiring/listen.ts";
 import { memoryApp, type TestApp } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { file, tarGz } from "../support/tar_archive.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openStorages } from "../../open_world.ts";
+import { openStorages } from "../../wiring/open_world.ts";
 import { memoryApp } from "../support/app.ts";
 
 const PATH = "/api/backup-destinations";

@@ -7,7 +7,7 @@ import { MemoryNameRecords } from "../../adapters/memory/name_records.ts";
 import { partName } from "../../domain/backup/object_key.ts";
 import { probeKey } from "../../domain/backup/probe.ts";
 import { LocalHostFolders } from "../../adapters/local/host_folders.ts";
-import { openStorages } from "../../open_world.ts";
+import { openStorages } from "../../wiring/open_world.ts";
 import type { BucketTarget } from "../../ports/object_storages.ts";
 import type { RemoteTarget } from "../../ports/remote_hosts.ts";
 import { expectHidden } from "../support/expect_hidden.ts";

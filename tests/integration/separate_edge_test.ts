@@ -123,7 +123,7 @@ describe("SeparateEdge", () => {
     await using world = await separateEdge();
     await using other = new SeparateEdge({
       folder: `${world.note}-other`,
-      command: [process.execPath, `${import.meta.dir}/../../edge.ts`],
+      command: [process.execPath, `${import.meta.dir}/../../wiring/edge_process.ts`],
     });
     const taken = other.listen({ host: "127.0.0.1", port: world.port });
     await expect(taken).rejects.toThrow(

@@ -3,7 +3,7 @@ import { MemoryLog } from "../../adapters/memory/log.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import type { Hold } from "../../application/deployments/engine/hold.ts";
 import { startWorker } from "../../application/deployments/engine/worker.ts";
-import { compose } from "../../compose.ts";
+import { compose } from "../../wiring/application.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { caller, member, SETTINGS } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";

@@ -2,7 +2,7 @@ import { Value } from "@sinclair/typebox/value";
 import { FormatRegistry } from "@sinclair/typebox";
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { type MemoryWorld, memoryWorld } from "../../adapters/memory/memory_world.ts";
-import { type AppSettings, compose } from "../../compose.ts";
+import { type AppSettings, compose } from "../../wiring/application.ts";
 import type { DeclaredRoute } from "../../http/access.ts";
 import type { Gate } from "../../http/gate.ts";
 import { problemStatuses } from "../../http/openapi.ts";

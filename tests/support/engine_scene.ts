@@ -7,7 +7,7 @@ import { Slots } from "../../application/deployments/engine/slots.ts";
 import { runDeployment } from "../../application/deployments/engine/run_deployment.ts";
 import { startWorker, type Worker } from "../../application/deployments/engine/worker.ts";
 import type { DeployWish } from "../../application/deployments/deploy_project.ts";
-import { useCases } from "../../compose.ts";
+import { useCases } from "../../wiring/application.ts";
 import type { Deployment, StepName } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";

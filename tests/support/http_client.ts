@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
-import { compose } from "../../compose.ts";
+import { compose } from "../../wiring/application.ts";
 import { caller, SETTINGS } from "./app.ts";
 
 const { routes } = compose({ ...memoryWorld(), log: new MemoryLog() }, SETTINGS);

@@ -1,7 +1,7 @@
 import { MemoryLog } from "../../adapters/memory/log.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import type { PostgresWorldOptions } from "../../adapters/postgres/postgres_world.ts";
-import { type AppSettings, compose } from "../../compose.ts";
+import { type AppSettings, compose } from "../../wiring/application.ts";
 import type { World } from "../../ports/world.ts";
 import { caller, SETTINGS } from "./app.ts";
 import { migratedDatabase, openStores } from "./postgres_stores.ts";

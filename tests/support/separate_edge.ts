@@ -5,7 +5,7 @@ import { askerOf, type RunningEdge } from "./running_edge.ts";
 import { temporaryPlace } from "./slipway_process.ts";
 import { testPort } from "./test_port.ts";
 
-const COMMAND = [process.execPath, join(import.meta.dir, "../../edge.ts")];
+const COMMAND = [process.execPath, join(import.meta.dir, "../../wiring/edge_process.ts")];
 
 /** An edge in a process of its own; disposing ends it. */
 export interface RunningSeparateEdge extends AsyncDisposable {

@@ -276,7 +276,8 @@ function endEdges(folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const pid = name.endsWith(".json") ? readNote(join(folder, name))?.pid : undefined;
     try {
-      if (pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("edge.ts")) process.kill(pid, "SIGKILL");
+      if (pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("wiring/edge_process.ts"))
+        process.kill(pid, "SIGKILL");
     } catch {
       // It has ended.
     }

@@ -1,54 +1,54 @@
 import { join } from "node:path";
-import { ArgonPasswords } from "./adapters/crypto/passwords.ts";
-import { CryptoVault } from "./adapters/crypto/vault.ts";
-import { DnsNameRecords } from "./adapters/dns/name_records.ts";
-import { DockerContainerEngine } from "./adapters/docker/container_engine.ts";
-import { DockerImageBuilder } from "./adapters/docker/image_builder.ts";
-import { DockerImageRegistry } from "./adapters/docker/image_registry.ts";
-import { DockerReleaseImages } from "./adapters/docker/release_images.ts";
-import { DockerRuntime } from "./adapters/docker/docker_runtime.ts";
-import { DockerSockets } from "./adapters/docker/docker_sockets.ts";
-import { DockerVolumes } from "./adapters/docker/docker_volumes.ts";
-import { EngineApi } from "./adapters/docker/engine_api.ts";
-import { startEmbeddedPostgres } from "./adapters/embedded_postgres/embedded_postgres.ts";
-import { runningEmbeddedPostgres } from "./adapters/embedded_postgres/running_embedded_postgres.ts";
-import { EdgeServer } from "./adapters/edge/edge_server.ts";
-import { SeparateEdge, type SeparateEdgeOptions } from "./adapters/edge/separate/separate_edge.ts";
-import { GitSources } from "./adapters/git/git_sources.ts";
-import { AllObjectStorages } from "./adapters/joined/all_object_storages.ts";
-import { AllRuntimes } from "./adapters/joined/all_runtimes.ts";
-import { AllSealedRows } from "./adapters/joined/all_sealed_rows.ts";
-import { AllSockets } from "./adapters/joined/all_sockets.ts";
-import { AllSources } from "./adapters/joined/all_sources.ts";
-import { LocalHostFolders } from "./adapters/local/host_folders.ts";
-import { LocalFolderSources } from "./adapters/local/local_folder_sources.ts";
-import { LocalKeptSources } from "./adapters/local/kept_sources.ts";
-import { LocalObjectStorages } from "./adapters/local/object_storages.ts";
-import { LocalReleaseFolders } from "./adapters/local/release_folders.ts";
-import { systemUser } from "./adapters/local/system_user.ts";
-import { ownDataFolder } from "./adapters/local/own_data_folder.ts";
-import { LocalUploadFiles } from "./adapters/local/upload_files.ts";
-import { UploadSources } from "./adapters/local/upload_sources.ts";
-import { LibraryManifestParser } from "./adapters/manifests/manifest_parser.ts";
-import { LibraryYamlReader } from "./adapters/yaml/library_yaml_reader.ts";
-import { migrate } from "./adapters/postgres/migrate.ts";
-import { postgresWorld } from "./adapters/postgres/postgres_world.ts";
-import { NetworkHealthProbe } from "./adapters/probe/health_probe.ts";
-import { ProcessBuilder } from "./adapters/process/builder.ts";
-import { ProcessSockets } from "./adapters/process/process_sockets.ts";
-import { ProcessRuntime } from "./adapters/process/runtime.ts";
-import { SealedInstances } from "./adapters/process/sealed_instances.ts";
-import { authoritiesOf } from "./adapters/s3/authorities.ts";
-import { S3ObjectStorages } from "./adapters/s3/object_storages.ts";
-import { SshRemoteHosts } from "./adapters/ssh/remote_hosts.ts";
-import { SftpObjectStorages } from "./adapters/ssh/sftp/object_storages.ts";
-import { recordedRuntime, type RecordedRuntimePorts } from "./application/deployments/recorded_runtime.ts";
-import type { Config } from "./config.ts";
-import { Failure } from "./domain/failure.ts";
-import { isPublicAddress } from "./domain/network_address.ts";
-import type { Log } from "./ports/log.ts";
-import type { NameRecords } from "./ports/name_records.ts";
-import type { ObjectStorages } from "./ports/object_storages.ts";
+import { ArgonPasswords } from "../adapters/crypto/passwords.ts";
+import { CryptoVault } from "../adapters/crypto/vault.ts";
+import { DnsNameRecords } from "../adapters/dns/name_records.ts";
+import { DockerContainerEngine } from "../adapters/docker/container_engine.ts";
+import { DockerImageBuilder } from "../adapters/docker/image_builder.ts";
+import { DockerImageRegistry } from "../adapters/docker/image_registry.ts";
+import { DockerReleaseImages } from "../adapters/docker/release_images.ts";
+import { DockerRuntime } from "../adapters/docker/docker_runtime.ts";
+import { DockerSockets } from "../adapters/docker/docker_sockets.ts";
+import { DockerVolumes } from "../adapters/docker/docker_volumes.ts";
+import { EngineApi } from "../adapters/docker/engine_api.ts";
+import { startEmbeddedPostgres } from "../adapters/embedded_postgres/embedded_postgres.ts";
+import { runningEmbeddedPostgres } from "../adapters/embedded_postgres/running_embedded_postgres.ts";
+import { EdgeServer } from "../adapters/edge/edge_server.ts";
+import { SeparateEdge, type SeparateEdgeOptions } from "../adapters/edge/separate/separate_edge.ts";
+import { GitSources } from "../adapters/git/git_sources.ts";
+import { AllObjectStorages } from "../adapters/joined/all_object_storages.ts";
+import { AllRuntimes } from "../adapters/joined/all_runtimes.ts";
+import { AllSealedRows } from "../adapters/joined/all_sealed_rows.ts";
+import { AllSockets } from "../adapters/joined/all_sockets.ts";
+import { AllSources } from "../adapters/joined/all_sources.ts";
+import { LocalHostFolders } from "../adapters/local/host_folders.ts";
+import { LocalFolderSources } from "../adapters/local/local_folder_sources.ts";
+import { LocalKeptSources } from "../adapters/local/kept_sources.ts";
+import { LocalObjectStorages } from "../adapters/local/object_storages.ts";
+import { LocalReleaseFolders } from "../adapters/local/release_folders.ts";
+import { systemUser } from "../adapters/local/system_user.ts";
+import { ownDataFolder } from "../adapters/local/own_data_folder.ts";
+import { LocalUploadFiles } from "../adapters/local/upload_files.ts";
+import { UploadSources } from "../adapters/local/upload_sources.ts";
+import { LibraryManifestParser } from "../adapters/manifests/manifest_parser.ts";
+import { LibraryYamlReader } from "../adapters/yaml/library_yaml_reader.ts";
+import { migrate } from "../adapters/postgres/migrate.ts";
+import { postgresWorld } from "../adapters/postgres/postgres_world.ts";
+import { NetworkHealthProbe } from "../adapters/probe/health_probe.ts";
+import { ProcessBuilder } from "../adapters/process/builder.ts";
+import { ProcessSockets } from "../adapters/process/process_sockets.ts";
+import { ProcessRuntime } from "../adapters/process/runtime.ts";
+import { SealedInstances } from "../adapters/process/sealed_instances.ts";
+import { authoritiesOf } from "../adapters/s3/authorities.ts";
+import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
+import { SshRemoteHosts } from "../adapters/ssh/remote_hosts.ts";
+import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
+import { recordedRuntime, type RecordedRuntimePorts } from "../application/deployments/recorded_runtime.ts";
+import type { Config } from "../config.ts";
+import { Failure } from "../domain/failure.ts";
+import { isPublicAddress } from "../domain/network_address.ts";
+import type { Log } from "../ports/log.ts";
+import type { NameRecords } from "../ports/name_records.ts";
+import type { ObjectStorages } from "../ports/object_storages.ts";
 
 /** How a process uses the installation: as its server, or beside a server that may be running. */
 export type Standing = "server" | "guest";
@@ -170,7 +170,11 @@ function openRuntime(
 
 /** An edge that outlives this process. */
 function separateEdge(folder: string, options: Pick<SeparateEdgeOptions, "log" | "trustedProxies">): SeparateEdge {
-  return new SeparateEdge({ folder, command: [process.execPath, join(import.meta.dir, "edge.ts")], ...options });
+  return new SeparateEdge({
+    folder,
+    command: [process.execPath, join(import.meta.dir, "edge_process.ts")],
+    ...options,
+  });
 }
 
 /** Opens what backups are written to, whatever its kind; in cloud mode at public addresses alone. */

@@ -1,6 +1,6 @@
-import type { Gate } from "./http/gate.ts";
-import { lingeringBody } from "./http/lingering_body.ts";
-import { problem } from "./http/problems.ts";
+import type { Gate } from "../http/gate.ts";
+import { lingeringBody } from "../http/lingering_body.ts";
+import { problem } from "../http/problems.ts";
 
 /** How to listen. */
 export interface ListenOptions {

@@ -1,26 +1,26 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { cleanImages } from "./application/deployments/clean_images.ts";
-import { sweepSources } from "./application/deployments/clean_sources.ts";
-import { cleanRuntimeLogs } from "./application/deployments/clean_runtime_logs.ts";
-import type { EngineSettings } from "./application/deployments/engine/run.ts";
-import { Slots } from "./application/deployments/engine/slots.ts";
-import { runDeployment } from "./application/deployments/engine/run_deployment.ts";
-import { startWorker } from "./application/deployments/engine/worker.ts";
-import { followLiveReleases } from "./application/deployments/follow_live_releases.ts";
+import { cleanImages } from "../application/deployments/clean_images.ts";
+import { sweepSources } from "../application/deployments/clean_sources.ts";
+import { cleanRuntimeLogs } from "../application/deployments/clean_runtime_logs.ts";
+import type { EngineSettings } from "../application/deployments/engine/run.ts";
+import { Slots } from "../application/deployments/engine/slots.ts";
+import { runDeployment } from "../application/deployments/engine/run_deployment.ts";
+import { startWorker } from "../application/deployments/engine/worker.ts";
+import { followLiveReleases } from "../application/deployments/follow_live_releases.ts";
 import {
   currentRoutes,
   restoreLater,
   restoreReleases,
   reviveReleases,
-} from "./application/deployments/restore_releases.ts";
-import { OutageWatch } from "./application/deployments/outage_watch.ts";
-import { sweepReleases } from "./application/deployments/sweep_releases.ts";
-import { EdgeServer } from "./adapters/edge/edge_server.ts";
-import { noteFile, noteFiles } from "./adapters/edge/separate/edge_note.ts";
-import { endedEdge } from "./adapters/edge/separate/separate_edge.ts";
-import type { Config } from "./config.ts";
-import { loggedError } from "./domain/logged_error.ts";
+} from "../application/deployments/restore_releases.ts";
+import { OutageWatch } from "../application/deployments/outage_watch.ts";
+import { sweepReleases } from "../application/deployments/sweep_releases.ts";
+import { EdgeServer } from "../adapters/edge/edge_server.ts";
+import { noteFile, noteFiles } from "../adapters/edge/separate/edge_note.ts";
+import { endedEdge } from "../adapters/edge/separate/separate_edge.ts";
+import type { Config } from "../config.ts";
+import { loggedError } from "../domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
 
 const RESTORE_MS = 2_000;

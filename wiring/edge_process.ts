@@ -1,7 +1,7 @@
-import { ConsoleLog } from "./adapters/console/log.ts";
-import type { EdgeProcessSettings } from "./adapters/edge/separate/edge_note.ts";
-import { runEdge } from "./adapters/edge/separate/edge_process.ts";
-import { Failure } from "./domain/failure.ts";
+import { ConsoleLog } from "../adapters/console/log.ts";
+import type { EdgeProcessSettings } from "../adapters/edge/separate/edge_note.ts";
+import { runEdge } from "../adapters/edge/separate/edge_process.ts";
+import { Failure } from "../domain/failure.ts";
 
 // The edge as a process of its own: serves deployed apps by what a server tells it, and goes on when that is gone.
 const [file = "", settings = "{}"] = process.argv.slice(2);

@@ -1,8 +1,8 @@
-import { ConsoleLog } from "./adapters/console/log.ts";
-import { chooseRuntime, compose, VERSION } from "./compose.ts";
-import type { Config } from "./config.ts";
-import { Failure } from "./domain/failure.ts";
-import { loggedError } from "./domain/logged_error.ts";
+import { ConsoleLog } from "../adapters/console/log.ts";
+import { chooseRuntime, compose, VERSION } from "./application.ts";
+import type { Config } from "../config.ts";
+import { Failure } from "../domain/failure.ts";
+import { loggedError } from "../domain/logged_error.ts";
 import { handleFaults } from "./fault_handlers.ts";
 import { type Listener, listen } from "./listen.ts";
 import { openWorld } from "./open_world.ts";
