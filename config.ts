@@ -4,7 +4,7 @@ import { didYouMean } from "./domain/did_you_mean.ts";
 import { type BaseImages, baseImageEntry } from "./domain/image/base_images.ts";
 import { isNetwork } from "./domain/network_address.ts";
 import { Secret } from "./domain/secret.ts";
-import { LOG_LEVELS, type LogLevel } from "./ports/log.ts";
+import { LOG_LEVELS, type LogLevel } from "./ports/system/log.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import * as sdk from "@aws-sdk/client-s3";
-import type { BucketTarget } from "../ports/object_storages.ts";
+import type { BucketTarget } from "../ports/backups/object_storages.ts";
 
 const PROBE_BYTES = 16 * 1024;
 

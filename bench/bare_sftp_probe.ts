@@ -1,5 +1,5 @@
 import { Client, type SFTPWrapper } from "ssh2";
-import type { RemoteFolderTarget } from "../ports/object_storages.ts";
+import type { RemoteFolderTarget } from "../ports/backups/object_storages.ts";
 
 const PROBE_BYTES = 16 * 1024;
 

@@ -4,7 +4,7 @@ import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import { openDestination } from "../application/backup/open_destination.ts";
 import { runProbe } from "../application/backup/run_probe.ts";
 import { type DestinationWish, readDraft } from "../domain/backup/destination_wish.ts";
-import type { ObjectStorages } from "../ports/object_storages.ts";
+import type { ObjectStorages } from "../ports/backups/object_storages.ts";
 import { bareBucketProbe } from "./bare_bucket_probe.ts";
 import { bareSftpProbe } from "./bare_sftp_probe.ts";
 import { FAST_FOLDER, realS3, realSshd } from "./real_stores.ts";

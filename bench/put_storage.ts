@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { Upload } from "@aws-sdk/lib-storage";
 import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
-import type { ObjectStorage } from "../ports/object_storage.ts";
+import type { ObjectStorage } from "../ports/backups/object_storage.ts";
 import { FAST_FOLDER, realS3, realSshd } from "./real_stores.ts";
 import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";

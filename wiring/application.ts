@@ -79,7 +79,7 @@ import { loggedError } from "../domain/logged_error.ts";
 import { createApp } from "../http/app.ts";
 import { Metrics } from "../http/metrics.ts";
 import manifest from "../package.json" with { type: "json" };
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/system/log.ts";
 import type { World } from "../ports/world.ts";
 
 export const VERSION = manifest.version;

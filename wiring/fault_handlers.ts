@@ -1,5 +1,5 @@
 import { loggedError } from "../domain/logged_error.ts";
-import type { Log } from "../ports/log.ts";
+import type { Log } from "../ports/system/log.ts";
 
 /** What faults of this process are watched with. */
 export interface FaultHandlers extends Disposable {

@@ -46,9 +46,9 @@ import { recordedRuntime, type RecordedRuntimePorts } from "../application/deplo
 import type { Config } from "../config.ts";
 import { Failure } from "../domain/failure.ts";
 import { isPublicAddress } from "../domain/network_address.ts";
-import type { Log } from "../ports/log.ts";
-import type { NameRecords } from "../ports/name_records.ts";
-import type { ObjectStorages } from "../ports/object_storages.ts";
+import type { Log } from "../ports/system/log.ts";
+import type { NameRecords } from "../ports/domains/name_records.ts";
+import type { ObjectStorages } from "../ports/backups/object_storages.ts";
 
 /** How a process uses the installation: as its server, or beside a server that may be running. */
 export type Standing = "server" | "guest";

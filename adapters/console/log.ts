@@ -1,5 +1,5 @@
 import { loggedError } from "../../domain/logged_error.ts";
-import { LOG_LEVELS, type Log, type LogLevel } from "../../ports/log.ts";
+import { LOG_LEVELS, type Log, type LogLevel } from "../../ports/system/log.ts";
 
 export interface ConsoleLogOptions {
   readonly level: LogLevel;

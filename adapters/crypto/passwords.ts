@@ -1,6 +1,6 @@
 import { Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Passwords } from "../../ports/passwords.ts";
+import type { Passwords } from "../../ports/identity/passwords.ts";
 
 const AT_ONCE = 2;
 const MAX_WAITING = 200;

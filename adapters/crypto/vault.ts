@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { SealedPlace, Vault } from "../../ports/vault.ts";
+import type { SealedPlace, Vault } from "../../ports/system/vault.ts";
 import { type KeySources, loadKeyring } from "./key_file.ts";
 import type { Keyring } from "./keyring.ts";
 

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { Failure } from "../../domain/failure.ts";
-import type { NameRecords } from "../../ports/name_records.ts";
+import type { NameRecords } from "../../ports/domains/name_records.ts";
 
 /** Which name servers are asked, and how long. */
 export interface DnsNameRecordsOptions {

@@ -3,7 +3,7 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { shown } from "../../domain/archive/refusal.ts";
 import { type Failure, invalid } from "../../domain/failure.ts";
-import type { ImageRequest } from "../../ports/image_builder.ts";
+import type { ImageRequest } from "../../ports/deployments/image_builder.ts";
 import { type ContextEntry, contextEntry } from "./context_entry.ts";
 import { ContextLinks } from "./context_links.ts";
 import { DockerIgnore, type Verdict } from "./docker_ignore.ts";

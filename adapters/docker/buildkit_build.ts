@@ -1,4 +1,4 @@
-import type { ImageRequest } from "../../ports/image_builder.ts";
+import type { ImageRequest } from "../../ports/deployments/image_builder.ts";
 import type { BuildContext } from "./build_context.ts";
 import { BuildLog, type LogLine } from "./build_log.ts";
 import type { BuildMessage } from "./build_messages.ts";

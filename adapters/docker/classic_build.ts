@@ -1,4 +1,4 @@
-import type { ImageRequest } from "../../ports/image_builder.ts";
+import type { ImageRequest } from "../../ports/deployments/image_builder.ts";
 import type { BuildContext } from "./build_context.ts";
 import { ClassicLog } from "./classic_log.ts";
 import { contextTar } from "./context_tar.ts";

@@ -1,4 +1,4 @@
-import type { ContainerEngine } from "../../ports/container_engine.ts";
+import type { ContainerEngine } from "../../ports/deployments/container_engine.ts";
 
 const DEFAULT_TIMEOUT_MS = 5000;
 const FRESH_MS = 2000;

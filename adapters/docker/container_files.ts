@@ -1,5 +1,5 @@
 import { tarArchive } from "./tar_archive.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import type { ServiceFile } from "../../domain/composition/service_spec.ts";
 import type { EngineMount } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";

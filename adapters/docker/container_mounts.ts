@@ -1,4 +1,4 @@
-import type { RunnableImage, RunnableMount, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunnableMount, RunRequest } from "../../ports/services/runtime.ts";
 import type { EngineMount } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import type { ImageConfig } from "./image_config.ts";

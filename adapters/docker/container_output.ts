@@ -1,4 +1,4 @@
-import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
+import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { type EndingNote, withNotes } from "./ending_notes.ts";
 import { isUp } from "./container_state.ts";

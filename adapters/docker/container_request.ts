@@ -1,6 +1,6 @@
 import { foregroundCommand, SIGNAL_ALL } from "../../domain/image/foreground_command.ts";
 import { type ContainerSpec, PLAIN_CONTAINER, type ServiceHealth } from "../../domain/composition/service_spec.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import type { ImageConfig } from "./image_config.ts";
 import { namesOf, type PublishedPort } from "./labels.ts";
 

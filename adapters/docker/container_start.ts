@@ -1,5 +1,5 @@
 import { conflict } from "../../domain/failure.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import type { ContainerFiles, MountedFiles } from "./container_files.ts";
 import { containerMounts } from "./container_mounts.ts";
 import { freeHostPorts } from "./container_ports.ts";

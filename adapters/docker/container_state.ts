@@ -1,6 +1,6 @@
 import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
 import type { Ending } from "../../domain/deployment/ending.ts";
-import type { Instance } from "../../ports/runtime.ts";
+import type { Instance } from "../../ports/services/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
 import { LABEL, publishedPorts } from "./labels.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { InstanceUsage } from "../../ports/runtime.ts";
+import type { InstanceUsage } from "../../ports/services/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { isUp } from "./container_state.ts";
 import type { EngineApi } from "./engine_api.ts";

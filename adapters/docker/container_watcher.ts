@@ -1,5 +1,5 @@
 import { loggedError } from "../../domain/logged_error.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/system/log.ts";
 import type { EngineApi } from "./engine_api.ts";
 import { LABEL } from "./labels.ts";
 import type { OwnContainers } from "./own_containers.ts";

@@ -1,4 +1,4 @@
-import type { ImageMakings } from "../../ports/image_builder.ts";
+import type { ImageMakings } from "../../ports/deployments/image_builder.ts";
 import type { BuildContext } from "./build_context.ts";
 import { type ContextEntry, contentOf } from "./context_entry.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { endingNote } from "../../domain/deployment/ending.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
-import type { InstanceEndings } from "../../ports/instance_endings.ts";
-import type { Log } from "../../ports/log.ts";
+import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
+import type { Log } from "../../ports/system/log.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -12,7 +12,7 @@ import type {
   RunnableImage,
   RunRequest,
   Runtime,
-} from "../../ports/runtime.ts";
+} from "../../ports/services/runtime.ts";
 import { EndingHandlers } from "../shared/ending_handlers.ts";
 import { ContainerFiles } from "./container_files.ts";
 import { ContainerListening } from "./container_listening.ts";

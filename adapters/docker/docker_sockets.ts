@@ -1,5 +1,5 @@
 import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
-import type { InstanceSockets } from "../../ports/instance_sockets.ts";
+import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 import { listenersInside } from "./container_listening.ts";
 import { isUp } from "./container_state.ts";
 import type { EngineApi } from "./engine_api.ts";

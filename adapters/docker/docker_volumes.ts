@@ -1,5 +1,5 @@
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { MeasuredVolume, Volume, Volumes } from "../../ports/volumes.ts";
+import type { MeasuredVolume, Volume, Volumes } from "../../ports/services/volumes.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { LABEL } from "./labels.ts";
 import { orRefused } from "./or_refused.ts";

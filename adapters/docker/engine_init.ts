@@ -1,4 +1,4 @@
-import type { RunnableImage } from "../../ports/runtime.ts";
+import type { RunnableImage } from "../../ports/services/runtime.ts";
 import type { EngineApi } from "./engine_api.ts";
 import type { ImageConfig } from "./image_config.ts";
 

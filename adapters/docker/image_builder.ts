@@ -1,4 +1,4 @@
-import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../ports/image_builder.ts";
+import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../ports/deployments/image_builder.ts";
 import { type BuildContext, buildContext } from "./build_context.ts";
 import { buildkitBuild } from "./buildkit_build.ts";
 import { classicBuild } from "./classic_build.ts";

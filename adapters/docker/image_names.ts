@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { invalidField } from "../../domain/failure.ts";
-import type { ImageOwner } from "../../ports/release_images.ts";
+import type { ImageOwner } from "../../ports/deployments/release_images.ts";
 
 /** Labels that built images carry; layers that have lost their name are known by them. */
 export const LABELS = {

@@ -1,5 +1,5 @@
 import type { ImageReference } from "../../domain/image/image_reference.ts";
-import type { PullRequest } from "../../ports/image_registry.ts";
+import type { PullRequest } from "../../ports/deployments/image_registry.ts";
 import { buildMessages } from "./build_messages.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import { PullLog } from "./pull_log.ts";

@@ -1,9 +1,9 @@
 import { shown } from "../../domain/archive/refusal.ts";
 import { type Failure, invalid } from "../../domain/failure.ts";
 import { type ImageReference, imageReference } from "../../domain/image/image_reference.ts";
-import type { BuiltImage } from "../../ports/image_builder.ts";
-import type { ImageRegistry, PullRequest } from "../../ports/image_registry.ts";
-import type { ReleaseImages } from "../../ports/release_images.ts";
+import type { BuiltImage } from "../../ports/deployments/image_builder.ts";
+import type { ImageRegistry, PullRequest } from "../../ports/deployments/image_registry.ts";
+import type { ReleaseImages } from "../../ports/deployments/release_images.ts";
 import type { EngineApi } from "./engine_api.ts";
 import { exposedPort, type FoundImage, namesOf } from "./found_image.ts";
 import { ImageNames, PREFIX } from "./image_names.ts";

@@ -1,4 +1,4 @@
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 
 /** A port inside, and where on this machine it is published. */

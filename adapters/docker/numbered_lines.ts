@@ -1,6 +1,6 @@
 import type { OutputStream } from "../../domain/deployment/output_stream.ts";
 import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
-import type { OutputLine } from "../../ports/runtime.ts";
+import type { OutputLine } from "../../ports/services/runtime.ts";
 import type { LogFrame } from "./log_frames.ts";
 
 const LINE_FEED = 10;

@@ -1,4 +1,4 @@
-import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../ports/deployments/release_images.ts";
 import { dropName, dropNameless } from "./drop_image.ts";
 import { type EngineApi, EngineRefusal } from "./engine_api.ts";
 import type { FoundImage } from "./found_image.ts";

@@ -1,6 +1,6 @@
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import { EngineRefusal } from "./engine_api.ts";
 
 const LONGEST = 300;

@@ -1,4 +1,4 @@
-import type { EdgeRoute } from "../../ports/edge.ts";
+import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { byteRange } from "./byte_range.ts";
 import type { ClientConnection } from "./client_connection.ts";
 import { BROKEN_FILE, NOT_FOUND, WRONG_METHOD } from "./error_page.ts";

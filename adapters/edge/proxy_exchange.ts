@@ -1,4 +1,4 @@
-import type { EdgeRoute } from "../../ports/edge.ts";
+import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { type BodyReader, bodyReader } from "./body_framing.ts";
 import type { ClientConnection } from "./client_connection.ts";
 import { NO_ANSWER, TOO_SLOW } from "./error_page.ts";

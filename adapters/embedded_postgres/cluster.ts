@@ -6,7 +6,7 @@ import { DATABASE, USER } from "./connection_record.ts";
 import { stopLeftovers } from "./leftover_processes.ts";
 import type { PostgresBinaries } from "./postgres_binaries.ts";
 import { inherited, type Program, startProgram } from "./program.ts";
-import type { SystemUser } from "../../ports/system_user.ts";
+import type { SystemUser } from "../../ports/servers/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** What a cluster is made and kept with. */

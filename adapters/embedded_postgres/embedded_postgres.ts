@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../domain/failure.ts";
-import type { FindSystemUser } from "../../ports/system_user.ts";
+import type { FindSystemUser } from "../../ports/servers/system_user.ts";
 import { BoundedLog } from "./bounded_log.ts";
 import { type Cluster, clusterPath, createCluster, hasCluster, ownCluster, setPassword } from "./cluster.ts";
 import {

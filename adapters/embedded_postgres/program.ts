@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync } from "node:fs";
-import type { SystemUser } from "../../ports/system_user.ts";
+import type { SystemUser } from "../../ports/servers/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** Names an open file to a child: by descriptor where the system can, so that the path to it need not be passable. */

@@ -1,7 +1,7 @@
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { FetchTarget } from "../../ports/sources.ts";
+import type { FetchTarget } from "../../ports/projects/sources.ts";
 import type { GitAddress } from "./git_address.ts";
 import { gitEnvironment } from "./git_environment.ts";
 import { gitFailure } from "./git_failure.ts";

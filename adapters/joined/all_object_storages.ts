@@ -1,4 +1,4 @@
-import type { StorageOptions } from "../../ports/object_storage.ts";
+import type { StorageOptions } from "../../ports/backups/object_storage.ts";
 import type {
   BucketTarget,
   LocalFolderTarget,
@@ -6,7 +6,7 @@ import type {
   OpenStorage,
   RemoteFolderTarget,
   StorageTarget,
-} from "../../ports/object_storages.ts";
+} from "../../ports/backups/object_storages.ts";
 
 /** One adapter for each kind of target. */
 export interface StoragesByKind {

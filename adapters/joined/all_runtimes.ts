@@ -1,6 +1,6 @@
 import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
 import { Failure, isEngineAway } from "../../domain/failure.ts";
-import type { InstanceEndings } from "../../ports/instance_endings.ts";
+import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -12,7 +12,7 @@ import type {
   RunnableImage,
   RunRequest,
   Runtime,
-} from "../../ports/runtime.ts";
+} from "../../ports/services/runtime.ts";
 
 const ANSWER_MS = 5_000;
 

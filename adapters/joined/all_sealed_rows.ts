@@ -1,5 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
-import type { SealedRows } from "../../ports/sealed_rows.ts";
+import type { SealedRows } from "../../ports/system/sealed_rows.ts";
 
 /**
  * Sees the secrets of several places as one. They are sealed anew one place after the other, the last one only once

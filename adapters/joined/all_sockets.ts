@@ -1,6 +1,6 @@
 import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
 import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
-import type { InstanceSockets } from "../../ports/instance_sockets.ts";
+import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 
 /** Asks whoever knows the sockets of an instance: ids tell what it was started from. */
 export class AllSockets implements InstanceSockets {

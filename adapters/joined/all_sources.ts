@@ -1,4 +1,4 @@
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/sources.ts";
+import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 
 /** One adapter for each kind of source. */
 export type SourcesByKind = { readonly [Kind in FetchableSource["kind"]]: Sources<Kind> };

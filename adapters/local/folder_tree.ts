@@ -1,7 +1,7 @@
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { TreeEntry } from "../../ports/upload_files.ts";
+import type { TreeEntry } from "../../ports/projects/upload_files.ts";
 import { storageFailure } from "./storage_failure.ts";
 
 const STATS_AT_ONCE = 64;

@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
-import type { HostFolders } from "../../ports/host_folders.ts";
+import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
 /** Looks at the files and folders of this machine with the rights of this process. */
 export class LocalHostFolders implements HostFolders {

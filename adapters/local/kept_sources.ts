@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { invalidField } from "../../domain/failure.ts";
-import type { KeptSources } from "../../ports/kept_sources.ts";
+import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf } from "./folder_tree.ts";
 import { removeTree } from "./remove_tree.ts";

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { SourceLinks } from "../../domain/deployment/source_links.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/sources.ts";
+import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import { type CopiedEntry, copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf } from "./folder_tree.ts";
 import { storageFailure } from "./storage_failure.ts";

@@ -4,8 +4,8 @@ import { checkObjectKey, nameOfPart, partName, splitKey } from "../../domain/bac
 import { pour } from "../../domain/backup/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../domain/backup/tree_listing.ts";
-import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/object_storage.ts";
-import type { LocalFolderTarget, OpenStorage } from "../../ports/object_storages.ts";
+import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
+import type { LocalFolderTarget, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { backupFailure } from "./backup_failure.ts";
 import { backupFolder } from "./backup_folder.ts";
 import type { FolderHandle } from "./folder_handle.ts";

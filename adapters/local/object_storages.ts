@@ -1,4 +1,4 @@
-import type { LocalFolderTarget, ObjectStorages, OpenStorage } from "../../ports/object_storages.ts";
+import type { LocalFolderTarget, ObjectStorages, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { LocalObjectStorage } from "./object_storage.ts";
 
 /** Opens folders of this machine as stores. */

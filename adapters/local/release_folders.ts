@@ -3,8 +3,8 @@ import { lstat, mkdir, open, readFile, rename, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { conflict, type Failure, invalid, invalidField } from "../../domain/failure.ts";
-import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
-import type { TreeEntry } from "../../ports/upload_files.ts";
+import type { ReleaseFolder, ReleaseFolders } from "../../ports/deployments/release_folders.ts";
+import type { TreeEntry } from "../../ports/projects/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { FolderHandle } from "./folder_handle.ts";

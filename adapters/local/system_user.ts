@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Failure } from "../../domain/failure.ts";
-import type { FindSystemUser, SystemUser } from "../../ports/system_user.ts";
+import type { FindSystemUser, SystemUser } from "../../ports/servers/system_user.ts";
 
 const TRIES = 10;
 const AGAIN_MS = 300;

@@ -9,7 +9,7 @@ import type {
   ReceiveOptions,
   TreeEntry,
   UploadFiles,
-} from "../../ports/upload_files.ts";
+} from "../../ports/projects/upload_files.ts";
 import { copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf, entriesOf, readInside, treeEntries } from "./folder_tree.ts";
 import { DiskReserve, type DiskSpace, diskSpace } from "./disk_reserve.ts";

@@ -1,5 +1,5 @@
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/sources.ts";
-import type { UploadFiles } from "../../ports/upload_files.ts";
+import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
+import type { UploadFiles } from "../../ports/projects/upload_files.ts";
 
 /** Takes what was uploaded; the upload stays, so that a broken-off deployment can start again. */
 export class UploadSources implements Sources<"upload"> {

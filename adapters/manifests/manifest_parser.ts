@@ -2,7 +2,7 @@ import { YAML } from "bun";
 import { XMLParser } from "fast-xml-parser";
 import { parse as parseToml } from "smol-toml";
 import { commentedJsonObject } from "../../domain/detection/json_text.ts";
-import type { ManifestParser } from "../../ports/manifest_parser.ts";
+import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
 
 const XML = new XMLParser({
   ignoreAttributes: false,

@@ -1,4 +1,4 @@
-import type { AttemptLimit, Attempts } from "../../ports/attempts.ts";
+import type { AttemptLimit, Attempts } from "../../ports/identity/attempts.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
 /** Counts attempts in memory, in windows that begin with their first attempt. */

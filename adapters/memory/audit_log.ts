@@ -1,5 +1,5 @@
 import type { Listing, Page } from "../../domain/page.ts";
-import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/audit_log.ts";
+import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/identity/audit_log.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { newestFirst } from "./newest_first.ts";

@@ -2,7 +2,11 @@ import { type BackupDestination, type DestinationCredentials, flagsOf } from "..
 import { nameKey } from "../../domain/backup/destination_values.ts";
 import { nameTaken } from "../../domain/backup/name_taken.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { BackupDestinations, DestinationChange, DestinationCheck } from "../../ports/backup_destinations.ts";
+import type {
+  BackupDestinations,
+  DestinationChange,
+  DestinationCheck,
+} from "../../ports/backups/backup_destinations.ts";
 import { copied } from "./copied.ts";
 import type { DestinationRow, MemoryTables } from "./memory_tables.ts";
 import { nameIsTaken } from "./name_is_taken.ts";

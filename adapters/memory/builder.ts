@@ -1,5 +1,5 @@
 import { commandFailure } from "../../domain/deployment/command_failure.ts";
-import type { Builder, BuildRequest } from "../../ports/builder.ts";
+import type { Builder, BuildRequest } from "../../ports/deployments/builder.ts";
 
 /** What a command does in a `MemoryBuilder`. */
 export interface BuildScript {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/system/clock.ts";
 
 /** A clock that stands still until it is moved. */
 export class MemoryClock implements Clock {

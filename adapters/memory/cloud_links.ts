@@ -1,5 +1,5 @@
 import type { Secret } from "../../domain/secret.ts";
-import type { CloudLink, CloudLinks } from "../../ports/cloud_links.ts";
+import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 

@@ -1,8 +1,8 @@
 import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { Composition } from "../../domain/composition/composition.ts";
-import type { Compositions } from "../../ports/compositions.ts";
-import type { WorkClaim } from "../../ports/deployment_queue.ts";
+import type { Compositions } from "../../ports/deployments/compositions.ts";
+import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 

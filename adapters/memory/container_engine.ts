@@ -1,4 +1,4 @@
-import type { ContainerEngine } from "../../ports/container_engine.ts";
+import type { ContainerEngine } from "../../ports/deployments/container_engine.ts";
 
 /** An engine that answers as long as it is told to. */
 export class MemoryContainerEngine implements ContainerEngine {

@@ -1,8 +1,8 @@
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
-import type { DeploymentEvents } from "../../ports/deployment_events.ts";
-import type { WorkClaim } from "../../ports/deployment_queue.ts";
+import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
+import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 

@@ -5,7 +5,12 @@ import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/upload.ts";
-import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
+import type {
+  DeploymentChange,
+  DeploymentContent,
+  DeploymentFilter,
+  Deployments,
+} from "../../ports/deployments/deployments.ts";
 import { copied } from "./copied.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";

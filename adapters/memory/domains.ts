@@ -1,6 +1,6 @@
 import type { DomainName } from "../../domain/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { DomainFilter, Domains } from "../../ports/domains.ts";
+import type { DomainFilter, Domains } from "../../ports/domains/domains.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";

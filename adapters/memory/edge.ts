@@ -1,5 +1,5 @@
 import { RouteTable } from "../../domain/deployment/route_table.ts";
-import type { Edge, EdgeRoute } from "../../ports/edge.ts";
+import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
 import { copied } from "./copied.ts";
 
 /** Keeps routes and pretended requests in memory. */

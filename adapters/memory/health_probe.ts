@@ -1,4 +1,4 @@
-import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/health_probe.ts";
+import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/deployments/health_probe.ts";
 
 /** How a program behaves at its port: a status it answers with, or what it does instead of answering. */
 export type ProbedBehaviour = number | "silent" | "talking" | "hanging_up" | "absent";

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { HostFolders } from "../../ports/host_folders.ts";
+import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
 const MAX_LINKS = 40;
 

@@ -1,4 +1,4 @@
-import type { Claim, IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
+import type { Claim, IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/system/idempotent_answers.ts";
 import type { AnswerRow, MemoryTables } from "./memory_tables.ts";
 
 const KEPT_MS = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import type { Identity, Membership } from "../../domain/identity.ts";
-import type { Identities } from "../../ports/identities.ts";
+import type { Identities } from "../../ports/identity/identities.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 

@@ -1,5 +1,5 @@
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../ports/image_builder.ts";
+import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../ports/deployments/image_builder.ts";
 import { type MemoryNode, MemoryTree } from "./memory_tree.ts";
 import type { MemoryReleaseFolders } from "./release_folders.ts";
 import type { MemoryReleaseImages } from "./release_images.ts";

@@ -1,7 +1,7 @@
 import { Failure, invalid } from "../../domain/failure.ts";
 import { imageReference } from "../../domain/image/image_reference.ts";
-import type { BuiltImage } from "../../ports/image_builder.ts";
-import type { ImageRegistry, PullRequest } from "../../ports/image_registry.ts";
+import type { BuiltImage } from "../../ports/deployments/image_builder.ts";
+import type { ImageRegistry, PullRequest } from "../../ports/deployments/image_registry.ts";
 import type { MemoryReleaseImages } from "./release_images.ts";
 
 /** Images that exist as a digest only, and registries that know some. */

@@ -1,5 +1,5 @@
 import type { User } from "../../domain/identity.ts";
-import type { FirstOwner, Installation } from "../../ports/installation.ts";
+import type { FirstOwner, Installation } from "../../ports/identity/installation.ts";
 import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { userOf } from "./users.ts";

@@ -1,7 +1,7 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Invitation } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Invitations, Newcomer } from "../../ports/invitations.ts";
+import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";
 import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";

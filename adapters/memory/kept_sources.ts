@@ -1,5 +1,5 @@
 import { invalidField } from "../../domain/failure.ts";
-import type { KeptSources } from "../../ports/kept_sources.ts";
+import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import { MemoryTree } from "./memory_tree.ts";
 
 const ROOT = "/sources";

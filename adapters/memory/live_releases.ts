@@ -1,9 +1,9 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { occupies, servesAsPreview } from "../../domain/deployment/transitions.ts";
-import type { WorkClaim } from "../../ports/deployment_queue.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
+import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveRelease, LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 

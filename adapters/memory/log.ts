@@ -1,4 +1,4 @@
-import type { Log, LogLevel } from "../../ports/log.ts";
+import type { Log, LogLevel } from "../../ports/system/log.ts";
 
 /** Keeps what was written, as the lines that would be printed. */
 export class MemoryLog implements Log {

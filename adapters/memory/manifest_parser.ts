@@ -1,5 +1,5 @@
 import { commentedJsonObject } from "../../domain/detection/json_text.ts";
-import type { ManifestParser } from "../../ports/manifest_parser.ts";
+import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
 
 /** Parses JSON, and of other formats the texts it was told about. */
 export class MemoryManifestParser implements ManifestParser {

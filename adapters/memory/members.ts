@@ -1,7 +1,7 @@
 import type { Member } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Grant, Role } from "../../domain/permission.ts";
-import type { MemberOutcome, Members } from "../../ports/members.ts";
+import type { MemberOutcome, Members } from "../../ports/identity/members.ts";
 import { copied } from "./copied.ts";
 import { memberKey, type MemberRow, type MemoryTables } from "./memory_tables.ts";
 import { newestFirst } from "./newest_first.ts";

@@ -11,12 +11,12 @@ import type { Secret } from "../../domain/secret.ts";
 import type { Server, ServerCredentials } from "../../domain/server.ts";
 import type { Composition } from "../../domain/composition/composition.ts";
 import type { UploadSession } from "../../domain/upload.ts";
-import type { AuditEntry } from "../../ports/audit_log.ts";
-import type { CloudLink } from "../../ports/cloud_links.ts";
-import type { WorkClaim } from "../../ports/deployment_queue.ts";
-import type { IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
-import type { OutputLine } from "../../ports/runtime.ts";
-import type { Session } from "../../ports/sessions.ts";
+import type { AuditEntry } from "../../ports/identity/audit_log.ts";
+import type { CloudLink } from "../../ports/cloud/cloud_links.ts";
+import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
+import type { IdempotentRequest, KeptAnswer } from "../../ports/system/idempotent_answers.ts";
+import type { OutputLine } from "../../ports/services/runtime.ts";
+import type { Session } from "../../ports/identity/sessions.ts";
 import { MemoryClock } from "./clock.ts";
 
 /** A person as stored. */

@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import { parseAddress } from "../../domain/network_address.ts";
-import type { NameRecords } from "../../ports/name_records.ts";
+import type { NameRecords } from "../../ports/domains/name_records.ts";
 
 /** What a name in memory stands for; `silent` makes its lookups fail. */
 export interface MemoryName {

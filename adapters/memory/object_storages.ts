@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
-import type { StorageOptions } from "../../ports/object_storage.ts";
-import type { ObjectStorages, OpenStorage, StorageTarget } from "../../ports/object_storages.ts";
+import type { StorageOptions } from "../../ports/backups/object_storage.ts";
+import type { ObjectStorages, OpenStorage, StorageTarget } from "../../ports/backups/object_storages.ts";
 import { MemoryObjectStorage } from "./object_storage.ts";
 
 /** What goes wrong at a place in memory: opening it, or one of its operations. */

@@ -1,7 +1,7 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Organization } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Organizations } from "../../ports/organizations.ts";
+import type { Organizations } from "../../ports/identity/organizations.ts";
 import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";

@@ -1,6 +1,6 @@
 import type { Secret } from "../../domain/secret.ts";
 import { fingerprint } from "../../domain/token.ts";
-import type { Passwords } from "../../ports/passwords.ts";
+import type { Passwords } from "../../ports/identity/passwords.ts";
 
 /** Hashes passwords cheaply, with a salt of their own; not for real ones. */
 export class MemoryPasswords implements Passwords {

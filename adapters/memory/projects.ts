@@ -2,7 +2,7 @@ import type { DomainName } from "../../domain/domain_name.ts";
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Project } from "../../domain/project.ts";
-import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects.ts";
+import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects/projects.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";

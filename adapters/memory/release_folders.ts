@@ -1,7 +1,7 @@
 import { unpack } from "../../domain/archive/unpack.ts";
 import { conflict, type Failure, invalid, invalidField } from "../../domain/failure.ts";
-import type { ReleaseFolder, ReleaseFolders } from "../../ports/release_folders.ts";
-import type { TreeEntry } from "../../ports/upload_files.ts";
+import type { ReleaseFolder, ReleaseFolders } from "../../ports/deployments/release_folders.ts";
+import type { TreeEntry } from "../../ports/projects/upload_files.ts";
 import { MemoryTree } from "./memory_tree.ts";
 
 interface Release {

@@ -1,6 +1,6 @@
 import { TAR_END, tarHead, tarPadding } from "../../domain/archive/tar_writer.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../ports/deployments/release_images.ts";
 
 const BYTES = 1_000;
 

@@ -1,6 +1,6 @@
 import { conflict, Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { CommandResult, RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { CommandResult, RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 
 /** A program of a machine in memory; the signal tells it that nobody waits for it any more. */
 export type MemoryProgram = (

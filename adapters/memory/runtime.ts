@@ -3,8 +3,8 @@ import { endingNote } from "../../domain/deployment/ending.ts";
 import type { OutputStream } from "../../domain/deployment/output_stream.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
-import type { InstanceEndings } from "../../ports/instance_endings.ts";
-import type { InstanceSockets } from "../../ports/instance_sockets.ts";
+import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
+import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -13,7 +13,7 @@ import type {
   RemovalOptions,
   RunRequest,
   Runtime,
-} from "../../ports/runtime.ts";
+} from "../../ports/services/runtime.ts";
 import { EndingHandlers } from "../shared/ending_handlers.ts";
 import { healthOf, type Script, scriptOf } from "./script.ts";
 import { MemoryVolumes } from "./volumes.ts";

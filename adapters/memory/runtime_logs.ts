@@ -8,8 +8,8 @@ import {
 } from "../../domain/deployment/output_tail.ts";
 import { withPlainText } from "../../domain/deployment/plain_text.ts";
 import { notFound } from "../../domain/failure.ts";
-import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
-import type { InstanceOutput, LogOwner, LogState, RuntimeLogs } from "../../ports/runtime_logs.ts";
+import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
+import type { InstanceOutput, LogOwner, LogState, RuntimeLogs } from "../../ports/services/runtime_logs.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables, RuntimeLogRow } from "./memory_tables.ts";
 

@@ -1,5 +1,5 @@
 import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
-import type { Instance, RunRequest } from "../../ports/runtime.ts";
+import type { Instance, RunRequest } from "../../ports/services/runtime.ts";
 
 /** What a program does in a `MemoryRuntime`. */
 export type Behaviour =

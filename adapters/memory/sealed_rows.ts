@@ -1,5 +1,5 @@
-import type { SealedRows } from "../../ports/sealed_rows.ts";
-import type { SealedPlace, Vault } from "../../ports/vault.ts";
+import type { SealedRows } from "../../ports/system/sealed_rows.ts";
+import type { SealedPlace, Vault } from "../../ports/system/vault.ts";
 
 /** One stored secret and where it belongs. */
 export interface SealedRow {

@@ -1,7 +1,7 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Server, ServerChange, ServerCredentials } from "../../domain/server.ts";
-import type { ServerCheck, Servers } from "../../ports/servers.ts";
+import type { ServerCheck, Servers } from "../../ports/servers/servers.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { nameIsTaken } from "./name_is_taken.ts";

@@ -1,4 +1,4 @@
-import type { ServiceHealth } from "../../ports/service_health.ts";
+import type { ServiceHealth } from "../../ports/system/service_health.ts";
 
 /** Answers as told. */
 export class MemoryServiceHealth implements ServiceHealth {

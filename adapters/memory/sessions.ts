@@ -1,4 +1,4 @@
-import type { Session, Sessions } from "../../ports/sessions.ts";
+import type { Session, Sessions } from "../../ports/identity/sessions.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 

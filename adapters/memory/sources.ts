@@ -1,6 +1,6 @@
 import { Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/sources.ts";
+import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 
 /** A tree of files by relative path. */
 export type SourceFiles = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { AccessToken } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Tokens } from "../../ports/tokens.ts";
+import type { Tokens } from "../../ports/identity/tokens.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables, TokenRow } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";

@@ -9,7 +9,7 @@ import type {
   ReceiveOptions,
   TreeEntry,
   UploadFiles,
-} from "../../ports/upload_files.ts";
+} from "../../ports/projects/upload_files.ts";
 
 type Node =
   | { readonly type: "folder" }

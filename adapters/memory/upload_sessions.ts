@@ -1,12 +1,12 @@
 import type { Listing, Page } from "../../domain/page.ts";
 import { UPLOAD_MS, type UploadQuota, type UploadSession } from "../../domain/upload.ts";
-import type { ReceivedUpload } from "../../ports/upload_files.ts";
+import type { ReceivedUpload } from "../../ports/projects/upload_files.ts";
 import type {
   FoundUploadSession,
   NewUploadSession,
   UploadCreation,
   UploadSessions,
-} from "../../ports/upload_sessions.ts";
+} from "../../ports/projects/upload_sessions.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables, UploadRow } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";

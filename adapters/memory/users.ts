@@ -1,6 +1,6 @@
 import { conflict } from "../../domain/failure.ts";
 import type { User } from "../../domain/identity.ts";
-import type { Users } from "../../ports/users.ts";
+import type { Users } from "../../ports/identity/users.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables, UserRow } from "./memory_tables.ts";
 

@@ -1,6 +1,6 @@
 import { invalid } from "../../domain/failure.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
-import type { MeasuredVolume, Volume, Volumes } from "../../ports/volumes.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
+import type { MeasuredVolume, Volume, Volumes } from "../../ports/services/volumes.ts";
 
 /** Volumes that are nothing but a name, noted as a `MemoryRuntime` mounts them. */
 export class MemoryVolumes implements Volumes {

@@ -1,4 +1,4 @@
-import type { YamlNode, YamlReader, YamlReading, YamlValue } from "../../ports/yaml_reader.ts";
+import type { YamlNode, YamlReader, YamlReading, YamlValue } from "../../ports/projects/yaml_reader.ts";
 
 const MAX_LENGTH = 100_000;
 

@@ -1,4 +1,4 @@
-import type { AttemptLimit, Attempts } from "../../ports/attempts.ts";
+import type { AttemptLimit, Attempts } from "../../ports/identity/attempts.ts";
 import { boundedKey } from "./bounded_key.ts";
 import type { Database } from "./database.ts";
 import { milliseconds } from "./milliseconds.ts";

@@ -1,5 +1,5 @@
 import type { Listing, Page } from "../../domain/page.ts";
-import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/audit_log.ts";
+import type { AuditEntry, AuditFilter, AuditLog, AuditOutcome } from "../../ports/identity/audit_log.ts";
 import type { Database } from "./database.ts";
 import { readPage } from "./read_page.ts";
 

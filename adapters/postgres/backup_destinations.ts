@@ -2,8 +2,12 @@ import type { BackupDestination, CredentialField, DestinationCredentials } from 
 import { nameKey } from "../../domain/backup/destination_values.ts";
 import { nameTaken } from "../../domain/backup/name_taken.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { BackupDestinations, DestinationChange, DestinationCheck } from "../../ports/backup_destinations.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type {
+  BackupDestinations,
+  DestinationChange,
+  DestinationCheck,
+} from "../../ports/backups/backup_destinations.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import {
   type DestinationRow,
   destinationColumns,

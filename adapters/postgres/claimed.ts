@@ -1,4 +1,4 @@
-import type { WorkClaim } from "../../ports/deployment_queue.ts";
+import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Sql } from "./database.ts";
 
 /** The condition under which a row of `deployments` is the claimed one, and the claim is not void. */

@@ -1,6 +1,6 @@
 import type { Secret } from "../../domain/secret.ts";
-import type { CloudLink, CloudLinks } from "../../ports/cloud_links.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import type { Database } from "./database.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 

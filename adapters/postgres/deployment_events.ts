@@ -1,8 +1,8 @@
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { claimVoid } from "../../domain/deployment/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
-import type { DeploymentEvents } from "../../ports/deployment_events.ts";
-import type { WorkClaim } from "../../ports/deployment_queue.ts";
+import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
+import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import { isClaimed } from "./claimed.ts";
 import type { Database, Sql } from "./database.ts";
 import { type EventChunkRow, eventChunks, EVENTS_CHANNEL, eventsOf, insertChunks } from "./event_chunks.ts";

@@ -1,5 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployment_queue.ts";
+import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployments/deployment_queue.ts";
 import type { Database } from "./database.ts";
 import { isClaimed } from "./claimed.ts";
 import { deploymentColumns, type DeploymentRow, toDeployment } from "./deployment_row.ts";

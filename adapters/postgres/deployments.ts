@@ -3,8 +3,13 @@ import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import { Secret } from "../../domain/secret.ts";
 import { uploadUsed } from "../../domain/upload.ts";
-import type { DeploymentChange, DeploymentContent, DeploymentFilter, Deployments } from "../../ports/deployments.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type {
+  DeploymentChange,
+  DeploymentContent,
+  DeploymentFilter,
+  Deployments,
+} from "../../ports/deployments/deployments.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import { sealComposition } from "./compositions.ts";
 import type { Database, Sql } from "./database.ts";
 import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";

@@ -1,6 +1,6 @@
 import type { DomainName } from "../../domain/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { DomainFilter, Domains } from "../../ports/domains.ts";
+import type { DomainFilter, Domains } from "../../ports/domains/domains.ts";
 import type { Database, Sql } from "./database.ts";
 import { readPage } from "./read_page.ts";
 

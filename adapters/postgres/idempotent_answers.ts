@@ -1,6 +1,6 @@
 import { Secret } from "../../domain/secret.ts";
-import type { Claim, IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { Claim, IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/system/idempotent_answers.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import { boundedKey } from "./bounded_key.ts";
 import type { Database } from "./database.ts";
 import { milliseconds } from "./milliseconds.ts";

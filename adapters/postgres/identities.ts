@@ -1,6 +1,6 @@
 import type { Identity, Membership } from "../../domain/identity.ts";
 import type { Narrowing } from "../../domain/permission.ts";
-import type { Identities } from "../../ports/identities.ts";
+import type { Identities } from "../../ports/identity/identities.ts";
 import { CredentialUses } from "./credential_uses.ts";
 import type { Database } from "./database.ts";
 import { IdentityCache } from "./identity_cache.ts";

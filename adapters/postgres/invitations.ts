@@ -2,7 +2,7 @@ import { conflict } from "../../domain/failure.ts";
 import type { Invitation } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Grant, Role } from "../../domain/permission.ts";
-import type { Invitations, Newcomer } from "../../ports/invitations.ts";
+import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
 import { readPage } from "./read_page.ts";

@@ -1,8 +1,8 @@
 import { claimVoid } from "../../domain/deployment/claim_void.ts";
-import type { WorkClaim } from "../../ports/deployment_queue.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveRelease, LiveReleases, Standing } from "../../ports/live_releases.ts";
-import type { Projects } from "../../ports/projects.ts";
+import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveRelease, LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
 import { isClaimed } from "./claimed.ts";
 import type { Database, Sql } from "./database.ts";
 import type { PostgresSignals } from "./signals.ts";

@@ -1,7 +1,7 @@
 import type { Member } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Grant, Role } from "../../domain/permission.ts";
-import type { MemberOutcome, Members } from "../../ports/members.ts";
+import type { MemberOutcome, Members } from "../../ports/identity/members.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
 import { readPage } from "./read_page.ts";

@@ -1,7 +1,7 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Organization } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Organizations } from "../../ports/organizations.ts";
+import type { Organizations } from "../../ports/identity/organizations.ts";
 import type { Database } from "./database.ts";
 import { readPage } from "./read_page.ts";
 import type { PostgresSignals } from "./signals.ts";

@@ -1,4 +1,4 @@
-import type { Vault } from "../../ports/vault.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
 import { PostgresBackupDestinations } from "./backup_destinations.ts";

@@ -1,7 +1,7 @@
 import { type LeftOut, leftOutLine, leftOutTogether, OutputTail } from "../../domain/deployment/output_tail.ts";
 import { notFound } from "../../domain/failure.ts";
-import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
-import type { InstanceOutput, LogOwner, LogState, RuntimeLogs } from "../../ports/runtime_logs.ts";
+import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
+import type { InstanceOutput, LogOwner, LogState, RuntimeLogs } from "../../ports/services/runtime_logs.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
 import { type LogChunk, linesOf, logChunks } from "./runtime_log_chunks.ts";

@@ -1,4 +1,4 @@
-import type { SealedPlace } from "../../ports/vault.ts";
+import type { SealedPlace } from "../../ports/system/vault.ts";
 
 /** A column that holds sealed text, and the columns that name its row. */
 export interface SealedColumn {

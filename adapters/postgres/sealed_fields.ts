@@ -1,5 +1,5 @@
 import type { Secret } from "../../domain/secret.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import type { Sql } from "./database.ts";
 import { type SealedColumn, sealedPlace } from "./sealed_columns.ts";
 

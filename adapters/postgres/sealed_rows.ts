@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
-import type { SealedRows } from "../../ports/sealed_rows.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { SealedRows } from "../../ports/system/sealed_rows.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import type { Database, Sql } from "./database.ts";
 import { SEALED_COLUMNS, type SealedColumn } from "./sealed_columns.ts";
 

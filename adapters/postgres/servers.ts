@@ -1,8 +1,8 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Server, ServerChange, ServerCredentials } from "../../domain/server.ts";
-import type { ServerCheck, Servers } from "../../ports/servers.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { ServerCheck, Servers } from "../../ports/servers/servers.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import type { Database, Sql } from "./database.ts";
 import { readPage } from "./read_page.ts";
 import { SEALED_COLUMNS } from "./sealed_columns.ts";

@@ -1,4 +1,4 @@
-import type { ServiceHealth } from "../../ports/service_health.ts";
+import type { ServiceHealth } from "../../ports/system/service_health.ts";
 import type { Database } from "./database.ts";
 import { within } from "./within.ts";
 

@@ -1,4 +1,4 @@
-import type { Session, Sessions } from "../../ports/sessions.ts";
+import type { Session, Sessions } from "../../ports/identity/sessions.ts";
 import type { Database } from "./database.ts";
 import type { PostgresSignals } from "./signals.ts";
 

@@ -1,7 +1,7 @@
 import type { AccessToken } from "../../domain/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Narrowing } from "../../domain/permission.ts";
-import type { Tokens } from "../../ports/tokens.ts";
+import type { Tokens } from "../../ports/identity/tokens.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
 import { readPage } from "./read_page.ts";

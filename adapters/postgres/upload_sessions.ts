@@ -1,12 +1,12 @@
 import type { Listing, Page } from "../../domain/page.ts";
 import { UPLOAD_MS, type UploadQuota, type UploadSession, type UploadState } from "../../domain/upload.ts";
-import type { ReceivedUpload } from "../../ports/upload_files.ts";
+import type { ReceivedUpload } from "../../ports/projects/upload_files.ts";
 import type {
   FoundUploadSession,
   NewUploadSession,
   UploadCreation,
   UploadSessions,
-} from "../../ports/upload_sessions.ts";
+} from "../../ports/projects/upload_sessions.ts";
 import type { Database, Sql } from "./database.ts";
 import { milliseconds } from "./milliseconds.ts";
 import { readPage } from "./read_page.ts";

@@ -1,6 +1,6 @@
 import { conflict } from "../../domain/failure.ts";
 import type { User } from "../../domain/identity.ts";
-import type { Users } from "../../ports/users.ts";
+import type { Users } from "../../ports/identity/users.ts";
 import type { Database } from "./database.ts";
 
 /** A person as the statements here select one. */

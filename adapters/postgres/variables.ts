@@ -1,8 +1,8 @@
 import { notFound } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
 import { checkVariableTotals, valueBytes, type Variable, type VariableTotals } from "../../domain/variable.ts";
-import type { Variables } from "../../ports/variables.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { Variables } from "../../ports/projects/variables.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";

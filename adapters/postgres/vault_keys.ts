@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import type { Database } from "./database.ts";
 
 interface KeyRow {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/health_probe.ts";
+import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/deployments/health_probe.ts";
 
 /** A relay that finds nobody behind it hangs up within milliseconds. */
 const STAYS_OPEN_MS = 500;

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { FindSystemUser, SystemUser } from "../../ports/system_user.ts";
+import type { FindSystemUser, SystemUser } from "../../ports/servers/system_user.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { NAMESPACE_PROGRAMS, namespaces } from "./namespaces.ts";
 import { plain } from "./plain.ts";

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Descendant, processTable, treeOf } from "./process_table.ts";
 import { droppingRights } from "./sandbox.ts";
 import { SYSTEM_PATH } from "./choose_sandbox.ts";
-import type { SystemUser } from "../../ports/system_user.ts";
+import type { SystemUser } from "../../ports/servers/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** What belongs to one program. */

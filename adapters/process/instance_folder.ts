@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Instance } from "../../ports/runtime.ts";
+import type { Instance } from "../../ports/services/runtime.ts";
 import { holdFile, tryLock, waitForFile } from "../shared/file_lock.ts";
 
 /** What an instance was started with; the environment is sealed. */

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from "node:timers/promises";
-import type { OutputLine } from "../../ports/runtime.ts";
+import type { OutputLine } from "../../ports/services/runtime.ts";
 import { OutputStore, type Progress } from "./output_store.ts";
 import { RawOutput } from "./raw_output.ts";
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { letterOf, streamOf, type StreamLetter } from "../../domain/deployment/output_stream.ts";
-import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
+import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 import { readBlock } from "./raw_output.ts";
 
 /** How far each stream has been turned into lines, and the last number given. */

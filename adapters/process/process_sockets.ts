@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
-import type { InstanceSockets } from "../../ports/instance_sockets.ts";
+import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 import { tcpListeners } from "../shared/tcp_table.ts";
 import { InstanceFolder } from "./instance_folder.ts";
 import { processTable, treeOf } from "./process_table.ts";

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, realpath, rm, stat, symlink } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import { invalid } from "../../domain/failure.ts";
-import type { SystemUser } from "../../ports/system_user.ts";
+import type { SystemUser } from "../../ports/servers/system_user.ts";
 
 /** The folders of this machine that one program works with. */
 export interface Room {

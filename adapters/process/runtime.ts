@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { loggedError } from "../../domain/logged_error.ts";
 import { conflict, type Failure, invalid, notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { InstanceEndings } from "../../ports/instance_endings.ts";
-import type { Log } from "../../ports/log.ts";
+import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
+import type { Log } from "../../ports/system/log.ts";
 import type {
   Instance,
   InstanceUsage,
@@ -15,9 +15,9 @@ import type {
   RunnableFolder,
   RunRequest,
   Runtime,
-} from "../../ports/runtime.ts";
-import type { FindSystemUser } from "../../ports/system_user.ts";
-import type { Vault } from "../../ports/vault.ts";
+} from "../../ports/services/runtime.ts";
+import type { FindSystemUser } from "../../ports/servers/system_user.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import { sandboxChooser } from "./choose_sandbox.ts";
 import { EndingHandlers } from "../shared/ending_handlers.ts";
 import { waitForFile } from "../shared/file_lock.ts";

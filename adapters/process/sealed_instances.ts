@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Failure } from "../../domain/failure.ts";
-import type { SealedRows } from "../../ports/sealed_rows.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { SealedRows } from "../../ports/system/sealed_rows.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 import { waitForFile } from "../shared/file_lock.ts";
 import type { InstanceFolder, InstanceRecord } from "./instance_folder.ts";
 import { environmentPlace } from "./supervised_instance.ts";

@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { endingNote } from "../../domain/deployment/ending.ts";
 import { loggedError } from "../../domain/logged_error.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/system/log.ts";
 import { holdFile } from "../shared/file_lock.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
 import { once } from "./once.ts";

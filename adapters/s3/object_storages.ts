@@ -1,5 +1,5 @@
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3";
-import type { BucketTarget, ObjectStorages, OpenStorage } from "../../ports/object_storages.ts";
+import type { BucketTarget, ObjectStorages, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { S3ObjectStorage } from "./object_storage.ts";
 import { StoreRequestHandler, type WayToStore } from "./request_handler.ts";
 

@@ -1,5 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
-import type { BucketTarget } from "../../ports/object_storages.ts";
+import type { BucketTarget } from "../../ports/backups/object_storages.ts";
 
 /** What was tried, in words, and the right that a bucket's policy gives for it. */
 export interface StoreAction {

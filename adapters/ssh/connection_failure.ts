@@ -1,5 +1,5 @@
 import { conflict, Failure } from "../../domain/failure.ts";
-import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 
 /** How far an attempt to connect had come when it failed. */
 export type Stage = "reach" | "handshake" | "login";

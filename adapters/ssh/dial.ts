@@ -1,5 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
-import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { HOST_KEY_KINDS } from "./algorithms.ts";
 import { connectFailure, hostKeyChanged } from "./connection_failure.ts";
 import { Login } from "./login.ts";

@@ -1,5 +1,5 @@
 import type { AuthenticationType, AuthHandlerMiddleware, KeyboardInteractiveAuthMethod, ParsedKey } from "ssh2";
-import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import type { LoginTrace } from "./connection_failure.ts";
 
 type NextAuthentication = Parameters<AuthHandlerMiddleware>[2];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import type { Client, ServerHostKeyAlgorithm } from "ssh2";
-import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { algorithms } from "./algorithms.ts";
 import { connectFailure, explain, type Stage } from "./connection_failure.ts";
 import type { Login } from "./login.ts";

@@ -1,5 +1,5 @@
 import type { Failure } from "../../domain/failure.ts";
-import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { connectFailure } from "./connection_failure.ts";
 import { dial, type ResolveAddress } from "./dial.ts";
 import { SshSession } from "./session.ts";

@@ -2,7 +2,7 @@ import { constants } from "node:os";
 import type { Client, ClientChannel } from "ssh2";
 import { Failure, invalid } from "../../domain/failure.ts";
 import { shellWord } from "../../domain/shell_word.ts";
-import type { CommandResult, RemoteSession, RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { CommandResult, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { BoundedOutput } from "./bounded_output.ts";
 import { place } from "./connection_failure.ts";
 import { hangUp } from "./hang_up.ts";

@@ -1,4 +1,4 @@
-import type { YamlReader, YamlReading } from "../../ports/yaml_reader.ts";
+import type { YamlReader, YamlReading } from "../../ports/projects/yaml_reader.ts";
 import { readYaml } from "./read_yaml.ts";
 
 const MAX_LENGTH = 131_072;

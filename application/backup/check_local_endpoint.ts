@@ -1,6 +1,6 @@
 import { isSystemFolder, isWithin } from "../../domain/backup/local_folder.ts";
 import { invalid, invalidField } from "../../domain/failure.ts";
-import type { HostFolders } from "../../ports/host_folders.ts";
+import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
 /** What the operator allows of this machine's own disk. */
 export interface LocalBackupRules {

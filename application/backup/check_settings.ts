@@ -2,7 +2,7 @@ import type { DestinationKind, DestinationSettings } from "../../domain/backup/d
 import { hostOf } from "../../domain/backup/destination_values.ts";
 import { invalidField } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
-import type { Servers } from "../../ports/servers.ts";
+import type { Servers } from "../../ports/servers/servers.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../network/refuse_private_host.ts";
 import { checkLocalEndpoint, type CheckLocalEndpointPorts } from "./check_local_endpoint.ts";
 

@@ -3,8 +3,8 @@ import { readDestinationName } from "../../domain/backup/destination_values.ts";
 import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
 import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
-import type { BackupDestinations } from "../../ports/backup_destinations.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
+import type { Clock } from "../../ports/system/clock.ts";
 import { checkSettings, type CheckSettingsPorts } from "./check_settings.ts";
 
 export interface CreateDestinationPorts extends CheckSettingsPorts {

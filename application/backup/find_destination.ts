@@ -2,7 +2,7 @@ import type { BackupDestination } from "../../domain/backup/destination.ts";
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
 import { demand, type Permission, type Principal } from "../../domain/permission.ts";
-import type { BackupDestinations } from "../../ports/backup_destinations.ts";
+import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 
 /** Finds a backup destination of the caller's organization and refuses a caller without the permission on it. */
 export function findDestination({ backupDestinations }: { readonly backupDestinations: BackupDestinations }) {

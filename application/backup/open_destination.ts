@@ -1,6 +1,6 @@
 import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
-import type { StorageOptions } from "../../ports/object_storage.ts";
-import type { ObjectStorages, OpenStorage } from "../../ports/object_storages.ts";
+import type { StorageOptions } from "../../ports/backups/object_storage.ts";
+import type { ObjectStorages, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { limited } from "./storage/limited.ts";
 import { prefixed } from "./storage/prefixed.ts";
 import { type Patience, retrying } from "./storage/retrying.ts";

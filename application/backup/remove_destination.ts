@@ -1,6 +1,6 @@
 import { notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { BackupDestinations } from "../../ports/backup_destinations.ts";
+import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import { findDestination } from "./find_destination.ts";
 
 /** Forgets a backup destination; what was written there stays. */

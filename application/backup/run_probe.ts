@@ -7,9 +7,9 @@ import {
   type ProbeStep,
 } from "../../domain/backup/probe.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { ObjectStorage, StorageOptions, SweepOptions } from "../../ports/object_storage.ts";
-import type { OpenStorage } from "../../ports/object_storages.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { ObjectStorage, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
+import type { OpenStorage } from "../../ports/backups/object_storages.ts";
 
 /** How long a preflight may take. */
 export interface ProbeLimits {

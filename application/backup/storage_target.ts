@@ -3,9 +3,9 @@ import type { BoundField, DestinationCredentials } from "../../domain/backup/des
 import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
 import { isCredential, missingFields, whatToGive } from "../../domain/backup/destination_fields.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { StorageTarget } from "../../ports/object_storages.ts";
-import type { RemoteTarget } from "../../ports/remote_hosts.ts";
-import type { Servers } from "../../ports/servers.ts";
+import type { StorageTarget } from "../../ports/backups/object_storages.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
+import type { Servers } from "../../ports/servers/servers.ts";
 import { targetOf } from "../servers/check_server.ts";
 import { checkLocalEndpoint, type CheckLocalEndpointPorts } from "./check_local_endpoint.ts";
 

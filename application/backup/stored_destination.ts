@@ -1,7 +1,7 @@
 import type { BackupDestination } from "../../domain/backup/destination.ts";
 import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
 import type { Permission, Principal } from "../../domain/permission.ts";
-import type { BackupDestinations } from "../../ports/backup_destinations.ts";
+import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import { findDestination } from "./find_destination.ts";
 
 /** A stored destination and everything that it takes to open it, all of the same revision. */

@@ -1,6 +1,6 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { DeploymentEvents } from "../../ports/deployment_events.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 
 export interface AwaitDeploymentPorts {
   readonly deploymentEvents: DeploymentEvents;

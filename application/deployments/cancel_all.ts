@@ -1,6 +1,6 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning } from "../../domain/deployment/transitions.ts";
-import type { DeploymentQueue } from "../../ports/deployment_queue.ts";
+import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
 import { askToCancel, type CancelDeploymentPorts } from "./cancel_deployment.ts";
 import { dropUpload } from "./drop_upload.ts";
 

@@ -2,7 +2,7 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { happen, isRunning } from "../../domain/deployment/transitions.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/system/clock.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { copyUpload, keepUpload, type KeepUploadPorts } from "./keep_upload.ts";

@@ -1,6 +1,6 @@
 import { keptRuntimeLogs, LOGGED_DEPLOYMENTS } from "../../domain/deployment/kept_runtime_logs.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { RuntimeLogs } from "../../ports/runtime_logs.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { RuntimeLogs } from "../../ports/services/runtime_logs.ts";
 
 export interface CleanRuntimeLogsPorts {
   readonly deployments: Deployments;

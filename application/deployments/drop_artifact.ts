@@ -1,9 +1,9 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { starterOf, usesContainers } from "../../domain/deployment/instance_id.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
-import type { ReleaseFolders } from "../../ports/release_folders.ts";
-import type { Runtime } from "../../ports/runtime.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
 
 export interface DropArtifactPorts {
   readonly deployments: Deployments;

@@ -1,5 +1,5 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { UploadFiles } from "../../ports/upload_files.ts";
+import type { UploadFiles } from "../../ports/projects/upload_files.ts";
 
 /** Gives up the uploaded files of a deployment that has a release folder of its own by now, or needs none any more. */
 export async function dropUpload(

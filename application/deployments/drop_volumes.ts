@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { usesContainers } from "../../domain/deployment/instance_id.ts";
 import { isEngineAway } from "../../domain/failure.ts";
-import type { Volumes } from "../../ports/volumes.ts";
+import type { Volumes } from "../../ports/services/volumes.ts";
 
 /** Removes the volumes that a preview had for itself, once nothing of it runs; those of its project stay. */
 export async function dropVolumes(

@@ -1,10 +1,10 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { stoppedService } from "../../domain/deployment/stopped_service.ts";
 import { servesAsPreview } from "../../domain/deployment/transitions.ts";
-import type { Edge } from "../../ports/edge.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
-import type { Runtime } from "../../ports/runtime.ts";
-import type { Volumes } from "../../ports/volumes.ts";
+import type { Edge } from "../../ports/domains/edge.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
+import type { Volumes } from "../../ports/services/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
 import { dropVolumes } from "./drop_volumes.ts";
 import { routeKey } from "./engine/serve.ts";

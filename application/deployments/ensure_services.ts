@@ -2,8 +2,8 @@ import type { DeployedService, Deployment } from "../../domain/deployment/deploy
 import { usesContainers } from "../../domain/deployment/instance_id.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { ServiceRecord } from "../../domain/composition/composition.ts";
-import type { Compositions } from "../../ports/compositions.ts";
-import type { Instance } from "../../ports/runtime.ts";
+import type { Compositions } from "../../ports/deployments/compositions.ts";
+import type { Instance } from "../../ports/services/runtime.ts";
 import { publicServices } from "./engine/public_services.ts";
 import { recordsOf } from "./engine/records_of.ts";
 import { scopeOf, startService, type StartServicePorts } from "./engine/start_service.ts";

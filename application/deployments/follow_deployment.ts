@@ -2,8 +2,8 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { DeploymentEvents } from "../../ports/deployment_events.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { whileAllowed } from "./while_allowed.ts";
 

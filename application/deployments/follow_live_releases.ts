@@ -1,5 +1,5 @@
-import type { Edge } from "../../ports/edge.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
+import type { Edge } from "../../ports/domains/edge.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import { namesReadAhead, routeKey, routesTo, type ServePorts } from "./engine/serve.ts";
 
 export interface FollowLiveReleasesPorts extends ServePorts {

@@ -1,8 +1,8 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
-import type { Instance } from "../../ports/runtime.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Instance } from "../../ports/services/runtime.ts";
 
 export interface InstanceInUsePorts {
   readonly deployments: Deployments;

@@ -1,4 +1,4 @@
-import type { OutputLine, OutputQuery } from "../../ports/runtime.ts";
+import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 
 /** A line with the service that printed it; its number is one among those of all services. */
 export interface ServiceLine extends OutputLine {

@@ -1,6 +1,6 @@
 import type { Page } from "../../domain/page.ts";
 import { allows, type Principal, visibleIds } from "../../domain/permission.ts";
-import type { DeploymentFilter, Deployments } from "../../ports/deployments.ts";
+import type { DeploymentFilter, Deployments } from "../../ports/deployments/deployments.ts";
 
 /** What a caller wants to see of the deployments. */
 export type DeploymentSelection = Pick<DeploymentFilter, "projectId" | "status" | "environment" | "branch">;

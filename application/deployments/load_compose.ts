@@ -4,8 +4,8 @@ import type { ComposeProblem } from "../../domain/compose/notes.ts";
 import { type Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
-import type { ReleaseFiles } from "../../ports/release_folders.ts";
-import type { YamlReader } from "../../ports/yaml_reader.ts";
+import type { ReleaseFiles } from "../../ports/deployments/release_folders.ts";
+import type { YamlReader } from "../../ports/projects/yaml_reader.ts";
 
 const MAX_FILES = 50;
 /** Those that are only looked for included. */

@@ -12,8 +12,8 @@ import type { Project } from "../../domain/project.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Composition } from "../../domain/composition/composition.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 
 export interface MakeDeploymentPorts {
   readonly clock: Clock;

@@ -5,12 +5,12 @@ import { howItEnded } from "../../domain/deployment/ending.ts";
 import { shownService } from "../../domain/deployment/shown_service.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import { loggedError } from "../../domain/logged_error.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Deployments, DeploymentChange } from "../../ports/deployments.ts";
-import type { InstanceEndings } from "../../ports/instance_endings.ts";
-import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Instance, Runtime } from "../../ports/runtime.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Deployments, DeploymentChange } from "../../ports/deployments/deployments.ts";
+import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Log } from "../../ports/system/log.ts";
+import type { Instance, Runtime } from "../../ports/services/runtime.ts";
 
 export interface OutageWatchPorts {
   readonly clock: Clock;

@@ -1,9 +1,9 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
-import type { Runtime } from "../../ports/runtime.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
 import { routeKey } from "./engine/serve.ts";
 import type { LogEvent, Look } from "./output_feed.ts";
 import { RuntimeOutput, type RuntimeOutputPorts } from "./runtime_output.ts";

@@ -1,8 +1,8 @@
 import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { DeploymentEvents } from "../../ports/deployment_events.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { lastLines } from "./last_lines.ts";
 import { type LoggedLine, RuntimeOutput } from "./runtime_output.ts";

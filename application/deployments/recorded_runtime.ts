@@ -3,10 +3,10 @@ import { lineBytes, type OutputPart, OutputTail, RECORDED_BYTES } from "../../do
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../domain/deployment/secret_values.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Instance, OutputLine, Runtime } from "../../ports/runtime.ts";
-import type { RuntimeLogs } from "../../ports/runtime_logs.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { Log } from "../../ports/system/log.ts";
+import type { Instance, OutputLine, Runtime } from "../../ports/services/runtime.ts";
+import type { RuntimeLogs } from "../../ports/services/runtime_logs.ts";
 import { Slots } from "./engine/slots.ts";
 
 export interface RecordedRuntimePorts {

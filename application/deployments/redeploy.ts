@@ -4,7 +4,7 @@ import { demand, type Principal } from "../../domain/permission.ts";
 import { recordsIn } from "../../domain/composition/composition.ts";
 import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
 import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
-import type { Compositions } from "../../ports/compositions.ts";
+import type { Compositions } from "../../ports/deployments/compositions.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import { servicesOf } from "../projects/services_of.ts";

@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { usesContainers } from "../../domain/deployment/instance_id.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
-import type { Runtime } from "../../ports/runtime.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
 import { stopInstances } from "./stop_instances.ts";
 
 /** Stops and forgets everything that runs of a deployment, but for what the live release of its project has taken over. */

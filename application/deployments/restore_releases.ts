@@ -1,10 +1,10 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
-import type { EdgeRoute } from "../../ports/edge.ts";
-import type { LiveRelease, LiveReleases } from "../../ports/live_releases.ts";
-import type { Log } from "../../ports/log.ts";
-import type { Runtime } from "../../ports/runtime.ts";
+import type { EdgeRoute } from "../../ports/domains/edge.ts";
+import type { LiveRelease, LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Log } from "../../ports/system/log.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
 import { publicServices } from "./engine/public_services.ts";
 import { firstRoutesTo, namesReadAhead, routeKey, type ServePorts } from "./engine/serve.ts";

@@ -4,7 +4,7 @@ import { starterOf } from "../../domain/deployment/instance_id.ts";
 import { secretMask } from "../../domain/deployment/secret_mask.ts";
 import { secretValues } from "../../domain/deployment/secret_values.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { ServiceLogPorts } from "./service_log.ts";
 import { serviceOutput } from "./service_output.ts";
 

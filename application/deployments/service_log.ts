@@ -1,5 +1,5 @@
-import type { OutputLine, OutputQuery, Runtime } from "../../ports/runtime.ts";
-import type { LogOwner, LogState, RuntimeLogs } from "../../ports/runtime_logs.ts";
+import type { OutputLine, OutputQuery, Runtime } from "../../ports/services/runtime.ts";
+import type { LogOwner, LogState, RuntimeLogs } from "../../ports/services/runtime_logs.ts";
 
 export interface ServiceLogPorts {
   readonly runtime: Pick<Runtime, "output">;

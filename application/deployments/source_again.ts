@@ -4,7 +4,7 @@ import type { Deployment, DeploymentSource } from "../../domain/deployment/deplo
 import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Project } from "../../domain/project.ts";
-import type { KeptSources } from "../../ports/kept_sources.ts";
+import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
 import type { DeploymentWish } from "./make_deployment.ts";
 

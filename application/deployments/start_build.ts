@@ -2,7 +2,7 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { isRunning } from "../../domain/deployment/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 
 /** Lets a held deployment start as soon as its project is free; one that runs already stays as it is. */

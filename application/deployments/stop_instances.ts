@@ -1,5 +1,5 @@
 import { isEngineAway } from "../../domain/failure.ts";
-import type { Instance, Runtime } from "../../ports/runtime.ts";
+import type { Instance, Runtime } from "../../ports/services/runtime.ts";
 
 const GRACE_MS = 10_000;
 

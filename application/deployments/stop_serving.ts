@@ -1,5 +1,5 @@
-import type { Edge } from "../../ports/edge.ts";
-import type { LiveReleases } from "../../ports/live_releases.ts";
+import type { Edge } from "../../ports/domains/edge.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 
 /** As long as other processes may take to follow; whoever waits for an answer is told earlier. */
 const FOLLOW_MS = 300_000;

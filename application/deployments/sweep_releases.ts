@@ -1,10 +1,10 @@
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { preparedAt } from "../../domain/deployment/prepared_folder.ts";
 import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Installation } from "../../ports/installation.ts";
-import type { Projects } from "../../ports/projects.ts";
-import type { Instance } from "../../ports/runtime.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Installation } from "../../ports/identity/installation.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
+import type { Instance } from "../../ports/services/runtime.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
 import { dropScope, dropVolumes } from "./drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";

@@ -2,9 +2,9 @@ import { servesAsPreview } from "../../domain/deployment/transitions.ts";
 import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Permission, Principal } from "../../domain/permission.ts";
-import type { DeploymentEvents } from "../../ports/deployment_events.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { LiveReleases, Standing } from "../../ports/live_releases.ts";
+import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { type DeploymentSelection, listDeployments } from "./list_deployments.ts";
 

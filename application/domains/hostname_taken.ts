@@ -1,7 +1,7 @@
 import { conflict, type Failure } from "../../domain/failure.ts";
 import { allows, type Principal } from "../../domain/permission.ts";
-import type { Domains } from "../../ports/domains.ts";
-import type { Projects } from "../../ports/projects.ts";
+import type { Domains } from "../../ports/domains/domains.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
 
 /** The refusal of a host name that somebody has; it says who, if the caller may know. */
 export function hostnameTaken(ports: { readonly domains: Domains; readonly projects: Projects }) {

@@ -1,7 +1,7 @@
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Domains } from "../../ports/domains.ts";
-import type { Projects } from "../../ports/projects.ts";
+import type { Domains } from "../../ports/domains/domains.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
 import { findDomain } from "./find_domain.ts";
 
 /** Gives a host name up; a project's own free name stays as long as the project. */

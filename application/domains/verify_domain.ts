@@ -1,9 +1,9 @@
 import { type DomainName, proofRecord } from "../../domain/domain_name.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Domains } from "../../ports/domains.ts";
-import type { NameRecords } from "../../ports/name_records.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Domains } from "../../ports/domains/domains.ts";
+import type { NameRecords } from "../../ports/domains/name_records.ts";
 import { findDomain } from "./find_domain.ts";
 
 export interface VerifyDomainPorts {

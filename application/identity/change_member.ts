@@ -2,7 +2,7 @@ import { invalid, notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
 import type { Member } from "../../domain/identity.ts";
 import { demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
-import type { Members, MemberOutcome } from "../../ports/members.ts";
+import type { Members, MemberOutcome } from "../../ports/identity/members.ts";
 import { refuseMore } from "./invite_member.ts";
 
 /** Gives a member another role or other grants; neither the old nor the new ones may exceed the caller's own. */

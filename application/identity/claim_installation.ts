@@ -1,7 +1,7 @@
 import { newId } from "../../domain/id.ts";
 import { fingerprint, newToken } from "../../domain/token.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Installation } from "../../ports/installation.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Installation } from "../../ports/identity/installation.ts";
 
 export const FIRST_EMAIL = "owner@localhost";
 

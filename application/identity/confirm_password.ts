@@ -1,10 +1,10 @@
 import { Failure } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Attempts } from "../../ports/attempts.ts";
-import type { Installation } from "../../ports/installation.ts";
-import type { Passwords } from "../../ports/passwords.ts";
-import type { Users } from "../../ports/users.ts";
+import type { Attempts } from "../../ports/identity/attempts.ts";
+import type { Installation } from "../../ports/identity/installation.ts";
+import type { Passwords } from "../../ports/identity/passwords.ts";
+import type { Users } from "../../ports/identity/users.ts";
 import { throttle } from "./throttle.ts";
 
 export interface ConfirmPasswordPorts {

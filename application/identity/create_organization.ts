@@ -3,8 +3,8 @@ import { newId } from "../../domain/id.ts";
 import type { Organization } from "../../domain/identity.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import { isSlug, slugOf } from "../../domain/project.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Organizations } from "../../ports/organizations.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Organizations } from "../../ports/identity/organizations.ts";
 
 /** Creates a further organization, owned by the first owner of the installation, who alone may do this. */
 export function createOrganization({

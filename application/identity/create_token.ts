@@ -11,8 +11,8 @@ import {
   refuseNarrowed,
 } from "../../domain/permission.ts";
 import { fingerprint, newToken } from "../../domain/token.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Tokens } from "../../ports/tokens.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Tokens } from "../../ports/identity/tokens.ts";
 
 export interface TokenWish {
   readonly name: string;

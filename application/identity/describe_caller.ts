@@ -1,7 +1,7 @@
 import type { Organization, User } from "../../domain/identity.ts";
 import { type Principal, unauthenticated } from "../../domain/permission.ts";
-import type { Organizations } from "../../ports/organizations.ts";
-import type { Users } from "../../ports/users.ts";
+import type { Organizations } from "../../ports/identity/organizations.ts";
+import type { Users } from "../../ports/identity/users.ts";
 
 export interface CallerDescription {
   readonly user: User;

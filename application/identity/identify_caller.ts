@@ -1,8 +1,8 @@
 import { actIn } from "../../domain/identity.ts";
 import { type Principal, unauthenticated } from "../../domain/permission.ts";
 import { fingerprint } from "../../domain/token.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Identities } from "../../ports/identities.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Identities } from "../../ports/identity/identities.ts";
 
 /** What a request shows of its caller. */
 export interface Presented {

@@ -3,10 +3,10 @@ import { newId } from "../../domain/id.ts";
 import { type Invitation, normalEmail } from "../../domain/identity.ts";
 import { covers, demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
 import { fingerprint, randomText } from "../../domain/token.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Invitations } from "../../ports/invitations.ts";
-import type { Members } from "../../ports/members.ts";
-import type { Users } from "../../ports/users.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Invitations } from "../../ports/identity/invitations.ts";
+import type { Members } from "../../ports/identity/members.ts";
+import type { Users } from "../../ports/identity/users.ts";
 
 export const INVITATION_MS = 7 * 24 * 3_600_000;
 

@@ -1,6 +1,6 @@
 import type { Page } from "../../domain/page.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
-import type { AuditFilter, AuditLog } from "../../ports/audit_log.ts";
+import type { AuditFilter, AuditLog } from "../../ports/identity/audit_log.ts";
 
 /** Lists who changed what in the caller's organization. */
 export function listAudit({ auditLog }: { readonly auditLog: AuditLog }) {

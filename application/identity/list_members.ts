@@ -1,9 +1,9 @@
 import type { Page } from "../../domain/page.ts";
 import type { Principal } from "../../domain/permission.ts";
 import { demand } from "../../domain/permission.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Invitations } from "../../ports/invitations.ts";
-import type { Members } from "../../ports/members.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Invitations } from "../../ports/identity/invitations.ts";
+import type { Members } from "../../ports/identity/members.ts";
 
 /** Lists the members of the caller's organization. */
 export function listMembers({ members }: { readonly members: Members }) {

@@ -1,6 +1,6 @@
 import type { Page } from "../../domain/page.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Organizations } from "../../ports/organizations.ts";
+import type { Organizations } from "../../ports/identity/organizations.ts";
 
 /** Lists the organizations a caller can act in: all of a session's memberships, the one a token is bound to. */
 export function listOrganizations({ organizations }: { readonly organizations: Organizations }) {

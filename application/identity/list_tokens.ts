@@ -1,6 +1,6 @@
 import type { Page } from "../../domain/page.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Tokens } from "../../ports/tokens.ts";
+import type { Tokens } from "../../ports/identity/tokens.ts";
 
 /** Lists the caller's own tokens in its organization. */
 export function listTokens({ tokens }: { readonly tokens: Tokens }) {

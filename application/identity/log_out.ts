@@ -1,6 +1,6 @@
 import { invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Sessions } from "../../ports/sessions.ts";
+import type { Sessions } from "../../ports/identity/sessions.ts";
 
 /** Ends the session a caller is using. */
 export function logOut({ sessions }: { readonly sessions: Sessions }) {

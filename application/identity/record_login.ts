@@ -1,4 +1,4 @@
-import type { Organizations } from "../../ports/organizations.ts";
+import type { Organizations } from "../../ports/identity/organizations.ts";
 import type { AuditTrail, Origin } from "../requests/audit_trail.ts";
 
 export interface RecordLoginPorts {

@@ -1,8 +1,8 @@
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
-import type { Invitations } from "../../ports/invitations.ts";
-import type { Members } from "../../ports/members.ts";
+import type { Invitations } from "../../ports/identity/invitations.ts";
+import type { Members } from "../../ports/identity/members.ts";
 import { settle } from "./change_member.ts";
 import { refuseMore } from "./invite_member.ts";
 

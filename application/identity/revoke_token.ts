@@ -1,7 +1,7 @@
 import { Failure, notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Tokens } from "../../ports/tokens.ts";
+import type { Tokens } from "../../ports/identity/tokens.ts";
 
 /** Ends one of the caller's own tokens at once; a narrowed token may end only itself. */
 export function revokeToken({ tokens }: { readonly tokens: Tokens }) {

@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import { networkOf } from "../../domain/network_address.ts";
-import type { Attempts } from "../../ports/attempts.ts";
+import type { Attempts } from "../../ports/identity/attempts.ts";
 
 const MINUTE = 60_000;
 

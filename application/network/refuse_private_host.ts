@@ -1,6 +1,6 @@
 import { invalidField } from "../../domain/failure.ts";
 import { isPublicAddress } from "../../domain/network_address.ts";
-import type { NameRecords } from "../../ports/name_records.ts";
+import type { NameRecords } from "../../ports/domains/name_records.ts";
 
 export interface RefusePrivateHostPorts {
   readonly mode: "self-hosted" | "cloud";

@@ -1,8 +1,8 @@
 import type { Principal } from "../../domain/permission.ts";
 import { checkVariableKeys, type Variable, type VariableUpsert } from "../../domain/variable.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Projects } from "../../ports/projects.ts";
-import type { Variables } from "../../ports/variables.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
+import type { Variables } from "../../ports/projects/variables.ts";
 import { findProject } from "./find_project.ts";
 
 export interface ChangeVariablesPorts {

@@ -1,6 +1,6 @@
 import { Failure, invalidField } from "../../domain/failure.ts";
 import { allows, type Principal } from "../../domain/permission.ts";
-import type { HostFolders } from "../../ports/host_folders.ts";
+import type { HostFolders } from "../../ports/projects/host_folders.ts";
 import { refuseLocalSource } from "./refuse_local_source.ts";
 
 /** What the operator allows of the host's own file system. */

@@ -14,8 +14,8 @@ import {
   slugOf,
 } from "../../domain/project.ts";
 import { randomText } from "../../domain/token.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Projects } from "../../ports/projects.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkServices } from "./check_services.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "../../domain/page.ts";
 import { type Principal, visibleIds } from "../../domain/permission.ts";
-import type { Projects } from "../../ports/projects.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
 
 /** Lists the projects of the caller's organization that it may see. */
 export function listProjects({ projects }: { readonly projects: Projects }) {

@@ -1,7 +1,7 @@
 import type { Principal } from "../../domain/permission.ts";
 import type { Variable } from "../../domain/variable.ts";
-import type { Projects } from "../../ports/projects.ts";
-import type { Variables } from "../../ports/variables.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
+import type { Variables } from "../../ports/projects/variables.ts";
 import { findProject } from "./find_project.ts";
 
 /** Lists a project's variables; secret values stay behind. */

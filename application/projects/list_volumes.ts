@@ -1,9 +1,9 @@
 import { isEngineAway } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Deployments } from "../../ports/deployments.ts";
-import type { Installation } from "../../ports/installation.ts";
-import type { Projects } from "../../ports/projects.ts";
-import type { Volumes } from "../../ports/volumes.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { Installation } from "../../ports/identity/installation.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
+import type { Volumes } from "../../ports/services/volumes.ts";
 import { findProject } from "./find_project.ts";
 import { volumeScopes } from "./volume_scopes.ts";
 

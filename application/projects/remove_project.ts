@@ -1,10 +1,10 @@
 import { conflict, Failure, isEngineAway, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Project } from "../../domain/project.ts";
-import type { Installation } from "../../ports/installation.ts";
-import type { Projects } from "../../ports/projects.ts";
-import type { Runtime } from "../../ports/runtime.ts";
-import type { Volumes } from "../../ports/volumes.ts";
+import type { Installation } from "../../ports/identity/installation.ts";
+import type { Projects } from "../../ports/projects/projects.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
+import type { Volumes } from "../../ports/services/volumes.ts";
 import { cancelAll, type CancelAllPorts } from "../deployments/cancel_all.ts";
 import { stopInstances } from "../deployments/stop_instances.ts";
 import { stopServing, type StopServingPorts } from "../deployments/stop_serving.ts";

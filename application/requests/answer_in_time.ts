@@ -1,6 +1,6 @@
 import type { Failure } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
-import type { Log } from "../../ports/log.ts";
+import type { Log } from "../../ports/system/log.ts";
 
 /** Shorter than a connection may stay silent: whoever waits gets an answer before it is closed. */
 const ANSWER_MS = 50_000;

@@ -1,6 +1,6 @@
 import { conflict } from "../../domain/failure.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/idempotent_answers.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../ports/system/idempotent_answers.ts";
 
 const LEASE_MS = 15_000;
 const LOOK_AGAIN_MS = 50;

@@ -1,7 +1,7 @@
 import { newId } from "../../domain/id.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { AuditEntry, AuditLog, AuditOutcome } from "../../ports/audit_log.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { AuditEntry, AuditLog, AuditOutcome } from "../../ports/identity/audit_log.ts";
+import type { Clock } from "../../ports/system/clock.ts";
 
 /** Where a change comes from. */
 export interface Origin {

@@ -1,9 +1,9 @@
 import { conflict, Failure, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Server, ServerCredentials } from "../../domain/server.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/remote_hosts.ts";
-import type { Servers } from "../../ports/servers.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
+import type { Servers } from "../../ports/servers/servers.ts";
 import { findServer } from "./find_server.ts";
 
 const CHECK_MS = 20_000;

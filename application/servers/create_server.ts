@@ -3,8 +3,8 @@ import { readHostKey } from "../../domain/host_key.ts";
 import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/permission.ts";
 import { checkServerAddress, type Server, type ServerCredentials } from "../../domain/server.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Servers } from "../../ports/servers.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Servers } from "../../ports/servers/servers.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../network/refuse_private_host.ts";
 
 export interface ServerWish extends ServerCredentials {

@@ -1,6 +1,6 @@
 import type { Page } from "../../domain/page.ts";
 import { type Principal, visibleIds } from "../../domain/permission.ts";
-import type { Servers } from "../../ports/servers.ts";
+import type { Servers } from "../../ports/servers/servers.ts";
 
 /** Lists the servers of the caller's organization that it may see. */
 export function listServers({ servers }: { readonly servers: Servers }) {

@@ -1,6 +1,6 @@
 import { notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { Servers } from "../../ports/servers.ts";
+import type { Servers } from "../../ports/servers/servers.ts";
 import { findServer } from "./find_server.ts";
 
 /** Forgets a server; nothing on the machine changes. */

@@ -1,5 +1,5 @@
-import type { SealedRows } from "../../ports/sealed_rows.ts";
-import type { Vault } from "../../ports/vault.ts";
+import type { SealedRows } from "../../ports/system/sealed_rows.ts";
+import type { Vault } from "../../ports/system/vault.ts";
 
 const BATCH = 200;
 

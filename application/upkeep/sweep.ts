@@ -1,9 +1,9 @@
-import type { Attempts } from "../../ports/attempts.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { IdempotentAnswers } from "../../ports/idempotent_answers.ts";
-import type { Sessions } from "../../ports/sessions.ts";
-import type { UploadFiles } from "../../ports/upload_files.ts";
-import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { Attempts } from "../../ports/identity/attempts.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { IdempotentAnswers } from "../../ports/system/idempotent_answers.ts";
+import type { Sessions } from "../../ports/identity/sessions.ts";
+import type { UploadFiles } from "../../ports/projects/upload_files.ts";
+import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
-import type { AuditLog } from "../../ports/audit_log.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Invitations } from "../../ports/invitations.ts";
-import type { Tokens } from "../../ports/tokens.ts";
+import type { AuditLog } from "../../ports/identity/audit_log.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { Invitations } from "../../ports/identity/invitations.ts";
+import type { Tokens } from "../../ports/identity/tokens.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const TOKEN_DAYS = 30;

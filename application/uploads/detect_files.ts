@@ -1,7 +1,7 @@
 import { detect, type Detection } from "../../domain/detection/detect.ts";
 import { isManifest } from "../../domain/detection/manifests.ts";
-import type { ManifestParser } from "../../ports/manifest_parser.ts";
-import type { TreeEntry } from "../../ports/upload_files.ts";
+import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
+import type { TreeEntry } from "../../ports/projects/upload_files.ts";
 
 const MANIFEST_BYTES = 1_048_576;
 const ALL_MANIFESTS_BYTES = 16 * MANIFEST_BYTES;

@@ -5,9 +5,9 @@ import { containerNeed } from "../../domain/detection/container_need.ts";
 import { startCommandIn, warningsIn } from "../../domain/detection/in_runtime.ts";
 import { engineNeeded, Failure } from "../../domain/failure.ts";
 import type { RuntimeName } from "../../domain/project.ts";
-import type { ContainerEngine } from "../../ports/container_engine.ts";
-import type { ManifestParser } from "../../ports/manifest_parser.ts";
-import type { YamlReader } from "../../ports/yaml_reader.ts";
+import type { ContainerEngine } from "../../ports/deployments/container_engine.ts";
+import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
+import type { YamlReader } from "../../ports/projects/yaml_reader.ts";
 import { loadCompose } from "../deployments/load_compose.ts";
 import { detectFiles, type ReadableTree } from "./detect_files.ts";
 

@@ -1,8 +1,8 @@
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { UploadFiles } from "../../ports/upload_files.ts";
-import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { UploadFiles } from "../../ports/projects/upload_files.ts";
+import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 
 export interface DiscardUploadSessionPorts {
   readonly uploadFiles: UploadFiles;

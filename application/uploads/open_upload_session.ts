@@ -2,9 +2,9 @@ import { Failure, invalid } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
 import { UPLOAD_MS, UPLOAD_QUOTA, type UploadSession } from "../../domain/upload.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { UploadFiles } from "../../ports/upload_files.ts";
-import type { NewUploadSession, UploadSessions } from "../../ports/upload_sessions.ts";
+import type { Clock } from "../../ports/system/clock.ts";
+import type { UploadFiles } from "../../ports/projects/upload_files.ts";
+import type { NewUploadSession, UploadSessions } from "../../ports/projects/upload_sessions.ts";
 
 export interface OpenUploadSessionPorts {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { conflict, Failure } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/permission.ts";
-import type { ReceivedUpload, UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
-import type { UploadSessions } from "../../ports/upload_sessions.ts";
+import type { ReceivedUpload, UploadFiles, UploadLimits } from "../../ports/projects/upload_files.ts";
+import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 import { findUploadSession } from "./find_upload_session.ts";
 
 const LEASE_MS = 30_000;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AllRuntimes } from "../../adapters/joined/all_runtimes.ts";
 import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { Runnable, Runtime } from "../../ports/runtime.ts";
+import type { Runnable, Runtime } from "../../ports/services/runtime.ts";
 import { runRequest } from "./runtime.ts";
 
 const FOLDER: Runnable = { kind: "folder", folder: "/releases/x", workingFolder: "/releases/x", command: "serve" };

@@ -9,7 +9,7 @@ import {
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Server } from "../../domain/server.ts";
-import type { DestinationChange } from "../../ports/backup_destinations.ts";
+import type { DestinationChange } from "../../ports/backups/backup_destinations.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
-import type { Builder, BuildRequest } from "../../ports/builder.ts";
+import type { Builder, BuildRequest } from "../../ports/deployments/builder.ts";
 
 /** The commands that the contract needs, as the builder under test knows them. */
 export interface ContractCommands {

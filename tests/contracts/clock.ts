@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/system/clock.ts";
 
 /** What every `Clock` adapter promises. */
 export function clockContract(name: string, open: () => Promise<Clock>) {

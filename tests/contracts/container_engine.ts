@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ContainerEngine } from "../../ports/container_engine.ts";
+import type { ContainerEngine } from "../../ports/deployments/container_engine.ts";
 
 /** An engine that runs, and one that does not. */
 export interface EnginesForContract {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { DeploymentQueue, WorkClaim } from "../../ports/deployment_queue.ts";
-import type { Deployments } from "../../ports/deployments.ts";
+import type { DeploymentQueue, WorkClaim } from "../../ports/deployments/deployment_queue.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { eventually } from "../support/eventually.ts";
 import { randomInput } from "../support/random_input.ts";
 import { sharedWorld } from "../support/shared_world.ts";

@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { DeploymentChange, DeploymentFilter } from "../../ports/deployments.ts";
+import type { DeploymentChange, DeploymentFilter } from "../../ports/deployments/deployments.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";

@@ -5,7 +5,7 @@ import { buildContext } from "../../adapters/docker/build_context.ts";
 import { type ContextEntry, contentOf } from "../../adapters/docker/context_entry.ts";
 import { contextTar } from "../../adapters/docker/context_tar.ts";
 import { followPaths } from "../../adapters/docker/follow_paths.ts";
-import type { ImageRequest } from "../../ports/image_builder.ts";
+import type { ImageRequest } from "../../ports/deployments/image_builder.ts";
 import { type Tree, writtenTree } from "../support/docker_images.ts";
 import { failureOf } from "./image_builder.ts";
 import { filesOf } from "./release_images.ts";

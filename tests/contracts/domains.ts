@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DomainName } from "../../domain/domain_name.ts";
 import { newId } from "../../domain/id.ts";
-import type { DomainFilter } from "../../ports/domains.ts";
+import type { DomainFilter } from "../../ports/domains/domains.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Edge, EdgeRoute } from "../../ports/edge.ts";
+import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
 
 /** An edge, and deployments that answer with their own id. */
 export interface EdgeForContract extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ProbedBehaviour } from "../../adapters/memory/health_probe.ts";
-import type { HealthProbe } from "../../ports/health_probe.ts";
+import type { HealthProbe } from "../../ports/deployments/health_probe.ts";
 
 /** A probe, and programs for it to ask. */
 export interface ProbeForContract {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { HostFolders } from "../../ports/host_folders.ts";
+import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
 /**
  * A place with the folders `plain/inner` and `plain/with space`, the links `link` to `plain`, `chain` to `link`, `loop` to itself and

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { IdempotentRequest } from "../../ports/idempotent_answers.ts";
+import type { IdempotentRequest } from "../../ports/system/idempotent_answers.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { uniqueLabel } from "../support/store_builders.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { ImageBuilder, ImageMakings, ImageRequest } from "../../ports/image_builder.ts";
-import type { ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageBuilder, ImageMakings, ImageRequest } from "../../ports/deployments/image_builder.ts";
+import type { ReleaseImages } from "../../ports/deployments/release_images.ts";
 
 type Source = Pick<ImageRequest, "folder" | "dockerfile">;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { ImageRegistry, PullRequest } from "../../ports/image_registry.ts";
-import type { ImageOwner, ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageRegistry, PullRequest } from "../../ports/deployments/image_registry.ts";
+import type { ImageOwner, ReleaseImages } from "../../ports/deployments/release_images.ts";
 import { failureOf } from "./image_builder.ts";
 
 /** An engine, and a registry that tests can fill and break. */

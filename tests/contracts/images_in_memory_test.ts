@@ -3,7 +3,7 @@ import { MemoryImageRegistry } from "../../adapters/memory/image_registry.ts";
 import { MemoryReleaseFolders } from "../../adapters/memory/release_folders.ts";
 import { MemoryReleaseImages } from "../../adapters/memory/release_images.ts";
 import { newId } from "../../domain/id.ts";
-import type { ImageOwner } from "../../ports/release_images.ts";
+import type { ImageOwner } from "../../ports/deployments/release_images.ts";
 import { imageBuilderContract, imageRequest } from "./image_builder.ts";
 import { imageRegistryContract } from "./image_registry.ts";
 import { releaseImagesContract } from "./release_images.ts";

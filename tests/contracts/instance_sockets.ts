@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { InstanceSockets } from "../../ports/instance_sockets.ts";
-import type { Runnable } from "../../ports/runtime.ts";
+import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
+import type { Runnable } from "../../ports/services/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ContractPrograms, type RuntimeForContract, runRequest, whenStatus } from "./runtime.ts";
 

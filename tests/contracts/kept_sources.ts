@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { KeptSources } from "../../ports/kept_sources.ts";
+import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 
 /** An adapter to try, and folders to copy to. */
 export interface KeptSourcesFixture extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { LiveRelease, Standing } from "../../ports/live_releases.ts";
+import type { LiveRelease, Standing } from "../../ports/deployments/live_releases.ts";
 import { eventually } from "../support/eventually.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";

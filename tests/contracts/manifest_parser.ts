@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ManifestParser } from "../../ports/manifest_parser.ts";
+import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
 
 /** Texts of each format with what they say. */
 export const MANIFESTS: readonly (readonly [path: string, text: string, says: unknown])[] = [

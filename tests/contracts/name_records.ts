@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { NameRecords } from "../../ports/name_records.ts";
+import type { NameRecords } from "../../ports/domains/name_records.ts";
 
 /**
  * Names to look up: `both.test` has 192.0.2.1, 192.0.2.2 and 2001:db8::1; `four.test` has 192.0.2.4 alone; `text.test` has the

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compareKeys } from "../../domain/backup/object_key.ts";
-import type { ObjectStorage } from "../../ports/object_storage.ts";
-import type { OpenStorage } from "../../ports/object_storages.ts";
+import type { ObjectStorage } from "../../ports/backups/object_storage.ts";
+import type { OpenStorage } from "../../ports/backups/object_storages.ts";
 import { body, brokenBody, digestOf, textBody, textOf } from "../support/bodies.ts";
 import { memoryGrowth } from "../support/memory_growth.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../domain/secret.ts";
-import type { Passwords } from "../../ports/passwords.ts";
+import type { Passwords } from "../../ports/identity/passwords.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 
 /** What every `Passwords` adapter promises, argon2id apart. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { TarReader } from "../../domain/archive/tar_reader.ts";
 import { newId } from "../../domain/id.ts";
-import type { ImageOwner, ReleaseImages } from "../../ports/release_images.ts";
+import type { ImageOwner, ReleaseImages } from "../../ports/deployments/release_images.ts";
 import { failureOf } from "./image_builder.ts";
 
 /** What an image is made of: texts by absolute path. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { hostileArguments } from "../support/hostile_arguments.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { InstanceEndings } from "../../ports/instance_endings.ts";
-import type { Instance, Runnable, RunRequest, Runtime } from "../../ports/runtime.ts";
+import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
+import type { Instance, Runnable, RunRequest, Runtime } from "../../ports/services/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** The programs that the contract needs, as commands of the runtime under test. */

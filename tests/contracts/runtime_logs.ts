@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { lineBytes } from "../../domain/deployment/output_tail.ts";
 import { newId } from "../../domain/id.ts";
-import type { OutputLine } from "../../ports/runtime.ts";
-import type { LogOwner } from "../../ports/runtime_logs.ts";
+import type { OutputLine } from "../../ports/services/runtime.ts";
+import type { LogOwner } from "../../ports/services/runtime_logs.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";

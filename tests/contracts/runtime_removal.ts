@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Runnable } from "../../ports/runtime.ts";
+import type { Runnable } from "../../ports/services/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { runRequest, type RuntimeForContract } from "./runtime.ts";
 

@@ -9,7 +9,7 @@ import { InstanceFolder, type InstanceRecord, type InstanceState } from "../../a
 import { SealedInstances } from "../../adapters/process/sealed_instances.ts";
 import { environmentPlace } from "../../adapters/process/supervised_instance.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { SealedRows } from "../../ports/sealed_rows.ts";
+import type { SealedRows } from "../../ports/system/sealed_rows.ts";
 import { type SealedRowsWorld, sealedRowsContract } from "./sealed_rows.ts";
 
 const KEYS = { currentKey: "current", formerKey: "former" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../domain/secret.ts";
-import type { SealedRows } from "../../ports/sealed_rows.ts";
+import type { SealedRows } from "../../ports/system/sealed_rows.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import { whenStatus } from "./runtime.ts";
 import { serviceRequest, type ServiceRuntimeForContract, serviceRuntimeContract } from "./service_runtime.ts";
 import { volumesContract } from "./volumes.ts";

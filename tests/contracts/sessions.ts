@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { Session } from "../../ports/sessions.ts";
+import type { Session } from "../../ports/identity/sessions.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aMember, anOrganization, minutes, START, uniqueFingerprint } from "../support/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";

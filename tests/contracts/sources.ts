@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { FetchableSource, FetchTarget, Sources } from "../../ports/sources.ts";
+import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 
 /** What the first and the last commit on `main` hold, and one on the branch `feature/ünïcode`. */
 export const COMMITS = {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Failure } from "../../domain/failure.ts";
-import type { UploadFiles, UploadLimits } from "../../ports/upload_files.ts";
+import type { UploadFiles, UploadLimits } from "../../ports/projects/upload_files.ts";
 import { hostileArchives } from "../support/hostile_archives.ts";
 import { randomInput } from "../support/random_input.ts";
 import { file, folder, link, pax, streamOf, tar, type TarFixture, tarGz } from "../support/tar_archive.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { UploadQuota, UploadSession } from "../../domain/upload.ts";
-import type { NewUploadSession, UploadCreation } from "../../ports/upload_sessions.ts";
+import type { NewUploadSession, UploadCreation } from "../../ports/projects/upload_sessions.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aMember, anOrganization } from "../support/store_builders.ts";

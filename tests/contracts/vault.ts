@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../domain/secret.ts";
-import type { SealedPlace, Vault } from "../../ports/vault.ts";
+import type { SealedPlace, Vault } from "../../ports/system/vault.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 

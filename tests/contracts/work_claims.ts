@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { DeploymentQueue, WorkClaim } from "../../ports/deployment_queue.ts";
+import type { DeploymentQueue, WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aDeployment, compositionOf, logLine, minutes } from "../support/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";

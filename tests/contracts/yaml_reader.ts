@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { YamlNode, YamlReader, YamlReading } from "../../ports/yaml_reader.ts";
+import type { YamlNode, YamlReader, YamlReading } from "../../ports/projects/yaml_reader.ts";
 
 const scalar = (line: number, value: string | number | boolean | null, text = String(value ?? "")): YamlNode => ({
   line,

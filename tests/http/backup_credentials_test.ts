@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AuthContext } from "ssh2";
 import { SftpObjectStorages } from "../../adapters/ssh/sftp/object_storages.ts";
-import type { ObjectStorages } from "../../ports/object_storages.ts";
+import type { ObjectStorages } from "../../ports/backups/object_storages.ts";
 import { member, memoryApp } from "../support/app.ts";
 import { keyPair } from "../support/key_pair.ts";
 import { scriptedSshd } from "../support/scripted_sshd.ts";

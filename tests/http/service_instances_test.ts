@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { InstanceUsage } from "../../ports/runtime.ts";
+import type { InstanceUsage } from "../../ports/services/runtime.ts";
 import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
 import { SITE } from "../support/engine_scene.ts";
 

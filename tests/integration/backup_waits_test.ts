@@ -5,7 +5,7 @@ import { prefixed } from "../../application/backup/storage/prefixed.ts";
 import { retrying } from "../../application/backup/storage/retrying.ts";
 import { timed } from "../../application/backup/storage/timed.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { ObjectStorage } from "../../ports/object_storage.ts";
+import type { ObjectStorage } from "../../ports/backups/object_storage.ts";
 import { objectStorageContract } from "../contracts/object_storage.ts";
 import { brokenBody, textBody, textOf } from "../support/bodies.ts";
 import { failing } from "../support/failing.ts";

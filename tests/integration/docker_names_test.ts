@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import { type DockerServices, dockerServices } from "../support/docker_services.ts";
 import { eventually } from "../support/eventually.ts";
 import { type EngineQuestion, faultyEngine } from "../support/faulty_engine.ts";

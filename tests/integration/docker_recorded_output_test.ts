@@ -3,7 +3,7 @@ import { MemoryLog } from "../../adapters/memory/log.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import { recordedRuntime } from "../../application/deployments/recorded_runtime.ts";
 import { ServiceLog } from "../../application/deployments/service_log.ts";
-import type { OutputLine, Runtime } from "../../ports/runtime.ts";
+import type { OutputLine, Runtime } from "../../ports/services/runtime.ts";
 import { runRequest } from "../contracts/runtime.ts";
 import { dockerWorld } from "../support/docker_world.ts";
 import { eventually } from "../support/eventually.ts";

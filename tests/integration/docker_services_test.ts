@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Failure } from "../../domain/failure.ts";
 import type { ContainerSpec, ServiceFile } from "../../domain/composition/service_spec.ts";
-import type { RunnableImage, RunRequest } from "../../ports/runtime.ts";
+import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import { type DockerServices, dockerServices } from "../support/docker_services.ts";
 import { tinyImage } from "../support/docker_world.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Socket } from "bun";
 import { EdgeServer } from "../../adapters/edge/edge_server.ts";
-import type { EdgeRoute } from "../../ports/edge.ts";
+import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { eventually } from "../support/eventually.ts";
 import { randomInput } from "../support/random_input.ts";
 import { rawApp, rawConnection } from "../support/raw_http.ts";

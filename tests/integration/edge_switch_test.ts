@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { EdgeRoute } from "../../ports/edge.ts";
+import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { eventually } from "../support/eventually.ts";
 import { at, runningEdge, type RunningEdge } from "../support/running_edge.ts";
 

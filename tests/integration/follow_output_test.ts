@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { LoggedLine } from "../../application/deployments/runtime_output.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
-import type { OutputLine } from "../../ports/runtime.ts";
+import type { OutputLine } from "../../ports/services/runtime.ts";
 import { EngineScene, START } from "../support/engine_scene.ts";
 import { intercepted } from "../support/intercepted.ts";
 import { deployShop, SHOP, shopProject, shopScene } from "../support/service_scene.ts";

@@ -7,7 +7,7 @@ import type { GitOptions } from "../../adapters/git/git_checkout.ts";
 import { GitSources } from "../../adapters/git/git_sources.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { FetchableSource, FetchTarget } from "../../ports/sources.ts";
+import type { FetchableSource, FetchTarget } from "../../ports/projects/sources.ts";
 import { run } from "../support/command.ts";
 import { eventually } from "../support/eventually.ts";
 import { GitServer } from "../support/git_server.ts";

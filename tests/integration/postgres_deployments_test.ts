@@ -5,7 +5,7 @@ import { EventFeed, type EventPage } from "../../adapters/postgres/event_feed.ts
 import type { PostgresSignals } from "../../adapters/postgres/signals.ts";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
 import { invalid } from "../../domain/failure.ts";
-import type { DeploymentEvents } from "../../ports/deployment_events.ts";
+import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
 import { aDeployment, logLine } from "../support/store_builders.ts";

@@ -7,7 +7,7 @@ import type { ProcessRuntime } from "../../adapters/process/runtime.ts";
 import type { SandboxKind } from "../../adapters/process/sandbox.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Instance } from "../../ports/runtime.ts";
+import type { Instance } from "../../ports/services/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { processWorld, type ProcessWorld, workingSandboxes } from "../support/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";

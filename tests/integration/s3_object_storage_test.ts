@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { S3ObjectStorages } from "../../adapters/s3/object_storages.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { BucketTarget } from "../../ports/object_storages.ts";
+import type { BucketTarget } from "../../ports/backups/object_storages.ts";
 import { objectStorageContract } from "../contracts/object_storage.ts";
 import { textBody, textOf } from "../support/bodies.ts";
 import { type S3Server, s3Server } from "../support/s3_server.ts";

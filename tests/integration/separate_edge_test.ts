@@ -1,8 +1,9 @@
+import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readNote } from "../../adapters/edge/separate/edge_note.ts";
 import { endedEdge, SeparateEdge } from "../../adapters/edge/separate/separate_edge.ts";
-import type { EdgeRoute } from "../../ports/edge.ts";
+import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { edgeContract } from "../contracts/edge.ts";
 import { edgeWithApps } from "../support/edge_with_apps.ts";
 import { eventually } from "../support/eventually.ts";
@@ -123,7 +124,7 @@ describe("SeparateEdge", () => {
     await using world = await separateEdge();
     await using other = new SeparateEdge({
       folder: `${world.note}-other`,
-      command: [process.execPath, `${import.meta.dir}/../../wiring/edge_process.ts`],
+      command: [process.execPath, join(import.meta.dir, "../../wiring/edge_process.ts")],
     });
     const taken = other.listen({ host: "127.0.0.1", port: world.port });
     await expect(taken).rejects.toThrow(

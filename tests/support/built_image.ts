@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { BuiltImage } from "../../ports/image_builder.ts";
+import type { BuiltImage } from "../../ports/deployments/image_builder.ts";
 import { run } from "./command.ts";
 import { TEST_LABEL } from "./test_leftovers.ts";
 

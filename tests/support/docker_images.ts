@@ -6,7 +6,7 @@ import { EngineApi } from "../../adapters/docker/engine_api.ts";
 import { DockerImageBuilder, type DockerImageBuilderOptions } from "../../adapters/docker/image_builder.ts";
 import { pulledRepository } from "../../adapters/docker/pulled_images.ts";
 import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
-import type { ImageOwner } from "../../ports/release_images.ts";
+import type { ImageOwner } from "../../ports/deployments/release_images.ts";
 import { type ContextFiles, imageRequest } from "../contracts/image_builder.ts";
 import { run } from "./command.ts";
 import { DOCKER_HOST, tinyImage } from "./docker_world.ts";

@@ -5,7 +5,7 @@ import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
 import { DockerVolumes } from "../../adapters/docker/docker_volumes.ts";
 import { OwnContainers } from "../../adapters/docker/own_containers.ts";
 import { EngineApi } from "../../adapters/docker/engine_api.ts";
-import type { RunnableImage } from "../../ports/runtime.ts";
+import type { RunnableImage } from "../../ports/services/runtime.ts";
 import type { ContractPrograms, RuntimeForContract } from "../contracts/runtime.ts";
 import { run } from "./command.ts";
 import { emptyEngine } from "./empty_engine.ts";

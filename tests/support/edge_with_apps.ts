@@ -1,5 +1,5 @@
 import type { EdgeForContract } from "../contracts/edge.ts";
-import type { Edge } from "../../ports/edge.ts";
+import type { Edge } from "../../ports/domains/edge.ts";
 import { at, type RunningEdge } from "./running_edge.ts";
 
 /** A running edge with apps that it leads to, for its contract. */

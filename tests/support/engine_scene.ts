@@ -13,7 +13,7 @@ import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployme
 import { isSettled } from "../../domain/deployment/transitions.ts";
 import type { Principal } from "../../domain/permission.ts";
 import type { Project, ProjectSettings } from "../../domain/project.ts";
-import type { ProbeResult } from "../../ports/health_probe.ts";
+import type { ProbeResult } from "../../ports/deployments/health_probe.ts";
 import type { World } from "../../ports/world.ts";
 import { SETTINGS } from "./app.ts";
 import { eventually } from "./eventually.ts";

@@ -1,5 +1,5 @@
 import { invalid } from "../../domain/failure.ts";
-import type { Runtime } from "../../ports/runtime.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
 import { eventually } from "./eventually.ts";
 import { intercepted } from "./intercepted.ts";
 

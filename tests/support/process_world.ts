@@ -8,7 +8,7 @@ import { ProcessBuilder } from "../../adapters/process/builder.ts";
 import { chooseSandbox } from "../../adapters/process/choose_sandbox.ts";
 import { ProcessRuntime } from "../../adapters/process/runtime.ts";
 import { SANDBOX_KINDS, type SandboxKind } from "../../adapters/process/sandbox.ts";
-import type { RunnableFolder } from "../../ports/runtime.ts";
+import type { RunnableFolder } from "../../ports/services/runtime.ts";
 import type { RuntimeForContract } from "../contracts/runtime.ts";
 
 // The same for every process of a test.

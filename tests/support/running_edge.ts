@@ -1,5 +1,5 @@
 import { EdgeServer, type EdgeOptions } from "../../adapters/edge/edge_server.ts";
-import type { EdgeRoute } from "../../ports/edge.ts";
+import type { EdgeRoute } from "../../ports/domains/edge.ts";
 
 /** A listening edge, and a short way to ask it. */
 export interface RunningEdge extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { S3Client } from "@aws-sdk/client-s3";
 import { Secret } from "../../domain/secret.ts";
-import type { BucketTarget } from "../../ports/object_storages.ts";
+import type { BucketTarget } from "../../ports/backups/object_storages.ts";
 import { newKey, type S3ServerAddress, startS3Container } from "./s3_container.ts";
 
 /** What a caller without all rights may do to the objects of a bucket, as policies name it. */

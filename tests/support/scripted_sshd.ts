@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { type AuthContext, type Connection, Server, type ServerConfig } from "ssh2";
 import { Secret } from "../../domain/secret.ts";
-import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { keyPair } from "./key_pair.ts";
 
 /** An SSH server in this process that misbehaves on purpose, as no real one can be made to. */

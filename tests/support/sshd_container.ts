@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { GenericContainer, Wait } from "testcontainers";
 import { Secret } from "../../domain/secret.ts";
-import type { RemoteTarget } from "../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { run } from "./command.ts";
 import { keyPair } from "./key_pair.ts";
 import { TEST_LABEL } from "./test_leftovers.ts";

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import type { EdgeRoute } from "../../../ports/edge.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { EdgeRoute } from "../../../ports/domains/edge.ts";
+import type { Log } from "../../../ports/system/log.ts";
 import { EdgeServer } from "../edge_server.ts";
 import { type EdgeNote, type EdgeProcessSettings, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
 

@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:
 import { setTimeout as delay } from "node:timers/promises";
 import { loggedError } from "../../../domain/logged_error.ts";
 import { Failure } from "../../../domain/failure.ts";
-import type { Edge, EdgeRoute } from "../../../ports/edge.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { Edge, EdgeRoute } from "../../../ports/domains/edge.ts";
+import type { Log } from "../../../ports/system/log.ts";
 import { type EdgeNote, type EdgeProcessSettings, noteFile, PROTOCOL, readNote } from "./edge_note.ts";
 import { ALIVE_MS, type EdgeCommands } from "./edge_process.ts";
 

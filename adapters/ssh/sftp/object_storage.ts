@@ -3,8 +3,8 @@ import { checkObjectKey, nameOfPart, partName, splitKey } from "../../../domain/
 import { pour } from "../../../domain/backup/pour.ts";
 import type { ObjectPage, StoredObject } from "../../../domain/backup/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../../domain/backup/tree_listing.ts";
-import type { ListOptions, StorageOptions, SweepOptions } from "../../../ports/object_storage.ts";
-import type { OpenStorage, RemoteFolderTarget } from "../../../ports/object_storages.ts";
+import type { ListOptions, StorageOptions, SweepOptions } from "../../../ports/backups/object_storage.ts";
+import type { OpenStorage, RemoteFolderTarget } from "../../../ports/backups/object_storages.ts";
 import { sftpFailure, STATUS, statusOf } from "./sftp_failure.ts";
 import { readBlocks, SftpWriter } from "./sftp_file.ts";
 import type { SftpSession } from "./sftp_session.ts";

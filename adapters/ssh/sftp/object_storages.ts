@@ -1,6 +1,6 @@
-import type { StorageOptions } from "../../../ports/object_storage.ts";
-import type { ObjectStorages, OpenStorage, RemoteFolderTarget } from "../../../ports/object_storages.ts";
-import type { RemoteTarget } from "../../../ports/remote_hosts.ts";
+import type { StorageOptions } from "../../../ports/backups/object_storage.ts";
+import type { ObjectStorages, OpenStorage, RemoteFolderTarget } from "../../../ports/backups/object_storages.ts";
+import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import { dial, type ResolveAddress } from "../dial.ts";
 import { type Sessions, SftpObjectStorage } from "./object_storage.ts";
 import { SftpSession } from "./sftp_session.ts";

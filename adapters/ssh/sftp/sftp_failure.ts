@@ -1,5 +1,5 @@
 import { Failure } from "../../../domain/failure.ts";
-import type { RemoteTarget } from "../../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import { place } from "../connection_failure.ts";
 
 /** Words of the protocol for how a request ended. */

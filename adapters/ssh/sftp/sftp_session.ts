@@ -1,6 +1,6 @@
 import type { FileEntryWithStats, SFTPWrapper, Stats } from "ssh2";
 import { Failure } from "../../../domain/failure.ts";
-import type { RemoteTarget } from "../../../ports/remote_hosts.ts";
+import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import { place } from "../connection_failure.ts";
 import { hangUp } from "../hang_up.ts";
 import type { Connection } from "../open_connection.ts";

@@ -1,4 +1,4 @@
-import type { ObjectStorage } from "../../../ports/object_storage.ts";
+import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
 
 /** A store like the given one that does so many things at once at most, the others in their order; what is read counts until it is read to its end. */
 export function limited(storage: ObjectStorage, atOnce: number): ObjectStorage {

@@ -1,4 +1,4 @@
-import type { ObjectStorage } from "../../../ports/object_storage.ts";
+import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
 
 /** A store like the given one, all of whose keys stand under a folder of it. */
 export function prefixed(storage: ObjectStorage, folder: string | null): ObjectStorage {

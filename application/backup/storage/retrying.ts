@@ -1,5 +1,5 @@
 import { Failure } from "../../../domain/failure.ts";
-import type { ObjectStorage } from "../../../ports/object_storage.ts";
+import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
 
 /** How often and how patiently something is tried. */
 export interface Patience {

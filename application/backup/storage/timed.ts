@@ -1,5 +1,5 @@
 import { Failure } from "../../../domain/failure.ts";
-import type { ObjectStorage, StorageOptions } from "../../../ports/object_storage.ts";
+import type { ObjectStorage, StorageOptions } from "../../../ports/backups/object_storage.ts";
 
 /**
  * A store like the given one that gives up, with code `timeout`, when it does nothing for so long: does not answer, takes no more of what is written, or

@@ -1,6 +1,6 @@
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
-import type { ProbeResult } from "../../../ports/health_probe.ts";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { ProbeResult } from "../../../ports/deployments/health_probe.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import { type Run, say } from "./run.ts";
 import { healthPath, sentenceName, type Started } from "./started_service.ts";
 import { ended, lost, unanswered } from "./why_unready.ts";

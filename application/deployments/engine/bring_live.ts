@@ -1,8 +1,8 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { inContainers, usesContainers } from "../../../domain/deployment/instance_id.ts";
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
-import type { LiveRelease } from "../../../ports/live_releases.ts";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { LiveRelease } from "../../../ports/deployments/live_releases.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import { checkHostMounts } from "../../projects/check_host_mounts.ts";
 import { cleanImages } from "../clean_images.ts";
 import { ensureServices } from "../ensure_services.ts";

@@ -7,7 +7,7 @@ import { dockerfileArguments } from "../../../domain/image/dockerfile_arguments.
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../domain/image/generated_dockerfile.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../domain/composition/sole_service.ts";
-import type { BuiltImage, ImageMakings } from "../../../ports/image_builder.ts";
+import type { BuiltImage, ImageMakings } from "../../../ports/deployments/image_builder.ts";
 import { outputMissing } from "./refuse_empty_site.ts";
 import { folderOf, workingFolder } from "./release_folder.ts";
 import { type Run, say, store } from "./run.ts";

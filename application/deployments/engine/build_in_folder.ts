@@ -1,4 +1,4 @@
-import type { BuildRequest } from "../../../ports/builder.ts";
+import type { BuildRequest } from "../../../ports/deployments/builder.ts";
 import { folderOf, workingFolder } from "./release_folder.ts";
 import type { Run } from "./run.ts";
 

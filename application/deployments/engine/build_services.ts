@@ -9,7 +9,7 @@ import type {
 } from "../../../domain/composition/service_spec.ts";
 import { isSite, USUAL_PORT } from "../../../domain/composition/sole_service.ts";
 import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
-import type { BuiltImage } from "../../../ports/image_builder.ts";
+import type { BuiltImage } from "../../../ports/deployments/image_builder.ts";
 import { detectIn } from "../prepare_source.ts";
 import { settledPlan } from "./app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";

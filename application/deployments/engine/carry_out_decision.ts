@@ -10,7 +10,7 @@ import { runsPartOf } from "../drop_artifact.ts";
 import { dropUpload } from "../drop_upload.ts";
 import type { Later } from "../end_previews.ts";
 import { ensureServices } from "../ensure_services.ts";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import { retire, standingsOf } from "./bring_live.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
 import type { Outcome } from "./changeover_plan.ts";

@@ -5,7 +5,7 @@ import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { type Move, movesTo } from "../../../domain/composition/moves.ts";
 import type { ServiceDependency, ServiceMount } from "../../../domain/composition/service_spec.ts";
 import { isSite, siteFolder } from "../../../domain/composition/sole_service.ts";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
 import { awaitReady, stayUp } from "./await_ready.ts";
 import { isOwnFailure } from "./own_failure.ts";

@@ -1,7 +1,7 @@
 import { engineNeeded, invalid } from "../../../domain/failure.ts";
 import type { RuntimeName } from "../../../domain/project.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../../domain/composition/service_spec.ts";
-import type { ContainerEngine } from "../../../ports/container_engine.ts";
+import type { ContainerEngine } from "../../../ports/deployments/container_engine.ts";
 import { ENGINE_MS } from "./choose_runtime.ts";
 
 /** What runs services: all of them as containers, or all as processes; what cannot be is refused before anything is started. */

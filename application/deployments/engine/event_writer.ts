@@ -1,8 +1,8 @@
 import type { StepName } from "../../../domain/deployment/deployment.ts";
 import type { LogLevel, NewEvent } from "../../../domain/deployment/deployment_event.ts";
 import type { OutputStream } from "../../../domain/deployment/output_stream.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { DeploymentEvents } from "../../../ports/deployment_events.ts";
+import type { Clock } from "../../../ports/system/clock.ts";
+import type { DeploymentEvents } from "../../../ports/deployments/deployment_events.ts";
 
 const GATHER_MS = 50;
 const BATCH = 2_000;

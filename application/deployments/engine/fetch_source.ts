@@ -1,5 +1,5 @@
 import type { Deployment, DeploymentSource } from "../../../domain/deployment/deployment.ts";
-import type { FetchableSource, FetchedSource } from "../../../ports/sources.ts";
+import type { FetchableSource, FetchedSource } from "../../../ports/projects/sources.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { inTime } from "./in_time.ts";
 import { artifactGone } from "./release_folder.ts";

@@ -1,4 +1,4 @@
-import type { WorkClaim } from "../../../ports/deployment_queue.ts";
+import type { WorkClaim } from "../../../ports/deployments/deployment_queue.ts";
 
 /** Why a run is to stop. */
 export type StopReason = "cancelled" | "lost" | "shutdown";

@@ -1,7 +1,7 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { recordsIn, type ServiceRecord } from "../../../domain/composition/composition.ts";
 import { soleService } from "../../../domain/composition/sole_service.ts";
-import type { Compositions } from "../../../ports/compositions.ts";
+import type { Compositions } from "../../../ports/deployments/compositions.ts";
 
 /** The services that a deployment runs, as they are recorded. */
 export async function recordsOf(

@@ -2,11 +2,11 @@ import { addressesOf, type PublicAddress } from "../../../domain/deployment/publ
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { innerPath, siteFolder, soleService } from "../../../domain/composition/sole_service.ts";
 import type { Project } from "../../../domain/project.ts";
-import type { Domains } from "../../../ports/domains.ts";
-import type { Edge, EdgeRoute } from "../../../ports/edge.ts";
-import type { LiveRelease } from "../../../ports/live_releases.ts";
-import type { ReleaseFolders } from "../../../ports/release_folders.ts";
-import type { Runtime } from "../../../ports/runtime.ts";
+import type { Domains } from "../../../ports/domains/domains.ts";
+import type { Edge, EdgeRoute } from "../../../ports/domains/edge.ts";
+import type { LiveRelease } from "../../../ports/deployments/live_releases.ts";
+import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
+import type { Runtime } from "../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import { filesOf } from "./start_service.ts";
 

@@ -4,9 +4,9 @@ import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { sourceVolume, unnamedVolume } from "../../../domain/composition/mounted.ts";
 import type { ServiceMount } from "../../../domain/composition/service_spec.ts";
 import { innerPath } from "../../../domain/composition/sole_service.ts";
-import type { Deployments } from "../../../ports/deployments.ts";
-import type { ReleaseFolders } from "../../../ports/release_folders.ts";
-import type { Instance, Runnable, RunnableMount, Runtime } from "../../../ports/runtime.ts";
+import type { Deployments } from "../../../ports/deployments/deployments.ts";
+import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
+import type { Instance, Runnable, RunnableMount, Runtime } from "../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import { folderOf } from "./release_folder.ts";
 

@@ -1,6 +1,6 @@
 import type { ServiceRecord } from "../../../domain/composition/composition.ts";
 import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
-import type { OutputLine } from "../../../ports/runtime.ts";
+import type { OutputLine } from "../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import type { Run } from "./run.ts";
 

@@ -2,7 +2,7 @@ import { missingTool, toolAdvice } from "../../../domain/deployment/missing_tool
 import { type ListeningSocket, unreachable } from "../../../domain/deployment/unreachable.ts";
 import { type Failure, invalid } from "../../../domain/failure.ts";
 import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import type { Run } from "./run.ts";
 import { called, healthPath, lastOutput, type Started } from "./started_service.ts";

@@ -1,10 +1,10 @@
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { happen } from "../../../domain/deployment/transitions.ts";
 import { loggedError } from "../../../domain/logged_error.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { DeploymentQueue, WorkClaim } from "../../../ports/deployment_queue.ts";
-import type { Deployments } from "../../../ports/deployments.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { Clock } from "../../../ports/system/clock.ts";
+import type { DeploymentQueue, WorkClaim } from "../../../ports/deployments/deployment_queue.ts";
+import type { Deployments } from "../../../ports/deployments/deployments.ts";
+import type { Log } from "../../../ports/system/log.ts";
 import { copyUpload, keepUpload, type KeepUploadPorts } from "../keep_upload.ts";
 import { type Hold, type StopReason, TakenAway } from "./hold.ts";
 

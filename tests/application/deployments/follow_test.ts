@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
 import { Failure } from "../../../domain/failure.ts";
-import type { Edge } from "../../../ports/edge.ts";
+import type { Edge } from "../../../ports/domains/edge.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
 import { intercepted } from "../../support/intercepted.ts";
 

@@ -5,7 +5,7 @@ import type { VariableUpsert } from "../../../domain/variable.ts";
 import { Secret } from "../../../domain/secret.ts";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import { cleanImages } from "../../../application/deployments/clean_images.ts";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import { intercepted } from "../../support/intercepted.ts";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
 

@@ -4,7 +4,7 @@ import {
   type OutputSource,
   type ServiceLine,
 } from "../../../application/deployments/interleaved_output.ts";
-import type { OutputLine, OutputQuery } from "../../../ports/runtime.ts";
+import type { OutputLine, OutputQuery } from "../../../ports/services/runtime.ts";
 
 const START = Date.UTC(2026, 0, 31, 12);
 

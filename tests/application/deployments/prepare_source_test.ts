@@ -3,7 +3,7 @@ import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { prepareSource } from "../../../application/deployments/prepare_source.ts";
 import type { Principal } from "../../../domain/permission.ts";
 import { eventually } from "../../support/eventually.ts";
-import type { Sources } from "../../../ports/sources.ts";
+import type { Sources } from "../../../ports/projects/sources.ts";
 
 const OWNER: Principal = {
   userId: "usr_1",

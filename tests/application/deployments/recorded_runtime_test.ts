@@ -4,7 +4,7 @@ import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { recordedRuntime } from "../../../application/deployments/recorded_runtime.ts";
 import { lineBytes } from "../../../domain/deployment/output_tail.ts";
 import { Failure } from "../../../domain/failure.ts";
-import type { Runtime } from "../../../ports/runtime.ts";
+import type { Runtime } from "../../../ports/services/runtime.ts";
 import { failing } from "../../support/failing.ts";
 import { intercepted } from "../../support/intercepted.ts";
 import { aDeployment } from "../../support/store_builders.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../../application/deployments/restore_releases.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
-import type { EdgeRoute } from "../../../ports/edge.ts";
+import type { EdgeRoute } from "../../../ports/domains/edge.ts";
 import { EngineScene, START } from "../../support/engine_scene.ts";
 import { deployShop, shopProject, shopScene, standing } from "../../support/service_scene.ts";
 

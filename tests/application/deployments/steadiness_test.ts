@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Instance } from "../../../ports/runtime.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import { deployShop, SHOP, shopProject, shopScene, statuses } from "../../support/service_scene.ts";
 
 type Look = Pick<Instance, "restarts" | "status">;
