@@ -1,100 +1,22 @@
-import type { Attempts } from "./identity/attempts.ts";
-import type { AuditLog } from "./identity/audit_log.ts";
-import type { BackupDestinations } from "./backups/backup_destinations.ts";
-import type { Clock } from "./system/clock.ts";
-import type { CloudLinks } from "./cloud/cloud_links.ts";
-import type { Compositions } from "./deployments/compositions.ts";
-import type { ContainerEngine } from "./deployments/container_engine.ts";
-import type { DeploymentEvents } from "./deployments/deployment_events.ts";
-import type { DeploymentQueue } from "./deployments/deployment_queue.ts";
-import type { Deployments } from "./deployments/deployments.ts";
-import type { Builder } from "./deployments/builder.ts";
-import type { Edge } from "./domains/edge.ts";
-import type { HealthProbe } from "./deployments/health_probe.ts";
-import type { KeptSources } from "./projects/kept_sources.ts";
-import type { LiveReleases } from "./deployments/live_releases.ts";
-import type { ReleaseFolders } from "./deployments/release_folders.ts";
-import type { ReleaseImages } from "./deployments/release_images.ts";
-import type { Runtime } from "./services/runtime.ts";
-import type { RuntimeLogs } from "./services/runtime_logs.ts";
-import type { Sources } from "./projects/sources.ts";
-import type { Domains } from "./domains/domains.ts";
-import type { HostFolders } from "./projects/host_folders.ts";
-import type { IdempotentAnswers } from "./system/idempotent_answers.ts";
-import type { Identities } from "./identity/identities.ts";
-import type { ImageBuilder } from "./deployments/image_builder.ts";
-import type { ImageRegistry } from "./deployments/image_registry.ts";
-import type { InstanceSockets } from "./services/instance_sockets.ts";
-import type { Installation } from "./identity/installation.ts";
-import type { Invitations } from "./identity/invitations.ts";
-import type { Log } from "./system/log.ts";
-import type { ManifestParser } from "./projects/manifest_parser.ts";
-import type { Members } from "./identity/members.ts";
-import type { NameRecords } from "./domains/name_records.ts";
-import type { ObjectStorages } from "./backups/object_storages.ts";
-import type { Organizations } from "./identity/organizations.ts";
-import type { Passwords } from "./identity/passwords.ts";
-import type { Projects } from "./projects/projects.ts";
-import type { RemoteHosts } from "./servers/remote_hosts.ts";
-import type { Servers } from "./servers/servers.ts";
-import type { ServiceHealth } from "./system/service_health.ts";
-import type { Sessions } from "./identity/sessions.ts";
-import type { Tokens } from "./identity/tokens.ts";
-import type { UploadFiles } from "./projects/upload_files.ts";
-import type { UploadSessions } from "./projects/upload_sessions.ts";
-import type { Users } from "./identity/users.ts";
-import type { Variables } from "./projects/variables.ts";
-import type { Volumes } from "./services/volumes.ts";
-import type { YamlReader } from "./projects/yaml_reader.ts";
+import type { BackupPorts } from "./backups/backup_ports.ts";
+import type { CloudPorts } from "./cloud/cloud_ports.ts";
+import type { DeploymentPorts } from "./deployments/deployment_ports.ts";
+import type { DomainPorts } from "./domains/domain_ports.ts";
+import type { IdentityPorts } from "./identity/identity_ports.ts";
+import type { ProjectPorts } from "./projects/project_ports.ts";
+import type { ServerPorts } from "./servers/server_ports.ts";
+import type { ServicePorts } from "./services/service_ports.ts";
+import type { SystemPorts } from "./system/system_ports.ts";
 
-/** Every port the application stands on. */
-export interface World {
-  readonly attempts: Attempts;
-  readonly auditLog: AuditLog;
-  readonly backupDestinations: BackupDestinations;
-  readonly clock: Clock;
-  readonly cloudLinks: CloudLinks;
-  readonly compositions: Compositions;
-  readonly containerEngine: ContainerEngine;
-  readonly deploymentEvents: DeploymentEvents;
-  readonly deploymentQueue: DeploymentQueue;
-  readonly deployments: Deployments;
-  readonly edge: Edge;
-  readonly builder: Builder;
-  readonly healthProbe: HealthProbe;
-  readonly keptSources: KeptSources;
-  readonly liveReleases: LiveReleases;
-  readonly releaseFolders: ReleaseFolders;
-  readonly releaseImages: ReleaseImages;
-  readonly runtime: Runtime;
-  readonly runtimeLogs: RuntimeLogs;
-  readonly sources: Sources;
-  readonly domains: Domains;
-  readonly hostFolders: HostFolders;
-  readonly idempotentAnswers: IdempotentAnswers;
-  readonly identities: Identities;
-  readonly imageBuilder: ImageBuilder;
-  readonly imageRegistry: ImageRegistry;
-  readonly installation: Installation;
-  readonly instanceSockets: InstanceSockets;
-  readonly invitations: Invitations;
-  readonly log: Log;
-  readonly manifestParser: ManifestParser;
-  readonly members: Members;
-  readonly nameRecords: NameRecords;
-  readonly objectStorages: ObjectStorages;
-  readonly organizations: Organizations;
-  readonly passwords: Passwords;
-  readonly projects: Projects;
-  readonly remoteHosts: RemoteHosts;
-  readonly servers: Servers;
-  readonly serviceHealth: ServiceHealth;
-  readonly sessions: Sessions;
-  readonly tokens: Tokens;
-  readonly uploadFiles: UploadFiles;
-  readonly uploadSessions: UploadSessions;
-  readonly users: Users;
-  readonly variables: Variables;
-  readonly volumes: Volumes;
-  readonly yamlReader: YamlReader;
-}
+/** Every port the application stands on: a noun is a folder of ports and a line here. */
+export interface World
+  extends
+    IdentityPorts,
+    ProjectPorts,
+    DeploymentPorts,
+    ServicePorts,
+    DomainPorts,
+    BackupPorts,
+    ServerPorts,
+    CloudPorts,
+    SystemPorts {}

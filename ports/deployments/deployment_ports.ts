@@ -1,0 +1,28 @@
+import type { Builder } from "./builder.ts";
+import type { Compositions } from "./compositions.ts";
+import type { ContainerEngine } from "./container_engine.ts";
+import type { DeploymentEvents } from "./deployment_events.ts";
+import type { DeploymentQueue } from "./deployment_queue.ts";
+import type { Deployments } from "./deployments.ts";
+import type { HealthProbe } from "./health_probe.ts";
+import type { ImageBuilder } from "./image_builder.ts";
+import type { ImageRegistry } from "./image_registry.ts";
+import type { LiveReleases } from "./live_releases.ts";
+import type { ReleaseFolders } from "./release_folders.ts";
+import type { ReleaseImages } from "./release_images.ts";
+
+/** The ports of the folder that the application stands on. */
+export interface DeploymentPorts {
+  readonly builder: Builder;
+  readonly compositions: Compositions;
+  readonly containerEngine: ContainerEngine;
+  readonly deploymentEvents: DeploymentEvents;
+  readonly deploymentQueue: DeploymentQueue;
+  readonly deployments: Deployments;
+  readonly healthProbe: HealthProbe;
+  readonly imageBuilder: ImageBuilder;
+  readonly imageRegistry: ImageRegistry;
+  readonly liveReleases: LiveReleases;
+  readonly releaseFolders: ReleaseFolders;
+  readonly releaseImages: ReleaseImages;
+}

@@ -1,0 +1,12 @@
+import type { InstanceSockets } from "./instance_sockets.ts";
+import type { Runtime } from "./runtime.ts";
+import type { RuntimeLogs } from "./runtime_logs.ts";
+import type { Volumes } from "./volumes.ts";
+
+/** The ports of the folder that the application stands on. */
+export interface ServicePorts {
+  readonly instanceSockets: InstanceSockets;
+  readonly runtime: Runtime;
+  readonly runtimeLogs: RuntimeLogs;
+  readonly volumes: Volumes;
+}
