@@ -1,8 +1,8 @@
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { EngineApi } from "../adapters/docker/engine_api.ts";
-import { DockerImageBuilder } from "../adapters/docker/image_builder.ts";
-import { DockerReleaseImages } from "../adapters/docker/release_images.ts";
+import { EngineApi } from "../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder } from "../adapters/docker/build/image_builder.ts";
+import { DockerReleaseImages } from "../adapters/docker/images/release_images.ts";
 import { newId } from "../domain/id.ts";
 import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";

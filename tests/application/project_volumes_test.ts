@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import type { Project } from "../../domain/project.ts";
-import { away } from "../../adapters/docker/engine_api.ts";
+import { away } from "../../adapters/docker/engine/engine_api.ts";
 import { EngineScene, SITE } from "../support/engine_scene.ts";
 import { intercepted } from "../support/intercepted.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene } from "../support/service_scene.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
-import { engineAnswers } from "../../adapters/docker/container_engine.ts";
+import { engineAnswers } from "../../adapters/docker/engine/container_engine.ts";
 import { MemoryContainerEngine } from "../../adapters/memory/container_engine.ts";
 import { faultyListener } from "../support/faulty_listener.ts";
 import { containerEngineContract } from "./container_engine.ts";

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { ContainerRecord, ContainerState } from "../../adapters/docker/container_record.ts";
-import { instanceOf, isCrashLoop, isGivenUp, isStartDue, type Sight } from "../../adapters/docker/container_state.ts";
+import type { ContainerRecord, ContainerState } from "../../adapters/docker/containers/container_record.ts";
+import {
+  instanceOf,
+  isCrashLoop,
+  isGivenUp,
+  isStartDue,
+  type Sight,
+} from "../../adapters/docker/containers/container_state.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 const ago = (ms: number) => new Date(NOW - ms).toISOString();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from "node:http2";
 import { createServer, type Socket } from "node:net";
-import { BuildSession } from "../../adapters/docker/build_session.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { BuildSession } from "../../adapters/docker/build/build_session.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 
 const HEALTH = "/grpc.health.v1.Health/Check";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ContentTimes, type ProjectTimes } from "../../adapters/docker/content_times.ts";
-import { type ContextEntry, contentOf, contextEntry } from "../../adapters/docker/context_entry.ts";
+import { ContentTimes, type ProjectTimes } from "../../adapters/docker/build/content_times.ts";
+import { type ContextEntry, contentOf, contextEntry } from "../../adapters/docker/build/context_entry.ts";
 import { writtenTree } from "../support/docker_images.ts";
 
 /** A file in a fresh folder, as a build sees it. */

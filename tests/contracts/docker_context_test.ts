@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { buildContext } from "../../adapters/docker/build_context.ts";
-import { type ContextEntry, contentOf } from "../../adapters/docker/context_entry.ts";
-import { contextTar } from "../../adapters/docker/context_tar.ts";
-import { followPaths } from "../../adapters/docker/follow_paths.ts";
+import { buildContext } from "../../adapters/docker/build/build_context.ts";
+import { type ContextEntry, contentOf } from "../../adapters/docker/build/context_entry.ts";
+import { contextTar } from "../../adapters/docker/build/context_tar.ts";
+import { followPaths } from "../../adapters/docker/build/follow_paths.ts";
 import type { ImageRequest } from "../../ports/deployments/image_builder.ts";
 import { type Tree, writtenTree } from "../support/docker_images.ts";
 import { failureOf } from "./image_builder.ts";

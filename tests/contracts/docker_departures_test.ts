@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Departures } from "../../adapters/docker/departures.ts";
+import { Departures } from "../../adapters/docker/containers/departures.ts";
 
 /** Notes who has begun to leave, and lets each end when it is told to. */
 class Leaving {

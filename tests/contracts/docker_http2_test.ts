@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { connect, createServer, type Socket } from "node:net";
-import { GrpcStream } from "../../adapters/docker/grpc_stream.ts";
-import { type Header, HpackDecoder, hpackEncode } from "../../adapters/docker/hpack.ts";
+import { GrpcStream } from "../../adapters/docker/build/http2/grpc_stream.ts";
+import { type Header, HpackDecoder, hpackEncode } from "../../adapters/docker/build/http2/hpack.ts";
 import {
   dataFrames,
   FLAG,
@@ -11,9 +11,9 @@ import {
   frame,
   FrameReader,
   windowUpdate,
-} from "../../adapters/docker/http2_frames.ts";
-import { Http2Server } from "../../adapters/docker/http2_server.ts";
-import type { Http2Stream } from "../../adapters/docker/http2_stream.ts";
+} from "../../adapters/docker/build/http2/http2_frames.ts";
+import { Http2Server } from "../../adapters/docker/build/http2/http2_server.ts";
+import type { Http2Stream } from "../../adapters/docker/build/http2/http2_stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { randomInput } from "../support/random_input.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DockerIgnore, type Verdict } from "../../adapters/docker/docker_ignore.ts";
+import { DockerIgnore, type Verdict } from "../../adapters/docker/build/docker_ignore.ts";
 import { IGNORE_CASES, IGNORE_TREE } from "../support/ignore_cases.ts";
 
 /** What is left of a list of paths, as a walk through them finds it. */

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { listenersInside } from "../../adapters/docker/container_listening.ts";
-import type { ContainerState } from "../../adapters/docker/container_record.ts";
+import { listenersInside } from "../../adapters/docker/containers/container_listening.ts";
+import type { ContainerState } from "../../adapters/docker/containers/container_record.ts";
 
 const ID = "7d1f".repeat(16);
 const REST = "00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0";

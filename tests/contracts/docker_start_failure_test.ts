@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { EngineRefusal } from "../../adapters/docker/engine_api.ts";
-import { startFailure } from "../../adapters/docker/start_failure.ts";
+import { EngineRefusal } from "../../adapters/docker/engine/engine_api.ts";
+import { startFailure } from "../../adapters/docker/containers/start_failure.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 

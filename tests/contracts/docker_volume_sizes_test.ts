@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DockerVolumes } from "../../adapters/docker/docker_volumes.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { DockerVolumes } from "../../adapters/docker/containers/docker_volumes.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 
 const NAMES = ["small", "foreign-driver", "unmeasured"];
 

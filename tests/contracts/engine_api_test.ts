@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EngineApi, EngineRefusal } from "../../adapters/docker/engine_api.ts";
+import { EngineApi, EngineRefusal } from "../../adapters/docker/engine/engine_api.ts";
 
 /** An engine that speaks nothing older than a version, and says so as Docker does. */
 async function engineSince(oldest: number, newest = 10_000) {

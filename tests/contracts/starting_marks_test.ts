@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StartingMarks } from "../../adapters/docker/starting_marks.ts";
+import { StartingMarks } from "../../adapters/docker/containers/starting_marks.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** Marks of two servers in a folder that is not there yet. */
@@ -52,7 +52,7 @@ test("the mark of a server that was killed counts no more", async () => {
   await using servers = await twoServers();
   const { folder, here } = servers;
   const script = `
-    import { StartingMarks } from ${JSON.stringify(join(import.meta.dir, "../../adapters/docker/starting_marks.ts"))};
+    import { StartingMarks } from ${JSON.stringify(join(import.meta.dir, "../../adapters/docker/containers/starting_marks.ts"))};
     globalThis.mark = await new StartingMarks(${JSON.stringify(folder)}).mark("a");
     setInterval(() => {}, 1_000);`;
   const killed = Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "inherit", "inherit"] });

@@ -1,4 +1,4 @@
-import { DockerContainerEngine } from "../../adapters/docker/container_engine.ts";
+import { DockerContainerEngine } from "../../adapters/docker/engine/container_engine.ts";
 import { containerEngineContract } from "../contracts/container_engine.ts";
 
 containerEngineContract("Docker", async () => ({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { buildContext } from "../../adapters/docker/build_context.ts";
-import { buildkitBuild } from "../../adapters/docker/buildkit_build.ts";
-import { ContentTimes } from "../../adapters/docker/content_times.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
-import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
+import { buildContext } from "../../adapters/docker/build/build_context.ts";
+import { buildkitBuild } from "../../adapters/docker/build/buildkit_build.ts";
+import { ContentTimes } from "../../adapters/docker/build/content_times.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder } from "../../adapters/docker/build/image_builder.ts";
 import { Secret } from "../../domain/secret.ts";
 import { failureOf, imageRequest } from "../contracts/image_builder.ts";
 import { run } from "../support/command.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
-import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder } from "../../adapters/docker/build/image_builder.ts";
 import { newId } from "../../domain/id.ts";
 import { failureOf, imageBuilderContract, imageRequest } from "../contracts/image_builder.ts";
 import { filesOf, releaseImagesContract } from "../contracts/release_images.ts";

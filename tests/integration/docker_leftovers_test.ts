@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { DockerRuntime } from "../../adapters/docker/containers/docker_runtime.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import { type DockerServices, dockerServices } from "../support/docker_services.ts";
 import { DOCKER_HOST } from "../support/docker_world.ts";
 import type { StarterTask } from "../support/docker_starter.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
-import { DockerImageRegistry } from "../../adapters/docker/image_registry.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
+import { DockerImageRegistry } from "../../adapters/docker/images/image_registry.ts";
 import { newId } from "../../domain/id.ts";
 import { failureOf, imageRequest } from "../contracts/image_builder.ts";
 import { imageRegistryContract, pullRequest } from "../contracts/image_registry.ts";

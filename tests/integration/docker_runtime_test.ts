@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { containerListens } from "../../adapters/docker/container_listening.ts";
-import type { ContainerRecord } from "../../adapters/docker/container_record.ts";
-import { DockerSockets } from "../../adapters/docker/docker_sockets.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { containerListens } from "../../adapters/docker/containers/container_listening.ts";
+import type { ContainerRecord } from "../../adapters/docker/containers/container_record.ts";
+import { DockerSockets } from "../../adapters/docker/containers/docker_sockets.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import { causeOf, type Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import { DOCKER_HOST, type DockerWorld, dockerWorld, INNER_PORT, tinyImage } from "../support/docker_world.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
-import { ImageNames } from "../../adapters/docker/image_names.ts";
-import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
+import { ImageNames } from "../../adapters/docker/images/image_names.ts";
+import { DockerReleaseImages } from "../../adapters/docker/images/release_images.ts";
 import { eventually } from "../support/eventually.ts";
 import { endlessAnswer, scriptedEngine } from "../support/scripted_engine.ts";
 import { failureOf } from "../contracts/image_builder.ts";

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
-import { DockerImageBuilder } from "../../adapters/docker/image_builder.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder } from "../../adapters/docker/build/image_builder.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { BuiltImage } from "../../ports/deployments/image_builder.ts";
 import { run } from "./command.ts";

@@ -1,11 +1,11 @@
 import { chmod, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { dropName } from "../../adapters/docker/drop_image.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
-import { DockerImageBuilder, type DockerImageBuilderOptions } from "../../adapters/docker/image_builder.ts";
-import { pulledRepository } from "../../adapters/docker/pulled_images.ts";
-import { DockerReleaseImages } from "../../adapters/docker/release_images.ts";
+import { dropName } from "../../adapters/docker/images/drop_image.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder, type DockerImageBuilderOptions } from "../../adapters/docker/build/image_builder.ts";
+import { pulledRepository } from "../../adapters/docker/images/pulled_images.ts";
+import { DockerReleaseImages } from "../../adapters/docker/images/release_images.ts";
 import type { ImageOwner } from "../../ports/deployments/release_images.ts";
 import { type ContextFiles, imageRequest } from "../contracts/image_builder.ts";
 import { run } from "./command.ts";

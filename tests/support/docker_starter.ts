@@ -1,5 +1,5 @@
-import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { DockerRuntime } from "../../adapters/docker/containers/docker_runtime.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import { serviceRequest } from "../contracts/service_runtime.ts";
 
 /** What a server that starts an instance, and is killed meanwhile, is told. */

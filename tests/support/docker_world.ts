@@ -1,10 +1,10 @@
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DockerRuntime } from "../../adapters/docker/docker_runtime.ts";
-import { DockerVolumes } from "../../adapters/docker/docker_volumes.ts";
-import { OwnContainers } from "../../adapters/docker/own_containers.ts";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { DockerRuntime } from "../../adapters/docker/containers/docker_runtime.ts";
+import { DockerVolumes } from "../../adapters/docker/containers/docker_volumes.ts";
+import { OwnContainers } from "../../adapters/docker/containers/own_containers.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import type { RunnableImage } from "../../ports/services/runtime.ts";
 import type { ContractPrograms, RuntimeForContract } from "../contracts/runtime.ts";
 import { run } from "./command.ts";

@@ -1,4 +1,4 @@
-import { EngineApi, EngineRefusal } from "../../adapters/docker/engine_api.ts";
+import { EngineApi, EngineRefusal } from "../../adapters/docker/engine/engine_api.ts";
 import { eventually } from "./eventually.ts";
 
 /** What of an engine is removed. */

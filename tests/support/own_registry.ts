@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EngineApi } from "../../adapters/docker/engine_api.ts";
+import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import { run } from "./command.ts";
 import { BASE } from "./docker_images.ts";
 import { DOCKER_HOST, tinyImage } from "./docker_world.ts";

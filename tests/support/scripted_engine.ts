@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AnswerLimits, EngineApi } from "../../adapters/docker/engine_api.ts";
+import { type AnswerLimits, EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 
 /** Something that answers as an engine would, as far as a test has it do so. */
 export interface ScriptedEngine extends AsyncDisposable {

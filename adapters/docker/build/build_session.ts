@@ -1,0 +1,137 @@
+import type { Socket } from "node:net";
+import { away, type EngineApi } from "../engine/engine_api.ts";
+import { GRPC_STATUS, GrpcStream } from "./http2/grpc_stream.ts";
+import type { Header } from "./http2/hpack.ts";
+import { Http2Server } from "./http2/http2_server.ts";
+import type { Http2Stream } from "./http2/http2_stream.ts";
+
+/** What came with a call beside its messages; a name may come more than once. */
+export type CallMetadata = ReadonlyMap<string, readonly string[]>;
+
+/** Answers calls of one method; the call fails when it rejects. */
+export type CallHandler = (call: GrpcStream, metadata: CallMetadata) => Promise<void>;
+
+/** What the engine may call, by method path. */
+export type CallHandlers = Readonly<Record<string, CallHandler>>;
+
+const ANSWER_MS = 30_000;
+const MAX_HEAD_BYTES = 16_384;
+const HEALTHY = Uint8Array.of(0x08, 1);
+
+/** A connection on which the engine's builder asks for what a build needs, while it lasts. */
+export class BuildSession implements Disposable {
+  readonly id: string;
+  readonly #socket: Socket;
+
+  private constructor(id: string, socket: Socket) {
+    this.id = id;
+    this.#socket = socket;
+  }
+
+  /** Opens a session; contexts of the same key are compared with each other, so that only what changed is sent. */
+  static async open(engine: EngineApi, handlers: CallHandlers, contextKey: string): Promise<BuildSession> {
+    const id = crypto.randomUUID().replaceAll("-", "");
+    const socket = await engine.connect();
+    // A broken connection is seen by the build itself.
+    socket.on("error", () => {});
+    try {
+      const arrived = await upgrade(socket, {
+        path: engine.path("/session"),
+        id,
+        methods: Object.keys(handlers),
+        contextKey,
+      });
+      new Http2Server(socket, (stream) => void answer(stream, handlers)).begin(arrived);
+      return new BuildSession(id, socket);
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+}
+
+interface Announcement {
+  readonly path: string;
+  readonly id: string;
+  readonly methods: readonly string[];
+  readonly contextKey: string;
+}
+
+/** Turns a fresh connection into one on which the engine speaks HTTP/2 as a client; resolves to what it has said so far. */
+async function upgrade(socket: Socket, { path, id, methods, contextKey }: Announcement): Promise<Buffer> {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    "Host: docker",
+    "Connection: Upgrade",
+    "Upgrade: h2c",
+    "Content-Length: 0",
+    `X-Docker-Expose-Session-Uuid: ${id}`,
+    "X-Docker-Expose-Session-Name: slipway",
+    `X-Docker-Expose-Session-Sharedkey: ${contextKey}`,
+    ...methods.map((method) => `X-Docker-Expose-Session-Grpc-Method: ${method}`),
+  ];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  const { head, rest } = await answerHead(socket);
+  if (!head.startsWith("HTTP/1.1 101 ")) throw away("it refuses a build session");
+  return rest;
+}
+
+function answerHead(socket: Socket): Promise<{ head: string; rest: Buffer }> {
+  return new Promise((resolve, reject) => {
+    let seen: Buffer = Buffer.alloc(0);
+    const done = (finish: () => void) => {
+      clearTimeout(timer);
+      socket.off("data", onData);
+      socket.off("close", onClose);
+      finish();
+    };
+    const onData = (bytes: Buffer) => {
+      seen = Buffer.concat([seen, bytes]);
+      const end = seen.indexOf("\r\n\r\n");
+      if (end !== -1) {
+        done(() => resolve({ head: seen.toString("latin1", 0, end), rest: seen.subarray(end + 4) }));
+      } else if (seen.length > MAX_HEAD_BYTES) done(() => reject(away("it refuses a build session")));
+    };
+    const onClose = () => done(() => reject(away("it refuses a build session")));
+    const timer = setTimeout(() => done(() => reject(away("it does not answer"))), ANSWER_MS);
+    socket.on("data", onData);
+    socket.on("close", onClose);
+  });
+}
+
+async function answer(stream: Http2Stream, handlers: CallHandlers): Promise<void> {
+  const call = new GrpcStream(stream);
+  try {
+    const metadata = metadataOf(stream.headers);
+    const method = metadata.get(":path")?.[0] ?? "";
+    if (method === "/grpc.health.v1.Health/Check") await call.send(HEALTHY);
+    else if (Object.hasOwn(handlers, method)) await handlers[method]!(call, metadata);
+    else await call.end(GRPC_STATUS.unimplemented, "There is no such method");
+    await call.end();
+  } catch {
+    await call.end(GRPC_STATUS.unknown, "The other side failed");
+  }
+}
+
+/** Values by name, in their order. */
+function metadataOf(headers: readonly Header[]): CallMetadata {
+  const metadata = new Map<string, string[]>();
+  for (const [name, value] of headers) {
+    const values = metadata.get(name) ?? [];
+    values.push(value);
+    metadata.set(name, values);
+  }
+  for (const [name, values] of metadata) {
+    const isEncoded = metadata.get(`${name}-encoded`)?.[0] === "1";
+    if (isEncoded)
+      metadata.set(
+        name,
+        values.map((value) => decodeURIComponent(value.replaceAll("+", " "))),
+      );
+  }
+  return metadata;
+}

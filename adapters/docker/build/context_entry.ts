@@ -1,0 +1,70 @@
+import { constants, type BigIntStats } from "node:fs";
+import { lstat, open, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { shown } from "../../../domain/archive/refusal.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
+
+/** A file, folder or link as a build is given it. */
+export interface ContextEntry {
+  /** Relative, parts separated by slashes. */
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link";
+  /** Permission bits, with those for other users and groups. */
+  readonly mode: number;
+  /** Zero for all but files. */
+  readonly size: number;
+  readonly modifiedNs: bigint;
+  /** Where a link points. */
+  readonly target: string;
+  /** What tells a file from another one that has taken its place. */
+  readonly inode: bigint;
+}
+
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** How long the pieces of a content are, but for the last. */
+export const CHUNK_BYTES = 128 * 1_024;
+
+/** Looks at one entry of a folder without following it; `undefined` for sockets, pipes and devices, which no build is given. */
+export async function contextEntry(root: string, path: string): Promise<ContextEntry | undefined> {
+  const found = await lstat(join(root, path), { bigint: true }).catch((cause: unknown) => {
+    throw changed(path, cause);
+  });
+  const common = { path, mode: Number(found.mode) & 0o7777, modifiedNs: found.mtimeNs, inode: found.ino };
+  if (found.isFile()) return { ...common, kind: "file", size: Number(found.size), target: "" };
+  if (found.isDirectory()) return { ...common, kind: "folder", size: 0, target: "" };
+  if (!found.isSymbolicLink()) return undefined;
+  const target = await readlink(join(root, path)).catch((cause: unknown) => {
+    throw changed(path, cause);
+  });
+  return { ...common, kind: "link", size: 0, target };
+}
+
+/** The bytes of a file, each chunk valid until the next is asked for; fails when it is not, or no longer, what was seen before. */
+export async function* contentOf(root: string, entry: ContextEntry): AsyncGenerator<Uint8Array> {
+  await using file = await open(join(root, entry.path), FLAGS).catch((cause: unknown) => {
+    throw changed(entry.path, cause);
+  });
+  if (!isSame(entry, await file.stat({ bigint: true }))) throw changed(entry.path);
+  // Room for one byte more than there should be: a file that has grown is seen by the same read.
+  const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, entry.size + 1));
+  let left = entry.size;
+  for (let full = true; full;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+    full = bytesRead === buffer.length;
+    left -= bytesRead;
+    if (left < 0) throw changed(entry.path);
+    if (bytesRead > 0) yield buffer.subarray(0, bytesRead);
+  }
+  if (left > 0 || !isSame(entry, await file.stat({ bigint: true }))) throw changed(entry.path);
+}
+
+function isSame(entry: ContextEntry, found: BigIntStats): boolean {
+  const { inode, size, modifiedNs } = entry;
+  return found.isFile() && found.ino === inode && found.size === BigInt(size) && found.mtimeNs === modifiedNs;
+}
+
+function changed(path: string, cause?: unknown): Failure {
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
+  const why = code === "EACCES" || code === "EPERM" ? "may not be read" : "changed while the build was given its files";
+  return invalid("context_changed", `Cannot build: ${shown(path)} ${why}; deploy again`, { cause });
+}

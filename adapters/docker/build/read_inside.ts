@@ -1,0 +1,30 @@
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { shown } from "../../../domain/archive/refusal.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
+
+const MAX_BYTES = 4 * 1_024 * 1_024;
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Reads a small file of a folder that is free of links itself; `undefined` when there is none, refused when it leads out of the folder. */
+export async function readInside(root: string, path: string): Promise<Uint8Array | undefined> {
+  try {
+    const real = await realpath(join(root, path));
+    if (!real.startsWith(root + sep)) throw refusedPath(path);
+    await using file = await open(real, FLAGS);
+    const found = await file.stat();
+    if (!found.isFile()) return undefined;
+    if (found.size <= MAX_BYTES) return await file.readFile();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENAMETOOLONG") return undefined;
+    throw error;
+  }
+  throw invalid("build_failed", `Cannot build: ${shown(path)} is longer than 4 MB`);
+}
+
+/** The refusal of a file that is not in the folder. */
+export function refusedPath(path: string): Failure {
+  return invalid("link_outside", `Cannot build: ${shown(path)} leads out of the folder; use a file inside it`);
+}

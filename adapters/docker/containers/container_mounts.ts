@@ -1,0 +1,52 @@
+import type { RunnableImage, RunnableMount, RunRequest } from "../../../ports/services/runtime.ts";
+import type { EngineMount } from "./container_request.ts";
+import type { DockerVolumes } from "./docker_volumes.ts";
+import type { ImageConfig } from "../images/image_config.ts";
+
+/** The engine's words for what a container is to see; volumes of its scope are made, and those of others refused. */
+export async function containerMounts(
+  { scope, service, runs }: RunRequest<RunnableImage>,
+  image: ImageConfig,
+  volumes: DockerVolumes,
+): Promise<readonly EngineMount[]> {
+  const asked = runs.mounts ?? [];
+  const own = runs.container ? declaredVolumes(image, service, asked) : [];
+  const mounts: EngineMount[] = [];
+  for (const mount of [...asked, ...own]) mounts.push(await engineMount(mount, scope, volumes));
+  return mounts;
+}
+
+/** What an image wants to be kept, where nothing else is mounted: the engine by itself would keep it for one container only. */
+function declaredVolumes(
+  { Volumes }: ImageConfig,
+  service: string,
+  mounts: readonly RunnableMount[],
+): readonly RunnableMount[] {
+  const taken = new Set(mounts.map(({ target }) => plainPath(target)));
+  return Object.keys(Volumes ?? {})
+    .filter((target) => !taken.has(plainPath(target)))
+    .map((target) => ({ kind: "volume", name: `${service}:${plainPath(target)}`, target, readOnly: false }));
+}
+
+async function engineMount(mount: RunnableMount, scope: string, volumes: DockerVolumes): Promise<EngineMount> {
+  const { target: Target } = mount;
+  switch (mount.kind) {
+    case "volume":
+      return {
+        Type: "volume",
+        Source: await volumes.ensure(scope, mount.name),
+        Target,
+        ReadOnly: mount.readOnly,
+      };
+    case "external":
+      return { Type: "volume", Source: await volumes.external(scope, mount.name), Target, ReadOnly: mount.readOnly };
+    case "path":
+      return { Type: "bind", Source: mount.path, Target, ReadOnly: mount.readOnly };
+    case "memory":
+      return { Type: "tmpfs", Target, ...(mount.bytes !== null && { TmpfsOptions: { SizeBytes: mount.bytes } }) };
+  }
+}
+
+function plainPath(path: string): string {
+  return path.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
+}

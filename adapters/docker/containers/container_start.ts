@@ -1,0 +1,126 @@
+import { conflict } from "../../../domain/failure.ts";
+import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
+import type { ContainerFiles, MountedFiles } from "./container_files.ts";
+import { containerMounts } from "./container_mounts.ts";
+import { freeHostPorts } from "./container_ports.ts";
+import type { ListedContainer } from "./container_record.ts";
+import { containerRequest, type ContainerSetting } from "./container_request.ts";
+import type { DockerVolumes } from "./docker_volumes.ts";
+import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import { EngineInit } from "../engine/engine_init.ts";
+import { imageConfig } from "../images/image_config.ts";
+import { heldPorts, instanceLabels, LABEL } from "./labels.ts";
+import type { OwnContainers } from "./own_containers.ts";
+import type { ScopeNames } from "../networks/scope_names.ts";
+import type { ScopeNetworks } from "../networks/scope_networks.ts";
+import { isWorthAnotherTry, startFailure } from "./start_failure.ts";
+
+type ImageRequest = RunRequest<RunnableImage>;
+
+/** What containers are started with. */
+export interface ContainerStartOptions {
+  readonly engine: EngineApi;
+  readonly own: OwnContainers;
+  readonly networks: ScopeNetworks;
+  readonly names: ScopeNames;
+  readonly volumes: DockerVolumes;
+  readonly files: ContainerFiles;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** What stays the same over all tries. */
+type Prepared = Pick<ContainerSetting, "init" | "image" | "mounts"> & Pick<MountedFiles, "others">;
+
+const TRIES = 8;
+const AGAIN_MS = 50;
+
+/** Makes containers and starts them, each at ports of its own, also when several servers do so at once. */
+export class ContainerStart {
+  readonly #options: ContainerStartOptions;
+  readonly #init: EngineInit;
+
+  constructor(options: ContainerStartOptions) {
+    this.#options = options;
+    this.#init = new EngineInit(options.engine);
+  }
+
+  /** Resolves to the id of the container that runs; nothing is left of one that does not, but for the volumes of its scope. */
+  async start(request: ImageRequest): Promise<string> {
+    const { engine, volumes, files, networks } = this.#options;
+    try {
+      const image = await imageConfig(engine, request.runs.image);
+      const init = await this.#init.isFor(request.runs, image);
+      const mounts = await containerMounts(request, image, volumes);
+      const mounted = await files.mounted(request, mounts);
+      const { others } = mounted;
+      try {
+        return await this.#tryAll(request, { image, init, mounts: [...mounts, ...mounted.mounts], others });
+      } catch (error) {
+        await mounted.discard().catch(() => {});
+        throw error;
+      }
+    } catch (error) {
+      await networks.release(request.scope).catch(() => {});
+      throw startFailure(error, request);
+    }
+  }
+
+  async #tryAll(request: ImageRequest, prepared: Prepared): Promise<string> {
+    const tried = new Set<number>();
+    for (let attempt = 1; ; attempt++) {
+      const ports = freeHostPorts(request.runs.ports, tried);
+      try {
+        return await this.#try(request, { ...prepared, ports });
+      } catch (error) {
+        if (!isWorthAnotherTry(error) || attempt === TRIES) throw error;
+        await Bun.sleep(AGAIN_MS * attempt);
+      }
+    }
+  }
+
+  async #try(request: ImageRequest, setting: Prepared & Pick<ContainerSetting, "ports">): Promise<string> {
+    const { engine, own, networks, names, files } = this.#options;
+    const network = await networks.ensure(request.scope);
+    const labels = own.labelled({ ...this.#options.labels, ...instanceLabels(request, setting.ports) });
+    const id = await this.#create(request, { ...setting, network, labels });
+    try {
+      await this.#refuseLater(id, labels);
+      await names.join(id, labels);
+      await files.put(id, setting);
+      await engine.request("POST", `/containers/${id}/start`);
+      return id;
+    } catch (error) {
+      // What went wrong first is what to tell.
+      await own.remove(id).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #create(request: ImageRequest, setting: ContainerSetting): Promise<string> {
+    const { engine, own } = this.#options;
+    try {
+      const made = await engine.json<{ readonly Id: string }>("POST", "/containers/create", {
+        query: { name: own.name(request.instanceId, 0) },
+        json: containerRequest(request, setting),
+      });
+      return made.Id;
+    } catch (error) {
+      throw error instanceof EngineRefusal && error.status === 409 ? exists() : error;
+    }
+  }
+
+  /** Of two that were made at once, the later one gives way: an id and a port are those of one, also while it does not run. */
+  async #refuseLater(id: string, labels: Readonly<Record<string, string>>): Promise<void> {
+    const all = await this.#options.own.list();
+    const ports = new Set(heldPorts(labels));
+    const isFirst = (sharing: (other: ListedContainer) => boolean) => all.find(sharing)?.Id === id;
+    if (!isFirst(({ Labels }) => Labels[LABEL.instance] === labels[LABEL.instance])) throw exists();
+    if (ports.size > 0 && !isFirst(({ Labels }) => heldPorts(Labels).some((port) => ports.has(port)))) {
+      throw new EngineRefusal(409, "port is already allocated");
+    }
+  }
+}
+
+function exists() {
+  return conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
+}

@@ -1,0 +1,294 @@
+import { join } from "node:path";
+import { endingNote } from "../../../domain/deployment/ending.ts";
+import { invalid, notFound } from "../../../domain/failure.ts";
+import type { InstanceEndings } from "../../../ports/services/instance_endings.ts";
+import type { Log } from "../../../ports/system/log.ts";
+import type {
+  Instance,
+  InstanceUsage,
+  OutputLine,
+  OutputQuery,
+  RemovalOptions,
+  RunnableImage,
+  RunRequest,
+  Runtime,
+} from "../../../ports/services/runtime.ts";
+import { EndingHandlers } from "../../shared/ending_handlers.ts";
+import { ContainerFiles } from "./container_files.ts";
+import { ContainerListening } from "./container_listening.ts";
+import { containerOutput } from "./container_output.ts";
+import type { ContainerRecord } from "./container_record.ts";
+import { KEPT_RUNNING } from "./container_request.ts";
+import { ContainerStart } from "./container_start.ts";
+import {
+  endingOf,
+  instanceOf,
+  isGivenUp,
+  isNotStarted,
+  isOneShot,
+  isStartDue,
+  isSteady,
+  isUp,
+  pauseBeforeStart,
+} from "./container_state.ts";
+import { ContainerUsage } from "./container_usage.ts";
+import { ContainerWatcher, type ToldEnding } from "./container_watcher.ts";
+import { Departures } from "./departures.ts";
+import { DockerVolumes } from "./docker_volumes.ts";
+import { EndingNotes, engineTime } from "./ending_notes.ts";
+import type { EngineApi } from "../engine/engine_api.ts";
+import { LABEL, scopeOf } from "./labels.ts";
+import { noteRestarts } from "./note_restarts.ts";
+import { OwnContainers } from "./own_containers.ts";
+import { isRefusal, refused, unlessRefused } from "../engine/refusals.ts";
+import { setRestartPolicy } from "./restart_policy.ts";
+import { ScopeNames } from "../networks/scope_names.ts";
+import { ScopeNetworks } from "../networks/scope_networks.ts";
+import { StartingMarks } from "./starting_marks.ts";
+
+/** On which engine, and as whose, containers run. */
+export interface DockerRuntimeOptions {
+  readonly engine: EngineApi;
+  /** Tells this installation's containers from those of others on the same engine. */
+  readonly installation: string;
+  /** Where servers of this installation note what they are starting, and how programs ended. */
+  readonly folder: string;
+  readonly log?: Log;
+  /** Labels that containers and networks carry beside Slipway's own. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Begins to watch with the first instance that it starts. */
+  readonly watchOnStart?: boolean;
+  /** When what belongs to no container was left by a server that was killed: ten minutes after it was made unless told. */
+  readonly leftAfterMs?: number;
+}
+
+type Grace = Pick<RemovalOptions, "graceMs">;
+
+const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
+const AT_ONCE = 32;
+const LONGEST_GRACE_S = 300;
+const LEFT_AFTER_MS = 600_000;
+
+/**
+ * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
+ * the engine itself starts again what ended.
+ */
+export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
+  readonly #engine: EngineApi;
+  readonly #starting: StartingMarks;
+  readonly #notes: EndingNotes;
+  readonly #endings = new EndingHandlers();
+  readonly #own: OwnContainers;
+  readonly #networks: ScopeNetworks;
+  readonly #names: ScopeNames;
+  readonly #departures = new Departures();
+  readonly #listening = new ContainerListening();
+  readonly #files: ContainerFiles;
+  readonly #start: ContainerStart;
+  readonly #usage: ContainerUsage;
+  readonly #watcher: ContainerWatcher;
+  readonly #leftAfterMs: number;
+  readonly #watchOnStart: boolean;
+  #supervised: Promise<void> | undefined;
+  /** What is being done to instances by this server. */
+  readonly #tasks = new Map<string, Promise<unknown>>();
+
+  constructor(options: DockerRuntimeOptions) {
+    const {
+      engine,
+      installation,
+      folder,
+      log,
+      labels = {},
+      watchOnStart = false,
+      leftAfterMs = LEFT_AFTER_MS,
+    } = options;
+    this.#engine = engine;
+    this.#leftAfterMs = leftAfterMs;
+    this.#watchOnStart = watchOnStart;
+    this.#starting = new StartingMarks(join(folder, "starting"));
+    this.#notes = new EndingNotes(join(folder, "endings"));
+    this.#own = new OwnContainers(engine, installation);
+    this.#networks = new ScopeNetworks({ engine, own: this.#own, labels, departures: this.#departures });
+    this.#names = new ScopeNames(engine, this.#own, this.#networks);
+    const volumes = new DockerVolumes({ engine, installation, labels });
+    const [own, networks, names] = [this.#own, this.#networks, this.#names];
+    const files = (this.#files = new ContainerFiles({ engine, own, volumes, labels }));
+    this.#start = new ContainerStart({ engine, own, networks, names, volumes, files, labels });
+    this.#usage = new ContainerUsage(engine);
+    const watched = {
+      ended: (id: string, ending: ToldEnding) => this.#ended(id, ending),
+      look: (id: string) => this.#look(id),
+      lookAtAll: () => this.#lookAtAll(),
+    };
+    this.#watcher = new ContainerWatcher(engine, this.#own, watched, log);
+  }
+
+  /** Begins to watch over all instances, beside other servers that do; resolves once what is due was done, or no engine answers. */
+  supervise(): Promise<void> {
+    return (this.#supervised ??= this.#watcher.start());
+  }
+
+  onEnding(handler: (instanceId: string) => void): () => void {
+    return this.#endings.add(handler);
+  }
+
+  /** Ends watching; the instances run on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#watcher.stop();
+  }
+
+  async start(request: RunRequest<RunnableImage>): Promise<Instance> {
+    if (!INSTANCE.test(request.instanceId)) {
+      throw invalid("invalid_instance_id", "Cannot start this: use letters, digits, _ and - in its id");
+    }
+    if (this.#watchOnStart) void this.supervise();
+    using _ = await this.#starting.mark(request.instanceId);
+    const id = await this.#start.start(request);
+    return this.#described(await this.#own.inspect(id).catch(refused("look at this")));
+  }
+
+  async find(instanceId: string): Promise<Instance | undefined> {
+    const record = await this.#own.find(instanceId).catch(refused("look at this"));
+    return record && this.#described(record);
+  }
+
+  async list(): Promise<readonly Instance[]> {
+    const listed = await this.#own.list().catch(refused("list what runs"));
+    const instances: Instance[] = [];
+    for (let at = 0; at < listed.length; at += AT_ONCE) {
+      const some = await Promise.all(listed.slice(at, at + AT_ONCE).map(({ Id }) => this.#instance(Id)));
+      instances.push(...some.filter((instance) => instance !== undefined));
+    }
+    return instances;
+  }
+
+  /** The engine counts the grace in whole seconds; it is rounded up. Volumes of its scope stay. */
+  async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
+    await this.#alone(instanceId, async () => {
+      for (let record; (record = await this.#own.find(instanceId));) {
+        const { Id } = record;
+        const scope = scopeOf(record.Config.Labels);
+        // One that cannot be stopped, for whatever reason, is removed by force.
+        await this.#leave(record, "stop", graceMs).catch(unlessRefused);
+        await beforeForgetting?.();
+        await this.#departures.run(scope, () => this.#own.remove(Id));
+        this.#usage.forget(Id);
+        await this.#networks.release(scope);
+        await this.#names.tidy(scope);
+      }
+      await this.#files.forget(instanceId);
+      this.#notes.forget(instanceId);
+    }).catch(refused("remove this"));
+  }
+
+  async restart(instanceId: string, { graceMs }: Grace): Promise<Instance> {
+    return this.#alone(instanceId, async () => {
+      const record = await this.#own.find(instanceId);
+      if (!record) throw notFound("instance");
+      const { restarts } = await this.#described(record);
+      if (!isOneShot(record)) await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
+      // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
+      const rests = record.State.Status === "exited";
+      if (rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
+      await this.#leave(record, "restart", graceMs);
+      if (!rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
+      return this.#described(await this.#own.inspect(record.Id));
+    }).catch(refused("restart this"));
+  }
+
+  async introduce(instanceId: string): Promise<void> {
+    await this.#alone(instanceId, async () => {
+      const record = await this.#own.find(instanceId);
+      if (!record) throw notFound("instance");
+      await this.#names.introduce(record);
+    }).catch(refused("introduce this"));
+  }
+
+  async usage(instanceId: string): Promise<InstanceUsage | undefined> {
+    const measured = async () => {
+      const record = await this.#own.find(instanceId);
+      return record && this.#usage.measure(record);
+    };
+    return measured().catch(refused("measure this"));
+  }
+
+  async output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]> {
+    const read = async () => {
+      const record = await this.#own.find(instanceId);
+      if (!record) return [];
+      return containerOutput(this.#engine, record, { ...wanted, notes: this.#notes.read(instanceId) });
+    };
+    return read().catch((error: unknown) => {
+      // It was removed while it was read.
+      if (isRefusal(error, 404) || isRefusal(error, 409)) return [];
+      return refused("read what this printed")(error);
+    });
+  }
+
+  async #instance(containerId: string): Promise<Instance | undefined> {
+    const record = await this.#own.inspect(containerId).catch(refused("look at this"));
+    return record && this.#described(record);
+  }
+
+  async #described(record: ContainerRecord | undefined): Promise<Instance> {
+    if (!record) throw notFound("instance");
+    const now = Date.now();
+    const listens = isUp(record) && !isSteady(record, now) && (await this.#listening.listens(record));
+    const beingStarted = isNotStarted(record) && this.#starting.isMarked(record.Config.Labels[LABEL.instance]!);
+    return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
+  }
+
+  /** Notes and tells that a program ended which the engine starts again. */
+  async #ended(instanceId: string, { at, exitCode }: ToldEnding): Promise<void> {
+    const record = await this.#own.find(instanceId);
+    if (!record || isOneShot(record)) return;
+    const pauseMs = pauseBeforeStart(record);
+    // What was stopped, or restarted on request, has not ended by itself.
+    if (pauseMs === null && !(isUp(record) && record.RestartCount > 0)) return;
+    this.#notes.add(instanceId, { at: engineTime(at), text: endingNote(endingOf(record, exitCode), pauseMs) });
+    this.#endings.tell(instanceId);
+  }
+
+  /** Starts what is to run and does not: what the engine could not start, and what an earlier version gave up. */
+  async #look(instanceId: string): Promise<void> {
+    const record = await this.#own.find(instanceId);
+    if (!record || !(isStartDue(record) || isGivenUp(record))) return;
+    await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
+    await this.#engine.request("POST", `/containers/${record.Id}/start`);
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const ids = (await this.#own.list()).map(({ Labels }) => Labels[LABEL.instance]!);
+    for (const id of ids) await this.#look(id).catch(unlessRefused);
+    this.#notes.sweep(new Set(ids), this.#leftAfterMs);
+    for (const left of [this.#names, this.#networks, this.#files]) {
+      await left.sweep(this.#leftAfterMs).catch(unlessRefused);
+    }
+  }
+
+  /** Ends a container, for good or to start it again. */
+  async #leave(record: ContainerRecord, how: "stop" | "restart", graceMs: number): Promise<void> {
+    const request = this.#inGrace(record, graceMs);
+    const end = () => this.#engine.request("POST", `/containers/${record.Id}/${how}`, request);
+    await this.#departures.run(scopeOf(record.Config.Labels), end);
+  }
+
+  /** What it wants for itself counts where that is longer, within a bound. */
+  #inGrace({ Config }: ContainerRecord, graceMs: number) {
+    const seconds = Math.max(Math.ceil(graceMs / 1_000), Math.min(Config.StopTimeout ?? 0, LONGEST_GRACE_S));
+    return { query: { t: seconds }, timeoutMs: seconds * 1_000 + this.#engine.answerMs };
+  }
+
+  /** One at a time for each instance. */
+  async #alone<T>(instanceId: string, task: () => Promise<T>): Promise<T> {
+    const before = this.#tasks.get(instanceId) ?? Promise.resolve();
+    const run = before.then(task, task);
+    this.#tasks.set(instanceId, run);
+    try {
+      return await run;
+    } finally {
+      if (this.#tasks.get(instanceId) === run) this.#tasks.delete(instanceId);
+    }
+  }
+}

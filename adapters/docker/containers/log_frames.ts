@@ -1,0 +1,59 @@
+import type { OutputStream } from "../../../domain/deployment/output_stream.ts";
+import type { EngineApi, EngineRequest } from "../engine/engine_api.ts";
+
+/** A piece of what a container printed, or of what is noted about it: a line with its end, or a part of a line. */
+export interface LogFrame {
+  readonly stream: OutputStream;
+  /** RFC 3339 with nine digits after the second; the parts of one line share it. */
+  readonly at: string;
+  readonly bytes: Buffer;
+}
+
+const HEADER = 8;
+const TIME = 30;
+const STDERR = 2;
+
+/** Yields what a container has printed so far, some pieces at a time; the request ends with the iteration. */
+export async function* logFrames(
+  engine: EngineApi,
+  containerId: string,
+  query: NonNullable<EngineRequest["query"]>,
+): AsyncGenerator<readonly LogFrame[], void, undefined> {
+  const ended = new AbortController();
+  const answer = await engine.request("GET", `/containers/${containerId}/logs`, {
+    query: { ...query, stdout: true, stderr: true, timestamps: true },
+    signal: ended.signal,
+  });
+  const reader = answer.body!.getReader();
+  try {
+    let pending: Buffer = Buffer.alloc(0);
+    for (;;) {
+      const { done, value } = await engine.inTime(reader.read());
+      if (done) return;
+      const { frames, rest } = framesIn(pending.length === 0 ? Buffer.from(value) : Buffer.concat([pending, value]));
+      pending = rest;
+      yield frames;
+    }
+  } finally {
+    ended.abort();
+  }
+}
+
+/** The whole frames at the beginning of some bytes: a stream's number, a length, then a time and what was printed. */
+function framesIn(bytes: Buffer): { readonly frames: readonly LogFrame[]; readonly rest: Buffer } {
+  const frames: LogFrame[] = [];
+  let from = 0;
+  while (from + HEADER <= bytes.length) {
+    const text = from + HEADER;
+    const end = text + bytes.readUInt32BE(from + 4);
+    if (end > bytes.length) break;
+    const stream = bytes[from] === STDERR ? "stderr" : "stdout";
+    frames.push({
+      stream,
+      at: bytes.toString("latin1", text, text + TIME),
+      bytes: bytes.subarray(text + TIME + 1, end),
+    });
+    from = end;
+  }
+  return { frames, rest: bytes.subarray(from) };
+}

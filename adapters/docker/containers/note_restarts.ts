@@ -1,0 +1,28 @@
+import type { ContainerRecord } from "./container_record.ts";
+import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import { LABEL } from "./labels.ts";
+import type { OwnContainers } from "./own_containers.ts";
+
+const LIMIT_MS = 10_000;
+const AGAIN_MS = 50;
+
+/** Notes in the name of a container how often it was restarted; another server may do the same. */
+export async function noteRestarts(
+  engine: EngineApi,
+  own: OwnContainers,
+  { Id, Config }: Pick<ContainerRecord, "Id" | "Config">,
+  restarts: number,
+): Promise<void> {
+  const name = own.name(Config.Labels[LABEL.instance]!, restarts);
+  for (const until = Date.now() + LIMIT_MS; Date.now() < until; await Bun.sleep(AGAIN_MS)) {
+    try {
+      await engine.request("POST", `/containers/${Id}/rename`, { query: { name } });
+      return;
+    } catch (error) {
+      if (!(error instanceof EngineRefusal)) throw error;
+      // One that waits for its next start cannot be renamed.
+      const record = await own.inspect(Id);
+      if (!record || record.Name === `/${name}`) return;
+    }
+  }
+}

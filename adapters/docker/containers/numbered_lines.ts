@@ -1,0 +1,67 @@
+import type { OutputStream } from "../../../domain/deployment/output_stream.ts";
+import { LineSplitter } from "../../../domain/deployment/line_splitter.ts";
+import type { OutputLine } from "../../../ports/services/runtime.ts";
+import type { LogFrame } from "./log_frames.ts";
+
+const LINE_FEED = 10;
+/** The engine cuts lines at this length: only what is as long can have a next part. */
+const PART_BYTES = 16_384;
+const NUMBERS_A_MS = 4_000;
+const NANOSECONDS_A_NUMBER = 250;
+
+/**
+ * Makes numbered lines out of what a container printed. A line's number is the time it was printed at, counted in quarters of a microsecond from when
+ * the container was made, or the one after the last number where that is larger. So every server gives a line the same number, wherever it begins to read
+ * and however many old lines were dropped, and finds its place again by time. The price is that numbers have gaps. Lines that share a time (the parts of
+ * a long one) move those right after them a little: whoever begins to read a moment earlier gets the same numbers.
+ */
+export class NumberedLines {
+  readonly #origin: number;
+  readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter(), slipway: new LineSplitter() };
+  /** When the line of a stream began whose end is yet to come. */
+  readonly #open: Partial<Record<OutputStream, string | undefined>> = {};
+  #last = 0;
+
+  constructor(createdAt: Date) {
+    this.#origin = createdAt.getTime();
+  }
+
+  /** The lines that this completes, in the order in which they were completed. */
+  take({ stream, at, bytes }: LogFrame): OutputLine[] {
+    const open = this.#open[stream];
+    // A program that ended in the middle of a line has left one that nothing follows.
+    const before = open === undefined || open === at ? [] : this.#end(stream, open);
+    const goesOn = bytes.length === PART_BYTES && bytes.at(-1) !== LINE_FEED;
+    const lines = this.#splitters[stream].push(bytes);
+    if (!goesOn) lines.push(...this.#splitters[stream].flush());
+    this.#open[stream] = goesOn ? at : undefined;
+    return [...before, ...this.#numbered(stream, at, lines)];
+  }
+
+  /** What is left once no more comes. */
+  end(): OutputLine[] {
+    return (["stdout", "stderr"] as const).flatMap((stream) => this.#end(stream, this.#open[stream]));
+  }
+
+  /** A time no later than the one of the line with that number. */
+  timeOf(seq: number): Date {
+    return new Date(this.#origin + Math.floor((seq - 1) / NUMBERS_A_MS));
+  }
+
+  #end(stream: LogFrame["stream"], open: string | undefined): OutputLine[] {
+    this.#open[stream] = undefined;
+    return open === undefined ? [] : this.#numbered(stream, open, this.#splitters[stream].flush());
+  }
+
+  #numbered(stream: LogFrame["stream"], at: string, messages: readonly string[]): OutputLine[] {
+    const time = new Date(`${at.slice(0, 23)}Z`);
+    const quarters = Math.floor(Number(at.slice(23, 29)) / NANOSECONDS_A_NUMBER);
+    const first = (time.getTime() - this.#origin) * NUMBERS_A_MS + quarters + 1;
+    return messages.map((message) => ({
+      seq: (this.#last = Math.max(this.#last + 1, first)),
+      at: time,
+      stream,
+      message,
+    }));
+  }
+}

@@ -1,0 +1,52 @@
+import { secretMask } from "../../../domain/deployment/secret_mask.ts";
+import { Failure, invalid } from "../../../domain/failure.ts";
+import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
+import { EngineRefusal } from "../engine/engine_api.ts";
+
+const LONGEST = 300;
+
+/** A port that is taken, or a network that somebody is just removing or making too. */
+const PASSING = /already allocated|address already in use|network .*(not found|is ambiguous)/i;
+
+/** Whether another try with another port, in a network made anew, may work. */
+export function isWorthAnotherTry(error: unknown): boolean {
+  return error instanceof EngineRefusal && PASSING.test(error.message);
+}
+
+/** What to say of a container that the engine would not start; other errors stay as they are. No value of its environment is in it. */
+export function startFailure(error: unknown, { environment, runs }: RunRequest<RunnableImage>): unknown {
+  if (!(error instanceof EngineRefusal)) return error;
+  const words = secretMask(environment.values())(error.message);
+  const cause = new Error(words);
+  if (/no such image/i.test(words)) {
+    const message = "Cannot start this: its image is not on the engine any more; deploy it again";
+    return invalid("image_missing", message, { cause });
+  }
+  const [, path] = /bind source path does not exist: (.+)$/.exec(words) ?? [];
+  if (path !== undefined) {
+    return invalid("path_missing", `Cannot start this: there is no "${path}" on this machine; make it first`, {
+      cause,
+    });
+  }
+  // The engine names where it lies on the machine, which is nobody's business but that of whoever runs it.
+  const [, target] = /mounting ".*?" to rootfs at "(.*?)"/.exec(words) ?? [];
+  if (target !== undefined) {
+    const reason = "it cannot be mounted there. A file goes where the image has a file or nothing, a folder likewise";
+    return invalid("mount_failed", `Cannot start this: look at what belongs at "${target}": ${reason}`, { cause });
+  }
+  const [, program, why] = /exec: "([^"]*)": (.*?)(?:: unknown)?$/.exec(words) ?? [];
+  if (program !== undefined) {
+    const shell = runs.command !== null && program === "/bin/sh";
+    const hint = shell ? "; the image has no shell, so leave the start command empty" : "";
+    return invalid("start_failed", `Cannot start this: its image cannot run ${program}: ${why}${hint}`, { cause });
+  }
+  if (error.status === 400) return invalid("start_failed", `Cannot start this: ${words.slice(0, LONGEST)}`, { cause });
+  return engineRefused("start this", cause);
+}
+
+/** What to say when the engine could not do something; its words are for the log, as they may name folders of the host. */
+export function engineRefused(what: string, cause: unknown): unknown {
+  if (cause instanceof Failure) return cause;
+  const message = `Cannot ${what}: Docker could not do it; its log tells why`;
+  return new Failure("unavailable", "engine_refused", message, { cause });
+}

@@ -1,0 +1,62 @@
+import { closeSync, constants, openSync, unlinkSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isStillAt, tryLock } from "../../shared/file_lock.ts";
+
+const AGAIN_MS = 5;
+
+/**
+ * Tells which instances a living server is starting. While it makes a container and has not started it yet, a server holds a lock on a file, which the kernel
+ * drops when the server dies: a container that is left so is told from one that will run in a moment.
+ */
+export class StartingMarks {
+  readonly #folder: string;
+
+  /** `folder` is one for all servers that share an engine as one installation; it is created when needed. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Marks an instance as being started until disposed; several servers may. */
+  async mark(instanceId: string): Promise<Disposable> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const path = join(this.#folder, instanceId);
+    for (;;) {
+      const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+      // Somebody may just be asking, or removing the file of those who are done.
+      if (tryLock(descriptor, "shared") && isStillAt(path, descriptor)) {
+        return { [Symbol.dispose]: () => void release(path, descriptor) };
+      }
+      closeSync(descriptor);
+      await delay(AGAIN_MS);
+    }
+  }
+
+  /** Whether a living server is starting an instance. */
+  isMarked(instanceId: string): boolean {
+    const path = join(this.#folder, instanceId);
+    const descriptor = opened(path);
+    return descriptor !== undefined && !release(path, descriptor);
+  }
+}
+
+/** Closes the file, and removes it unless somebody else holds it; tells whether it did. */
+function release(path: string, descriptor: number): boolean {
+  try {
+    if (!tryLock(descriptor, "exclusive")) return false;
+    if (isStillAt(path, descriptor)) unlinkSync(path);
+    return true;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function opened(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDWR);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

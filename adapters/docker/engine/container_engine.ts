@@ -1,0 +1,49 @@
+import type { ContainerEngine } from "../../../ports/deployments/container_engine.ts";
+
+const DEFAULT_TIMEOUT_MS = 5000;
+const FRESH_MS = 2000;
+
+/** A Docker Engine at a `DOCKER_HOST` address: `unix://` with a path, `tcp://`, `http://` or `https://`. */
+export class DockerContainerEngine implements ContainerEngine {
+  readonly #dockerHost: string;
+  #asked: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
+
+  constructor(dockerHost: string) {
+    this.#dockerHost = dockerHost;
+  }
+
+  answers({ withinMs }: { readonly withinMs?: number } = {}): Promise<boolean> {
+    if (withinMs !== undefined) return engineAnswers(this.#dockerHost, { timeoutMs: withinMs });
+    const now = performance.now();
+    // Anybody may ask without credentials, so many questions in a row cost the engine one.
+    if (!this.#asked || now - this.#asked.at > FRESH_MS) {
+      this.#asked = { at: now, answer: engineAnswers(this.#dockerHost) };
+    }
+    return this.#asked.answer;
+  }
+}
+
+/** Whether a Docker Engine answers there within `timeoutMs` (defaults to 5 s); never rejects. */
+export async function engineAnswers(
+  dockerHost: string,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
+): Promise<boolean> {
+  try {
+    const [url, options] = pingAddress(dockerHost);
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { ...options, signal, redirect: "manual" });
+    const engine = response.headers.get("api-version");
+    await response.body?.cancel();
+    // Any web server may answer 200 to anything; an engine names the version of its interface.
+    return response.ok && engine !== null;
+  } catch {
+    return false;
+  }
+}
+
+function pingAddress(dockerHost: string): [URL, { unix?: string }] {
+  if (dockerHost.startsWith("unix://")) {
+    return [new URL("http://localhost/_ping"), { unix: dockerHost.slice("unix://".length) }];
+  }
+  return [new URL("/_ping", dockerHost.replace(/^tcp:\/\//, "http://")), {}];
+}

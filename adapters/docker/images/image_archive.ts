@@ -1,0 +1,146 @@
+import { posix } from "node:path";
+import { TarReader } from "../../../domain/archive/tar_reader.ts";
+import { type Failure, invalid, notFound } from "../../../domain/failure.ts";
+import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import { LABELS } from "./image_names.ts";
+
+const PURPOSE = { label: "slipway.purpose", value: "archive" } as const;
+const NAME = "slipway-archive-";
+/** No reading takes so long; what is older was left by a process that ended in between. */
+const LEFT_AFTER_MS = 6 * 3_600_000;
+/** As many bytes of folders are looked through for a first file. */
+const SEARCHED_BYTES = 1_024 * 1_024;
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+interface Reading {
+  /** The next piece; rejects with an `engine_away` failure when it does not come. */
+  readonly next: Reader["read"];
+  /** Closes the connection and removes the container. */
+  readonly end: () => Promise<void>;
+}
+
+interface Listed {
+  readonly Id: string;
+  readonly Names: readonly string[];
+  /** Seconds. */
+  readonly Created: number;
+}
+
+/** Reads files of images, by way of containers that are made and removed but never started. */
+export class ImageArchive {
+  readonly #engine: EngineApi;
+  readonly #installation: string;
+
+  constructor({ engine, installation }: { readonly engine: EngineApi; readonly installation: string }) {
+    this.#engine = engine;
+    this.#installation = installation;
+  }
+
+  /** The folder at an absolute path as a tar; the container is gone before the stream ends. */
+  async open(image: string, path: string): Promise<ReadableStream<Uint8Array>> {
+    const folder = posix.normalize(path).replace(/\/+$/, "");
+    if (!folder.startsWith("/")) throw outputMissing(path);
+    const container = await this.#container(image);
+    let reader: Reader | undefined;
+    const read: Reading = {
+      next: () => this.#engine.inTime(reader!.read()),
+      end: async () => {
+        await reader?.cancel().catch(() => {});
+        await this.#remove(container);
+      },
+    };
+    try {
+      reader = await this.#reader(container, folder);
+      const first = await firstFile(read);
+      if (first === undefined) throw outputMissing(path);
+      return rest(read, first);
+    } catch (error) {
+      await read.end();
+      throw error;
+    }
+  }
+
+  /** Removes containers of processes that ended while they read. */
+  async removeLeftovers(): Promise<void> {
+    const label = [`${LABELS.installation}=${this.#installation}`, `${PURPOSE.label}=${PURPOSE.value}`];
+    const query = { all: true, filters: JSON.stringify({ label }) };
+    const listed = await this.#engine.json<readonly Listed[]>("GET", "/containers/json", { query });
+    for (const { Id, Names, Created } of listed) {
+      const isOld = Date.now() - Created * 1_000 > LEFT_AFTER_MS;
+      if (isOld && Names.some((name) => name.startsWith(`/${NAME}`))) await this.#remove(Id);
+    }
+  }
+
+  async #container(image: string): Promise<string> {
+    const labels = { [LABELS.installation]: this.#installation, [PURPOSE.label]: PURPOSE.value };
+    // Never started, so the command is of no consequence; an image may have none of its own.
+    const json = { Image: image, Cmd: ["slipway"], Labels: labels, HostConfig: { NetworkMode: "none" } };
+    const query = { name: `${NAME}${crypto.randomUUID()}` };
+    const made = await this.#engine.known<{ readonly Id: string }>("POST", "/containers/create", { query, json });
+    if (!made) throw notFound("image");
+    return made.Id;
+  }
+
+  async #reader(container: string, folder: string): Promise<Reader> {
+    try {
+      // The slash at its end makes a link to a folder count as that folder.
+      const query = { path: `${folder}/` };
+      const answer = await this.#engine.request("GET", `/containers/${container}/archive`, { query });
+      if (answer.body) return answer.body.getReader() as Reader;
+    } catch (error) {
+      if (!(error instanceof EngineRefusal)) throw error;
+      if (error.status >= 500 && !/not a directory/.test(error.message)) throw error;
+    }
+    throw outputMissing(folder);
+  }
+
+  async #remove(container: string): Promise<void> {
+    await this.#engine
+      .request("DELETE", `/containers/${container}`, { query: { force: true, v: true } })
+      .catch((error: unknown) => {
+        if (!(error instanceof EngineRefusal)) throw error;
+      });
+  }
+}
+
+/** What comes up to and with the first entry that is no folder; `undefined` when there is none. */
+async function firstFile({ next }: Reading): Promise<Uint8Array[] | undefined> {
+  const tar = new TarReader();
+  const read: Uint8Array[] = [];
+  for (let bytes = 0; bytes < SEARCHED_BYTES;) {
+    const { done, value } = await next();
+    if (done) return undefined;
+    read.push(value);
+    bytes += value.length;
+    for (const part of tar.read(value)) if (part.type === "entry" && part.kind !== "folder") return read;
+  }
+  return read;
+}
+
+function rest({ next, end }: Reading, first: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  const waiting = [...first];
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = waiting.shift();
+        if (piece !== undefined) return controller.enqueue(piece);
+        try {
+          const { done, value } = await next();
+          if (!done) return controller.enqueue(value);
+        } catch (error) {
+          await end().catch(() => {});
+          throw error;
+        }
+        await end();
+        controller.close();
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function outputMissing(path: string): Failure {
+  return invalid("output_missing", `Cannot take ${path} out of the image: there are no files. Check outputDirectory`);
+}

@@ -1,0 +1,41 @@
+import { type Failure, invalid } from "../../../domain/failure.ts";
+
+/** Why an image did not come: the registry wants a login, has no such image, or did not answer as a registry does. */
+export type PullProblem = "login" | "absent" | "unanswered";
+
+const SHOWN_CHARACTERS = 300;
+const LOGIN = /unauthorized|authentication required|(?<!permission )denied|no basic auth credentials|docker login/i;
+const ABSENT =
+  /manifest unknown|manifest for .* not found|name unknown|repository .*not found|not found: manifest|no matching manifest|does not exist/i;
+/** What the engine puts before the words of the registry. */
+const PREFIX =
+  /^(?:Error response from daemon|error pulling image configuration|Head|Get|rpc error: code = \w+ desc =):? /;
+
+/** What the engine's words say about an image that did not come. */
+export function pullProblem(words: string): PullProblem {
+  if (LOGIN.test(words)) return "login";
+  return ABSENT.test(words) ? "absent" : "unanswered";
+}
+
+/** The failure of an image that cannot be had, with the words of the registry. */
+export function pullFailure(reference: string, words: string): Failure {
+  const reason = plainReason(words);
+  const next = {
+    login:
+      "The registry wants a login for it, or has no such image. Logins cannot be given yet: use an image that everybody may pull, or pull it on this machine",
+    absent: "Check its name and tag",
+    unanswered:
+      "Check the address of its registry and try again later, or bring the image to this machine with docker load: what is there is not pulled",
+  }[pullProblem(words)];
+  return invalid("image_missing", `Cannot get the image ${reference}: ${reason}. ${next}`);
+}
+
+/** The words of an engine or a registry as they may stand in a sentence: one line of printable characters, not too long. */
+export function plainReason(words: string): string {
+  const plain = words
+    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
+    .trim()
+    .replace(PREFIX, "")
+    .replace(/\.$/, "");
+  return plain.length > SHOWN_CHARACTERS ? `${plain.slice(0, SHOWN_CHARACTERS)}…` : plain;
+}

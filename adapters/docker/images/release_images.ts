@@ -1,0 +1,124 @@
+import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../../ports/deployments/release_images.ts";
+import { dropName, dropNameless } from "./drop_image.ts";
+import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
+import type { FoundImage } from "./found_image.ts";
+import { ImageArchive } from "./image_archive.ts";
+import { ImageNames, LABELS, namePatterns, PREFIX } from "./image_names.ts";
+import { orRefused } from "../engine/or_refused.ts";
+import { PulledImages } from "./pulled_images.ts";
+
+export interface DockerReleaseImagesOptions {
+  readonly engine: EngineApi;
+  /** Whose images these are; those of others are never seen. */
+  readonly installation: string;
+}
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+interface ImageSummary {
+  readonly Id: string;
+  readonly RepoTags: readonly string[] | null;
+  readonly Size: number;
+}
+
+/** An image with the name that makes it one of this installation. */
+interface NamedImage extends ReleaseImage {
+  readonly name: string;
+}
+
+/** The images of one installation on a Docker Engine, known by their names. */
+export class DockerReleaseImages implements ReleaseImages {
+  readonly #engine: EngineApi;
+  readonly #installation: string;
+  readonly #names: ImageNames;
+  readonly #archive: ImageArchive;
+  readonly #pulled: PulledImages;
+
+  constructor({ engine, installation }: DockerReleaseImagesOptions) {
+    this.#engine = engine;
+    this.#installation = installation;
+    this.#names = new ImageNames(installation);
+    this.#archive = new ImageArchive({ engine, installation });
+    this.#pulled = new PulledImages(engine, installation);
+  }
+
+  async find(deploymentId: string, service: string): Promise<ReleaseImage | undefined> {
+    const found = await this.#images(namePatterns(deploymentId, service));
+    return found.map(withoutName).find((each) => each.deploymentId === deploymentId && each.service === service);
+  }
+
+  async list(): Promise<readonly ReleaseImage[]> {
+    return (await this.#images([`${PREFIX}*`])).map(withoutName);
+  }
+
+  async keep(image: string, owner: ImageOwner): Promise<boolean> {
+    const name = this.#names.of(owner);
+    const [repo, tag] = name.split(":");
+    if (!DIGEST.test(image)) return false;
+    return orRefused("keep the image", async () => {
+      const former = await this.#engine.known<FoundImage>("GET", `/images/${name}/json`);
+      if (former?.Id === image) return true;
+      try {
+        await this.#engine.request("POST", `/images/${image}/tag`, { query: { repo, tag } });
+      } catch (error) {
+        if (error instanceof EngineRefusal && error.status === 404) return false;
+        throw error;
+      }
+      if (former) await dropNameless(this.#engine, former.Id);
+      return true;
+    });
+  }
+
+  async remove(deploymentId: string): Promise<void> {
+    const found = await this.#images(namePatterns(deploymentId));
+    await orRefused("remove the image", async () => {
+      // Engines differ in whether they tell the other names of an image that has one that fits.
+      const own = found.filter((each) => each.deploymentId === deploymentId);
+      for (const { name } of own) await dropName(this.#engine, name);
+    });
+  }
+
+  async trim(maxCacheBytes: number): Promise<void> {
+    const filters = JSON.stringify({ dangling: ["true"], label: [`${LABELS.installation}=${this.#installation}`] });
+    await orRefused("remove unused layers", async () => {
+      await this.#archive.removeLeftovers();
+      await this.#prune("/images/prune", { filters });
+      await this.#pulled.removeUnused();
+      if (maxCacheBytes === Number.POSITIVE_INFINITY) return;
+      await this.#prune("/build/prune", { "keep-storage": Math.max(1, Math.floor(maxCacheBytes)) });
+    });
+  }
+
+  archive(image: string, path: string): Promise<ReadableStream<Uint8Array>> {
+    return orRefused("read the image", () => this.#archive.open(image, path));
+  }
+
+  /** What has a name of this installation that fits one of the patterns. */
+  async #images(patterns: readonly string[]): Promise<NamedImage[]> {
+    if (patterns.length === 0) return [];
+    const query = { filters: JSON.stringify({ reference: patterns }) };
+    const found = await orRefused("list images", () =>
+      this.#engine.json<readonly ImageSummary[]>("GET", "/images/json", { query }),
+    );
+    return found.flatMap(({ Id, RepoTags, Size }) =>
+      (RepoTags ?? []).flatMap((name) => {
+        const owner = this.#names.ownerOf(name);
+        return owner ? [{ ...owner, name, image: Id, bytes: Size }] : [];
+      }),
+    );
+  }
+
+  async #prune(path: string, query: Readonly<Record<string, string | number>>): Promise<void> {
+    const timeoutMs = this.#engine.longAnswerMs;
+    const answer = await this.#engine.request("POST", path, { query, timeoutMs }).catch((error: unknown) => {
+      // Only one may prune at a time; whoever does is doing it already.
+      if (error instanceof EngineRefusal && error.status === 409) return undefined;
+      throw error;
+    });
+    await answer?.body?.cancel();
+  }
+}
+
+function withoutName({ deploymentId, projectId, service, image, bytes }: NamedImage): ReleaseImage {
+  return { deploymentId, projectId, service, image, bytes };
+}
