@@ -15,11 +15,11 @@ import { runningEmbeddedPostgres } from "../adapters/embedded_postgres/running_e
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { SeparateEdge, type SeparateEdgeOptions } from "../adapters/edge/separate/separate_edge.ts";
 import { GitSources } from "../adapters/git/git_sources.ts";
-import { AllObjectStorages } from "../adapters/joined/all_object_storages.ts";
-import { AllRuntimes } from "../adapters/joined/all_runtimes.ts";
-import { AllSealedRows } from "../adapters/joined/all_sealed_rows.ts";
-import { AllSockets } from "../adapters/joined/all_sockets.ts";
-import { AllSources } from "../adapters/joined/all_sources.ts";
+import { AllObjectStorages } from "../adapters/dispatch/all_object_storages.ts";
+import { AllRuntimes } from "../adapters/dispatch/all_runtimes.ts";
+import { AllSealedRows } from "../adapters/dispatch/all_sealed_rows.ts";
+import { AllSockets } from "../adapters/dispatch/all_sockets.ts";
+import { AllSources } from "../adapters/dispatch/all_sources.ts";
 import { LocalHostFolders } from "../adapters/local/host_folders.ts";
 import { LocalFolderSources } from "../adapters/local/local_folder_sources.ts";
 import { LocalKeptSources } from "../adapters/local/kept_sources.ts";

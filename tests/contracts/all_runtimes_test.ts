@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AllRuntimes } from "../../adapters/joined/all_runtimes.ts";
+import { AllRuntimes } from "../../adapters/dispatch/all_runtimes.ts";
 import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Runnable, Runtime } from "../../ports/services/runtime.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AllSealedRows } from "../../adapters/joined/all_sealed_rows.ts";
+import { AllSealedRows } from "../../adapters/dispatch/all_sealed_rows.ts";
 import { MemorySealedRows, type SealedRow } from "../../adapters/memory/sealed_rows.ts";
 import { MemoryVault } from "../../adapters/memory/vault.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "../../adapters/process/instance_folder.ts";

@@ -3,7 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { GitSources } from "../../adapters/git/git_sources.ts";
-import { AllSources } from "../../adapters/joined/all_sources.ts";
+import { AllSources } from "../../adapters/dispatch/all_sources.ts";
 import { LocalFolderSources } from "../../adapters/local/local_folder_sources.ts";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import { UploadSources } from "../../adapters/local/upload_sources.ts";

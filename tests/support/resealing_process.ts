@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
-import { AllSealedRows } from "../../adapters/joined/all_sealed_rows.ts";
+import { AllSealedRows } from "../../adapters/dispatch/all_sealed_rows.ts";
 import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
 import { SealedInstances } from "../../adapters/process/sealed_instances.ts";
 

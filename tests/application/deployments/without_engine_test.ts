@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AllRuntimes } from "../../../adapters/joined/all_runtimes.ts";
+import { AllRuntimes } from "../../../adapters/dispatch/all_runtimes.ts";
 import { LibraryManifestParser } from "../../../adapters/manifests/manifest_parser.ts";
 import { currentRoutes, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
