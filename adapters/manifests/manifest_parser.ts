@@ -1,7 +1,7 @@
 import { YAML } from "bun";
 import { XMLParser } from "fast-xml-parser";
 import { parse as parseToml } from "smol-toml";
-import { commentedJsonObject } from "../../domain/detection/json_text.ts";
+import { commentedJsonObject } from "../../domain/detection/text/json_text.ts";
 import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
 
 const XML = new XMLParser({

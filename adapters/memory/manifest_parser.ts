@@ -1,4 +1,4 @@
-import { commentedJsonObject } from "../../domain/detection/json_text.ts";
+import { commentedJsonObject } from "../../domain/detection/text/json_text.ts";
 import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
 
 /** Parses JSON, and of other formats the texts it was told about. */

@@ -1,4 +1,4 @@
-import { memberOf, objectOf, textOf } from "./json_text.ts";
+import { memberOf, objectOf, textOf } from "./text/json_text.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 
 /** Files of version managers for any language; the first that names a tool counts. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { jsonFault } from "../../domain/detection/json_fault.ts";
+import { jsonFault } from "../../domain/detection/text/json_fault.ts";
 
 describe("jsonFault()", () => {
   test.each([

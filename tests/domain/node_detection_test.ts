@@ -1,9 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as fc from "fast-check";
-import { codeOf, pathIn, settingIn } from "../../domain/detection/script_text.ts";
-import { isForDevelopment, startScript, startsAll, watchedProgram } from "../../domain/detection/node_scripts.ts";
+import { codeOf, pathIn, settingIn } from "../../domain/detection/text/script_text.ts";
+import {
+  isForDevelopment,
+  startScript,
+  startsAll,
+  watchedProgram,
+} from "../../domain/detection/ecosystems/node/scripts.ts";
 import { ProjectFolder } from "../../domain/detection/project_folder.ts";
-import { workspaceMembers } from "../../domain/detection/node_workspace.ts";
+import { workspaceMembers } from "../../domain/detection/ecosystems/node/workspace.ts";
 import { plainPackage, plainPath } from "../../domain/detection/plain_names.ts";
 import { detectedIn, type Files } from "../support/every_manifest.ts";
 

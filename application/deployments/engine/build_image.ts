@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
-import { dockerfileFacts } from "../../../domain/detection/dockerfile_text.ts";
+import { dockerfileFacts } from "../../../domain/detection/text/dockerfile_text.ts";
 import type { ImageRecipe } from "../../../domain/detection/image_recipe.ts";
 import { Failure, invalid } from "../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../domain/image/dockerfile_arguments.ts";

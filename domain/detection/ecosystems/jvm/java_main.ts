@@ -1,0 +1,43 @@
+import { PLAIN_CLASS } from "./jvm.ts";
+import type { ProjectFolder } from "../../project_folder.ts";
+
+const SOURCES = ["src/main/java", "src/main/kotlin"];
+const LIKELY = [
+  /(?:^|\/)(?:\w*Application)\.(?:java|kt)$/,
+  /(?:^|\/)Main\.(?:java|kt)$/,
+  /(?:^|\/)App\.(?:java|kt)$/,
+  /(?:^|\/)\w*Server\.(?:java|kt)$/,
+];
+
+/** The class whose name says that the program begins there, by where its source lies; `undefined` when none or several do. */
+export function mainClassByName(folder: ProjectFolder): string | undefined {
+  for (const likely of LIKELY) {
+    const found = SOURCES.flatMap((source) =>
+      folder
+        .at(source)
+        .files()
+        .filter((path) => likely.test(path)),
+    );
+    if (found.length > 1) return undefined;
+    if (found.length === 1) return classOf(found[0]!);
+  }
+  return undefined;
+}
+
+/** Whether a source looks like that of a program. */
+export function hasProgram(folder: ProjectFolder): boolean {
+  return SOURCES.some((source) =>
+    folder
+      .at(source)
+      .files()
+      .some((path) => LIKELY.some((likely) => likely.test(path))),
+  );
+}
+
+function classOf(path: string): string | undefined {
+  const name = path
+    .replace(/\.java$/, "")
+    .replace(/\.kt$/, "Kt")
+    .replaceAll("/", ".");
+  return PLAIN_CLASS.test(name) ? name : undefined;
+}

@@ -1,0 +1,28 @@
+import type { Ecosystem } from "../../ecosystem.ts";
+import { recipe } from "../../image_recipe.ts";
+import { bunVersion } from "./versions.ts";
+
+const SIGNS = ["bunfig.toml", "bun.lock", "bun.lockb", ".bun-version"];
+const ENTRIES = ["index", "server", "app", "main", "src/index", "src/server", "src/app", "src/main"].flatMap((name) =>
+  ["ts", "tsx", "js"].map((ending) => `${name}.${ending}`),
+);
+
+/** Programs for Bun without a package.json; those with one are Node's, with Bun as their package manager. */
+export const bun: Ecosystem = {
+  manifests: [],
+  detect(folder) {
+    if (folder.first(SIGNS) === undefined || folder.has("package.json")) return undefined;
+    const entry = folder.first(ENTRIES);
+    if (entry === undefined) return undefined;
+    const { version, warnings } = bunVersion(folder, []);
+    return {
+      language: entry.endsWith("js") ? "javascript" : "typescript",
+      languageVersion: version,
+      packageManager: "bun",
+      startCommand: `bun ${entry}`,
+      port: 3000,
+      image: recipe(`oven/bun:${version}-slim`, { runEnvironment: { NODE_ENV: "production" } }),
+      warnings,
+    };
+  },
+};

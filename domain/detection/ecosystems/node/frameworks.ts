@@ -1,0 +1,193 @@
+import type { NodeFramework } from "./framework.ts";
+import * as served from "./server_sites.ts";
+import * as written from "./static_sites.ts";
+
+const { NITRO } = served;
+
+/** Sites that bring their own server. */
+const SERVED: readonly NodeFramework[] = [
+  {
+    name: "nextjs",
+    packages: ["next"],
+    kind: "site",
+    config: "next",
+    build: "next build",
+    start: "next start",
+    output: ".next",
+    port: 3000,
+    refine: served.next,
+  },
+  {
+    name: "nuxt",
+    packages: ["nuxt", "nuxt3"],
+    kind: "site",
+    config: "nuxt",
+    build: "nuxt build",
+    ...NITRO,
+    refine: served.nuxt,
+  },
+  {
+    name: "sveltekit",
+    packages: ["@sveltejs/kit"],
+    kind: "site",
+    config: "svelte",
+    build: "vite build",
+    output: "build",
+    port: 3000,
+    refine: served.svelteKit,
+  },
+  {
+    name: "remix",
+    packages: ["@remix-run/serve", "@remix-run/node", "@remix-run/react", "@remix-run/dev"],
+    kind: "site",
+    config: "vite",
+    build: "remix vite:build",
+    start: "remix-serve ./build/server/index.js",
+    output: "build",
+    port: 3000,
+    refine: served.remix,
+  },
+  {
+    name: "react-router",
+    packages: ["@react-router/dev"],
+    kind: "site",
+    config: "react-router",
+    build: "react-router build",
+    start: "react-router-serve ./build/server/index.js",
+    output: "build",
+    port: 3000,
+    refine: served.reactRouter,
+  },
+  {
+    name: "tanstack-start",
+    packages: ["@tanstack/react-start", "@tanstack/solid-start", "@tanstack/start"],
+    kind: "site",
+    config: "vite",
+    build: "vite build",
+    port: 3000,
+    refine: served.tanstackStart,
+  },
+  {
+    name: "solid-start",
+    packages: ["@solidjs/start"],
+    kind: "site",
+    config: "app",
+    build: "vinxi build",
+    ...NITRO,
+    refine: written.solidStart,
+  },
+  {
+    name: "astro",
+    packages: ["astro"],
+    kind: "site",
+    static: true,
+    config: "astro",
+    build: "astro build",
+    output: "dist",
+    refine: served.astro,
+  },
+  {
+    name: "adonisjs",
+    packages: ["@adonisjs/core"],
+    kind: "site",
+    build: "node ace build",
+    port: 3333,
+    refine: served.adonis,
+  },
+  { name: "nestjs", packages: ["@nestjs/core"], kind: "site", build: "nest build", port: 3000, refine: served.nest },
+  {
+    name: "strapi",
+    packages: ["@strapi/strapi"],
+    kind: "site",
+    build: "strapi build",
+    start: "strapi start",
+    port: 1337,
+  },
+  {
+    name: "nitro",
+    packages: ["nitro", "nitropack"],
+    needs: ["nitro.config.ts", "nitro.config.js", "nitro.config.mjs"],
+    kind: "site",
+    config: "nitro",
+    build: "nitro build",
+    ...NITRO,
+  },
+];
+
+/** Libraries that a program of the project serves with. */
+const SERVERS: readonly NodeFramework[] = [
+  { name: "elysia", packages: ["elysia"], kind: "server", port: 3000 },
+  { name: "hono", packages: ["hono"], kind: "server", port: 3000 },
+  { name: "express", packages: ["express"], kind: "server", port: 3000 },
+  { name: "fastify", packages: ["fastify"], kind: "server", port: 3000 },
+  { name: "koa", packages: ["koa"], kind: "server", port: 3000 },
+  { name: "hapi", packages: ["@hapi/hapi"], kind: "server", port: 3000 },
+  { name: "apollo", packages: ["@apollo/server"], kind: "server", port: 4000 },
+];
+
+/** Sites that are served as files. */
+const WRITTEN: readonly NodeFramework[] = [
+  {
+    name: "angular",
+    packages: ["@angular/core"],
+    config: "angular",
+    build: "ng build",
+    output: "dist",
+    refine: written.angular,
+  },
+  { name: "gatsby", packages: ["gatsby"], build: "gatsby build", output: "public", config: "gatsby" },
+  {
+    name: "docusaurus",
+    packages: ["@docusaurus/core"],
+    build: "docusaurus build",
+    output: "build",
+    config: "docusaurus",
+  },
+  {
+    name: "expo",
+    packages: ["expo"],
+    config: "app",
+    build: "expo export --platform web",
+    output: "dist",
+    refine: served.expo,
+  },
+  { name: "create-react-app", packages: ["react-scripts"], build: "react-scripts build", output: "build" },
+  { name: "vue-cli", packages: ["@vue/cli-service"], build: "vue-cli-service build", output: "dist", config: "vue" },
+  {
+    name: "eleventy",
+    packages: ["@11ty/eleventy"],
+    config: "eleventy",
+    build: "eleventy",
+    output: "_site",
+    refine: written.eleventy,
+  },
+  { name: "vitepress", packages: ["vitepress"], build: "vitepress build", refine: written.pages("vitepress") },
+  { name: "vuepress", packages: ["vuepress"], build: "vuepress build", refine: written.pages("vuepress") },
+  { name: "quasar", packages: ["@quasar/app-vite", "@quasar/app-webpack"], build: "quasar build", output: "dist/spa" },
+  { name: "ember", packages: ["ember-cli"], build: "ember build --environment=production", output: "dist" },
+  { name: "hexo", packages: ["hexo"], build: "hexo generate", output: "public" },
+  { name: "rspress", packages: ["rspress"], build: "rspress build", output: "doc_build", config: "rspress" },
+  { name: "rsbuild", packages: ["@rsbuild/core"], build: "rsbuild build", output: "dist", config: "rsbuild" },
+  {
+    name: "vite",
+    packages: ["vite", "rolldown-vite"],
+    needs: ["index.html"],
+    config: "vite",
+    build: "vite build",
+    output: "dist",
+    refine: written.vite,
+    isOther: written.isViteLibrary,
+  },
+  {
+    name: "parcel",
+    packages: ["parcel"],
+    needs: ["index.html", "src/index.html"],
+    build: "parcel build",
+    output: "dist",
+    refine: written.parcel,
+  },
+  { name: "webpack", packages: ["html-webpack-plugin"], build: "webpack --mode production", output: "dist" },
+].map((row) => ({ ...row, kind: "site" as const, static: true }));
+
+/** Every framework, the more telling ones first: the first one that fits is taken. */
+export const NODE_FRAMEWORKS: readonly NodeFramework[] = [...SERVED, ...SERVERS, ...WRITTEN];

@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../text/json_text.ts";
+import { memberOf, textOf } from "../../text/json_text.ts";
+import type { PackageManager } from "./packages.ts";
+import type { Workspace } from "./workspace.ts";
+import type { ProjectFolder } from "../../project_folder.ts";
+
+/** What is known of a package while it is looked at. */
+export interface NodePackage {
+  readonly folder: ProjectFolder;
+  readonly manifest: JsonObject;
+  /** The workspace that it belongs to. */
+  readonly workspace: Workspace | undefined;
+  readonly manager: PackageManager;
+  /** Whether other packages lie in it that may be what is deployed. */
+  readonly holdsOthers: boolean;
+}
+
+const KINDS = ["dependencies", "devDependencies", "optionalDependencies"] as const;
+
+/** Tells whether a package is among the dependencies, those for development included unless left out. */
+export function dependsOn(manifest: JsonObject, name: string, kinds: readonly string[] = KINDS): boolean {
+  return kinds.some((kind) => Object.hasOwn(memberOf(manifest, kind) ?? {}, name));
+}
+
+/** The version of a dependency as it is written. */
+export function dependencyVersion(manifest: JsonObject, name: string): string | undefined {
+  return KINDS.map((kind) => textOf(memberOf(manifest, kind), name)).find((version) => version !== undefined);
+}
+
+/** The text of a script. */
+export function scriptText(manifest: JsonObject, name: string): string | undefined {
+  return textOf(memberOf(manifest, "scripts"), name);
+}
+
+/** Tells whether a package is a member of a workspace, and not its root. */
+export function isMember({ folder, workspace }: Pick<NodePackage, "folder" | "workspace">): boolean {
+  return workspace !== undefined && workspace.root.path !== folder.path;
+}
