@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LocalReleaseFolders } from "../adapters/local/release_folders.ts";
 import { LibraryManifestParser } from "../adapters/manifests/manifest_parser.ts";
-import { detectFiles } from "../application/uploads/detect_files.ts";
+import { detectFiles } from "../application/projects/uploads/detect_files.ts";
 import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";
 

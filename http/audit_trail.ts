@@ -1,4 +1,4 @@
-import type { AuditTrail } from "../application/requests/audit_trail.ts";
+import type { AuditTrail } from "../application/system/audit_trail.ts";
 import type { Caller } from "./access.ts";
 
 /** Runs a change inside an entry of the audit log. */

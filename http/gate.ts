@@ -1,6 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { Presented } from "../application/identity/identify_caller.ts";
-import type { AuditTrail } from "../application/requests/audit_trail.ts";
+import type { AuditTrail } from "../application/system/audit_trail.ts";
 import { isAnyId } from "../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/permission.ts";
 import { fingerprint } from "../domain/token.ts";

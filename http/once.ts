@@ -1,11 +1,11 @@
-import type { Once, OnceAnswer, OnceRequest, StreamedBody } from "../application/requests/answer_once.ts";
+import type { Once, OnceAnswer, OnceRequest, StreamedBody } from "../application/system/answer_once.ts";
 import { invalidField } from "../domain/failure.ts";
 import type { Principal } from "../domain/permission.ts";
 import { fingerprint } from "../domain/token.ts";
 import type { Operation } from "./operation.ts";
 import { BROKEN_OFF } from "./problems.ts";
 
-/** Answers a request once per key; see `application/requests/answer_once.ts`. */
+/** Answers a request once per key; see `application/system/answer_once.ts`. */
 export type AnswerOnce = <T>(request: OnceRequest, run: () => Promise<OnceAnswer<T>>) => Promise<Once<T>>;
 
 /** A request that came with an `Idempotency-Key`. */

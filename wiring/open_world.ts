@@ -42,7 +42,7 @@ import { authoritiesOf } from "../adapters/s3/authorities.ts";
 import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SshRemoteHosts } from "../adapters/ssh/remote_hosts.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
-import { recordedRuntime, type RecordedRuntimePorts } from "../application/deployments/recorded_runtime.ts";
+import { recordedRuntime, type RecordedRuntimePorts } from "../application/services/recorded_runtime.ts";
 import type { Config } from "../config.ts";
 import { Failure } from "../domain/failure.ts";
 import { isPublicAddress } from "../domain/network_address.ts";

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { cleanImages } from "../application/deployments/clean_images.ts";
 import { sweepSources } from "../application/deployments/clean_sources.ts";
-import { cleanRuntimeLogs } from "../application/deployments/clean_runtime_logs.ts";
+import { cleanRuntimeLogs } from "../application/services/clean_runtime_logs.ts";
 import type { EngineSettings } from "../application/deployments/engine/run.ts";
-import { Slots } from "../application/deployments/engine/slots.ts";
+import { Slots } from "../application/deployments/engine/build/slots.ts";
 import { runDeployment } from "../application/deployments/engine/run_deployment.ts";
 import { startWorker } from "../application/deployments/engine/worker.ts";
 import { followLiveReleases } from "../application/deployments/follow_live_releases.ts";
@@ -14,7 +14,7 @@ import {
   restoreReleases,
   reviveReleases,
 } from "../application/deployments/restore_releases.ts";
-import { OutageWatch } from "../application/deployments/outage_watch.ts";
+import { OutageWatch } from "../application/services/outage_watch.ts";
 import { sweepReleases } from "../application/deployments/sweep_releases.ts";
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { noteFile, noteFiles } from "../adapters/edge/separate/edge_note.ts";

@@ -3,7 +3,7 @@ import { demand, type Principal } from "../../domain/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
-import { refusePrivateHost, type RefusePrivateHostPorts } from "../network/refuse_private_host.ts";
+import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";
 
 /** Reads an organization's link to the hosted cloud, without its token; owners only. */
 export function readCloudLink({ cloudLinks }: { readonly cloudLinks: CloudLinks }) {

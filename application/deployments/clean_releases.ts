@@ -4,7 +4,7 @@ import type { Project } from "../../domain/project.ts";
 import { cleanSources } from "./clean_sources.ts";
 import { artifactsOf, startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts, type Later } from "./end_previews.ts";
-import { hasServices } from "./engine/records_of.ts";
+import { hasServices } from "./engine/changeover/records_of.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 
 export interface CleanReleasesPorts extends EndPreviewsPorts {

@@ -12,7 +12,7 @@ import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import type { CheckLocalPathPorts } from "../projects/check_local_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
-import { findUploadSession } from "../uploads/find_upload_session.ts";
+import { findUploadSession } from "../projects/uploads/find_upload_session.ts";
 import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
 import { type DeploymentWish, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 

@@ -6,9 +6,9 @@ import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
-import { dropVolumes } from "./drop_volumes.ts";
-import { routeKey } from "./engine/serve.ts";
-import { removeInstances } from "./remove_instances.ts";
+import { dropVolumes } from "../services/drop_volumes.ts";
+import { routeKey } from "./engine/changeover/serve.ts";
+import { removeInstances } from "../services/remove_instances.ts";
 
 const DRAIN_MS = 30_000;
 

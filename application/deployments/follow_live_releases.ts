@@ -1,6 +1,6 @@
 import type { Edge } from "../../ports/domains/edge.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
-import { namesReadAhead, routeKey, routesTo, type ServePorts } from "./engine/serve.ts";
+import { namesReadAhead, routeKey, routesTo, type ServePorts } from "./engine/changeover/serve.ts";
 
 export interface FollowLiveReleasesPorts extends ServePorts {
   readonly edge: Edge;

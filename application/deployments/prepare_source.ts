@@ -7,9 +7,9 @@ import { checkGitUrl, isBranchName, isGitName } from "../../domain/project.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 import type { Sources } from "../../ports/projects/sources.ts";
-import { detectFiles, type ReadableTree } from "../uploads/detect_files.ts";
-import { detectProject, type DetectProjectPorts } from "../uploads/detect_project.ts";
-import { Slots } from "./engine/slots.ts";
+import { detectFiles, type ReadableTree } from "../projects/uploads/detect_files.ts";
+import { detectProject, type DetectProjectPorts } from "../projects/uploads/detect_project.ts";
+import { Slots } from "./engine/build/slots.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
 /** Each may have git wait for a host. */

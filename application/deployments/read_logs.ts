@@ -4,9 +4,9 @@ import type { Principal } from "../../domain/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { lastLines } from "./last_lines.ts";
-import { type LoggedLine, RuntimeOutput } from "./runtime_output.ts";
-import type { ServiceLogPorts } from "./service_log.ts";
+import { lastLines } from "../services/last_lines.ts";
+import { type LoggedLine, RuntimeOutput } from "../services/runtime_output.ts";
+import type { ServiceLogPorts } from "../services/service_log.ts";
 
 export interface ReadLogsPorts extends ServiceLogPorts {
   readonly deploymentEvents: DeploymentEvents;

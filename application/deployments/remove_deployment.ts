@@ -6,13 +6,13 @@ import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
-import { answerInTime, type AnswerInTimePorts } from "../requests/answer_in_time.ts";
+import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
 import { dropSource } from "./clean_sources.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
-import { dropVolumes } from "./drop_volumes.ts";
-import { routeKey } from "./engine/serve.ts";
+import { dropVolumes } from "../services/drop_volumes.ts";
+import { routeKey } from "./engine/changeover/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { removeInstances } from "./remove_instances.ts";
+import { removeInstances } from "../services/remove_instances.ts";
 import { stopServing, type StopServingPorts } from "./stop_serving.ts";
 
 export interface RemoveDeploymentPorts extends DropArtifactPorts, StopServingPorts, AnswerInTimePorts {

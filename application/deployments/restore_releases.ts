@@ -5,9 +5,9 @@ import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import type { LiveRelease, LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Log } from "../../ports/system/log.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
-import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "./ensure_services.ts";
-import { publicServices } from "./engine/public_services.ts";
-import { firstRoutesTo, namesReadAhead, routeKey, type ServePorts } from "./engine/serve.ts";
+import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "../services/ensure_services.ts";
+import { publicServices } from "./engine/changeover/public_services.ts";
+import { firstRoutesTo, namesReadAhead, routeKey, type ServePorts } from "./engine/changeover/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;

@@ -6,11 +6,11 @@ import type { Installation } from "../../ports/identity/installation.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
-import { dropScope, dropVolumes } from "./drop_volumes.ts";
+import { dropScope, dropVolumes } from "../services/drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
-import { stopInstances } from "./stop_instances.ts";
-import { isStopped } from "./ensure_services.ts";
-import { isInUse } from "./instance_in_use.ts";
+import { stopInstances } from "../services/stop_instances.ts";
+import { isStopped } from "../services/ensure_services.ts";
+import { isInUse } from "../services/instance_in_use.ts";
 
 const DRAIN_MS = 40_000;
 /** Far longer than a source is looked at, so that servers whose clocks differ leave each other's alone. */

@@ -10,7 +10,7 @@ import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts"
 import type { Members } from "../../ports/identity/members.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";
 import type { Users } from "../../ports/identity/users.ts";
-import type { AuditTrail, Origin } from "../requests/audit_trail.ts";
+import type { AuditTrail, Origin } from "../system/audit_trail.ts";
 import { checkPassword } from "./set_password.ts";
 import { throttle } from "./throttle.ts";
 

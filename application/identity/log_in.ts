@@ -8,7 +8,7 @@ import type { Clock } from "../../ports/system/clock.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";
 import type { Sessions } from "../../ports/identity/sessions.ts";
 import type { Users } from "../../ports/identity/users.ts";
-import type { Origin } from "../requests/audit_trail.ts";
+import type { Origin } from "../system/audit_trail.ts";
 import { recordLogin, type RecordLoginPorts } from "./record_login.ts";
 import { throttle } from "./throttle.ts";
 

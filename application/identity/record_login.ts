@@ -1,5 +1,5 @@
 import type { Organizations } from "../../ports/identity/organizations.ts";
-import type { AuditTrail, Origin } from "../requests/audit_trail.ts";
+import type { AuditTrail, Origin } from "../system/audit_trail.ts";
 
 export interface RecordLoginPorts {
   readonly auditTrail: AuditTrail;

@@ -6,11 +6,11 @@ import type { Projects } from "../../ports/projects/projects.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 import { cancelAll, type CancelAllPorts } from "../deployments/cancel_all.ts";
-import { stopInstances } from "../deployments/stop_instances.ts";
+import { stopInstances } from "../services/stop_instances.ts";
 import { stopServing, type StopServingPorts } from "../deployments/stop_serving.ts";
-import { answerInTime, type AnswerInTimePorts } from "../requests/answer_in_time.ts";
+import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
 import { findProject } from "./find_project.ts";
-import { volumeScopes, type VolumeScopes } from "./volume_scopes.ts";
+import { volumeScopes, type VolumeScopes } from "../services/volume_scopes.ts";
 
 export interface RemoveProjectPorts extends CancelAllPorts, StopServingPorts, AnswerInTimePorts {
   readonly installation: Installation;

@@ -5,7 +5,7 @@ import { demand, type Principal } from "../../domain/permission.ts";
 import { checkServerAddress, type Server, type ServerCredentials } from "../../domain/server.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
-import { refusePrivateHost, type RefusePrivateHostPorts } from "../network/refuse_private_host.ts";
+import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";
 
 export interface ServerWish extends ServerCredentials {
   readonly name: string;

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
-import type { changeDestination } from "../../application/backup/change_destination.ts";
-import type { createDestination } from "../../application/backup/create_destination.ts";
-import type { findDestination } from "../../application/backup/find_destination.ts";
-import type { listDestinations } from "../../application/backup/list_destinations.ts";
-import type { preflightDestination, preflightDraft } from "../../application/backup/preflight.ts";
-import type { removeDestination } from "../../application/backup/remove_destination.ts";
+import type { changeDestination } from "../../application/backups/change_destination.ts";
+import type { createDestination } from "../../application/backups/create_destination.ts";
+import type { findDestination } from "../../application/backups/find_destination.ts";
+import type { listDestinations } from "../../application/backups/list_destinations.ts";
+import type { preflightDestination, preflightDraft } from "../../application/backups/preflight.ts";
+import type { removeDestination } from "../../application/backups/remove_destination.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { Done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";

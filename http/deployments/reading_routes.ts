@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { followDeployment } from "../../application/deployments/follow_deployment.ts";
-import type { followOutput } from "../../application/deployments/follow_output.ts";
-import type { describeInstances, measureInstances } from "../../application/deployments/instances_of.ts";
+import type { followOutput } from "../../application/services/follow_output.ts";
+import type { describeInstances, measureInstances } from "../../application/services/instances_of.ts";
 import type { downloadLogs, readLogs } from "../../application/deployments/read_logs.ts";
 import type { viewBuild } from "../../application/deployments/view_deployment.ts";
 import { PERCENT } from "../../application/deployments/engine/run.ts";

@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { shownService } from "../../domain/deployment/shown_service.ts";
 import { waitingReason } from "../../domain/deployment/waiting_reason.ts";
 import { workDurationMs } from "../../domain/deployment/transitions.ts";
-import type { LoggedLine } from "../../application/deployments/runtime_output.ts";
+import type { LoggedLine } from "../../application/services/runtime_output.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";
 import { BUILD_STRATEGY, LOCATION, LOG_KIND, PREPARED_SOURCE } from "../meanings.ts";

@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { cancelDeployment } from "../../application/deployments/cancel_deployment.ts";
 import type { keepDeployment, rejectDeployment } from "../../application/deployments/decide_deployment.ts";
-import type { restartInstances } from "../../application/deployments/instances_of.ts";
+import type { restartInstances } from "../../application/services/instances_of.ts";
 import type { pinDeployment } from "../../application/deployments/pin_deployment.ts";
 import type { promote } from "../../application/deployments/promote.ts";
 import type { redeploy, rollback } from "../../application/deployments/redeploy.ts";

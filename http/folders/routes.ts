@@ -1,9 +1,9 @@
 import { Elysia, t } from "elysia";
-import type { discardUploadSession } from "../../application/uploads/discard_upload_session.ts";
-import type { listUploadSessions } from "../../application/uploads/list_upload_sessions.ts";
-import type { openUploadSession } from "../../application/uploads/open_upload_session.ts";
-import type { receiveUpload } from "../../application/uploads/receive_upload.ts";
-import type { scanUpload } from "../../application/uploads/scan_upload.ts";
+import type { discardUploadSession } from "../../application/projects/uploads/discard_upload_session.ts";
+import type { listUploadSessions } from "../../application/projects/uploads/list_upload_sessions.ts";
+import type { openUploadSession } from "../../application/projects/uploads/open_upload_session.ts";
+import type { receiveUpload } from "../../application/projects/uploads/receive_upload.ts";
+import type { scanUpload } from "../../application/projects/uploads/scan_upload.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";

@@ -3,7 +3,7 @@ import type { changeProject } from "../../application/projects/change_project.ts
 import type { createProject } from "../../application/projects/create_project.ts";
 import type { ensureProject } from "../../application/projects/ensure_project.ts";
 import type { findProject } from "../../application/projects/find_project.ts";
-import type { listVolumes } from "../../application/projects/list_volumes.ts";
+import type { listVolumes } from "../../application/services/list_volumes.ts";
 import type { listProjects } from "../../application/projects/list_projects.ts";
 import type { removeProject } from "../../application/projects/remove_project.ts";
 import type { switchAutoDeploy } from "../../application/projects/switch_auto_deploy.ts";

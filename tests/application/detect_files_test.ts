@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
-import { detectFiles } from "../../application/uploads/detect_files.ts";
+import { detectFiles } from "../../application/projects/uploads/detect_files.ts";
 
 const WORKSPACE: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ name: "all", private: true, packageManager: "pnpm@10.4.1" }),

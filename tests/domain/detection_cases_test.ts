@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
-import { detectFiles } from "../../application/uploads/detect_files.ts";
+import { detectFiles } from "../../application/projects/uploads/detect_files.ts";
 import type { Detection } from "../../domain/detection/detection.ts";
 import { writtenProject } from "../support/written_project.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROBE_LIMITS } from "../../application/backup/run_probe.ts";
+import { PROBE_LIMITS } from "../../application/backups/run_probe.ts";
 import { MemoryNameRecords } from "../../adapters/memory/name_records.ts";
 import { partName } from "../../domain/backup/object_key.ts";
 import { probeKey } from "../../domain/backup/probe.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryObjectStorage } from "../../adapters/memory/object_storage.ts";
-import { limited } from "../../application/backup/storage/limited.ts";
-import { prefixed } from "../../application/backup/storage/prefixed.ts";
-import { retrying } from "../../application/backup/storage/retrying.ts";
-import { timed } from "../../application/backup/storage/timed.ts";
+import { limited } from "../../application/backups/storage/limited.ts";
+import { prefixed } from "../../application/backups/storage/prefixed.ts";
+import { retrying } from "../../application/backups/storage/retrying.ts";
+import { timed } from "../../application/backups/storage/timed.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { ObjectStorage } from "../../ports/backups/object_storage.ts";
 import { objectStorageContract } from "../contracts/object_storage.ts";

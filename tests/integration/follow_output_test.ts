@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { LoggedLine } from "../../application/deployments/runtime_output.ts";
+import type { LoggedLine } from "../../application/services/runtime_output.ts";
 import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
 import { EngineScene, START } from "../support/engine_scene.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryFaults } from "../../adapters/memory/object_storages.ts";
-import { openDestination } from "../../application/backup/open_destination.ts";
-import { PROBE_LIMITS, runProbe } from "../../application/backup/run_probe.ts";
+import { openDestination } from "../../application/backups/open_destination.ts";
+import { PROBE_LIMITS, runProbe } from "../../application/backups/run_probe.ts";
 import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
 import { probeKey } from "../../domain/backup/probe.ts";
 import { Failure } from "../../domain/failure.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { LoggedLine } from "../../application/deployments/runtime_output.ts";
+import type { LoggedLine } from "../../application/services/runtime_output.ts";
 import type { Deployment } from "../../domain/deployment/deployment.ts";
 import { Secret } from "../../domain/secret.ts";
 import { EngineScene, START } from "../support/engine_scene.ts";

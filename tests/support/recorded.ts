@@ -1,4 +1,4 @@
-import { recordedRuntime } from "../../application/deployments/recorded_runtime.ts";
+import { recordedRuntime } from "../../application/services/recorded_runtime.ts";
 import type { World } from "../../ports/world.ts";
 
 /** A world like the given one in which what instances print is recorded, as a server has it. */

@@ -34,7 +34,7 @@ import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";
 import type { LocalSourceRules } from "../../projects/check_local_path.ts";
 import type { EventWriter } from "./event_writer.ts";
 import { type Hold, TakenAway } from "./hold.ts";
-import type { Slots } from "./slots.ts";
+import type { Slots } from "./build/slots.ts";
 
 /** Every port the engine works with. */
 export interface EnginePorts {

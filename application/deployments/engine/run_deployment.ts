@@ -11,19 +11,19 @@ import { cleanReleases } from "../clean_releases.ts";
 import { cleanSources } from "../clean_sources.ts";
 import type { Later } from "../end_previews.ts";
 import { dropUpload } from "../drop_upload.ts";
-import { dropVolumes } from "../drop_volumes.ts";
+import { dropVolumes } from "../../services/drop_volumes.ts";
 import { keepUpload } from "../keep_upload.ts";
-import { Waits } from "./ask_approval.ts";
-import { beginBuild } from "./begin_build.ts";
-import { bringLive, goBack, isServing, retire } from "./bring_live.ts";
-import { buildRelease } from "./build_release.ts";
-import { carryOutDecision } from "./carry_out_decision.ts";
+import { Waits } from "./build/ask_approval.ts";
+import { beginBuild } from "./build/begin_build.ts";
+import { bringLive, goBack, isServing, retire } from "./changeover/bring_live.ts";
+import { buildRelease } from "./build/build_release.ts";
+import { carryOutDecision } from "./decision/carry_out_decision.ts";
 import { EventWriter } from "./event_writer.ts";
 import { fencedPorts } from "./fenced_ports.ts";
 import { type Hold, type StopReason, TakenAway } from "./hold.ts";
-import { partialFailure } from "./partial_failure.ts";
-import { routeKey } from "./serve.ts";
-import { serviceEvent } from "./service_ledger.ts";
+import { partialFailure } from "./changeover/partial_failure.ts";
+import { routeKey } from "./changeover/serve.ts";
+import { serviceEvent } from "./changeover/service_ledger.ts";
 import {
   type EnginePorts,
   type EngineSettings,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chooseRuntime } from "../../../application/deployments/engine/choose_runtime.ts";
+import { chooseRuntime } from "../../../application/deployments/engine/build/choose_runtime.ts";
 import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
 import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
 import { recipe } from "../../../domain/detection/image_recipe.ts";

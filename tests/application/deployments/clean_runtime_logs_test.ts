@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
-import { cleanRuntimeLogs } from "../../../application/deployments/clean_runtime_logs.ts";
+import { cleanRuntimeLogs } from "../../../application/services/clean_runtime_logs.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { aDeployment, anOrganization, aProject, minutes } from "../../support/store_builders.ts";
 

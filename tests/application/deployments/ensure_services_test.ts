@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ensureServices } from "../../../application/deployments/ensure_services.ts";
+import { ensureServices } from "../../../application/services/ensure_services.ts";
 import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { deployShop, SHOP, shopProject, shopScene, standing } from "../../support/service_scene.ts";

@@ -3,7 +3,7 @@ import {
   interleavedOutput,
   type OutputSource,
   type ServiceLine,
-} from "../../../application/deployments/interleaved_output.ts";
+} from "../../../application/services/interleaved_output.ts";
 import type { OutputLine, OutputQuery } from "../../../ports/services/runtime.ts";
 
 const START = Date.UTC(2026, 0, 31, 12);

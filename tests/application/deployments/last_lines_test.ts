@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { lastLines } from "../../../application/deployments/last_lines.ts";
+import { lastLines } from "../../../application/services/last_lines.ts";
 import { EngineScene, START } from "../../support/engine_scene.ts";
 import { intercepted } from "../../support/intercepted.ts";
 

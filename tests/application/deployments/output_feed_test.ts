@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type LogEvent,
-  type Look,
-  OutputFeed,
-  withinCharacters,
-} from "../../../application/deployments/output_feed.ts";
+import { type LogEvent, type Look, OutputFeed, withinCharacters } from "../../../application/services/output_feed.ts";
 import { Failure } from "../../../domain/failure.ts";
 
 const OPTIONS = { pauseMs: { least: 1, most: 5 }, keptCharacters: 2_000 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
-import { ServiceLog } from "../../../application/deployments/service_log.ts";
+import { ServiceLog } from "../../../application/services/service_log.ts";
 import type { OutputLine, OutputQuery } from "../../../ports/services/runtime.ts";
 import { aDeployment, minutes } from "../../support/store_builders.ts";
 

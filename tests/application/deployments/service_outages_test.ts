@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { OutageWatch } from "../../../application/deployments/outage_watch.ts";
+import { OutageWatch } from "../../../application/services/outage_watch.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";
 import { shownService } from "../../../domain/deployment/shown_service.ts";
 import { EngineScene, START, told } from "../../support/engine_scene.ts";

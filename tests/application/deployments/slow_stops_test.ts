@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { restartInstances } from "../../../application/deployments/instances_of.ts";
+import { restartInstances } from "../../../application/services/instances_of.ts";
 import { removeDeployment } from "../../../application/deployments/remove_deployment.ts";
 import { removeProject } from "../../../application/projects/remove_project.ts";
 import type { Deployment } from "../../../domain/deployment/deployment.ts";

@@ -1,0 +1,45 @@
+import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { RuntimeName } from "../../../../domain/project.ts";
+import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../../domain/composition/service_spec.ts";
+import { isSite, plannedOrigin } from "../../../../domain/composition/sole_service.ts";
+
+/** The plan of a service that is built from the source, as if it were a project of its own. */
+export function servicePlan(
+  spec: ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile },
+  runtime: RuntimeName | null,
+): DeploymentPlan {
+  const { from, ports } = spec;
+  const isApp = from.kind === "app";
+  return {
+    framework: isApp ? from.framework : null,
+    packageManager: isApp ? from.packageManager : null,
+    installCommand: isApp ? from.installCommand : null,
+    buildCommand: isApp ? from.buildCommand : null,
+    startCommand: isApp ? from.startCommand : null,
+    outputDirectory: isApp ? from.outputDirectory : null,
+    rootDirectory: (isApp ? from.rootDirectory : from.context) || null,
+    dockerfile: isApp ? null : from.dockerfile,
+    buildTarget: isApp ? null : from.target,
+    buildArgs: isApp ? {} : from.args,
+    port: ports[0] ?? null,
+    projectType: isApp ? null : "docker",
+    healthPath: null,
+    runtime,
+    publicEndpoints: [],
+  };
+}
+
+/** The plan of a service that was recognised already. */
+export function settledPlan(
+  spec: ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile },
+  runtime: RuntimeName | null,
+): DeploymentPlan {
+  const plan = servicePlan(spec, runtime);
+  return spec.from.kind === "app" ? { ...plan, projectType: isSite(spec) ? "static" : "app" } : plan;
+}
+
+/** A service as its settled plan has it. */
+export function plannedService(spec: ServiceSpec, plan: DeploymentPlan): ServiceSpec {
+  const ports = plan.port === null || spec.ports.length > 0 ? spec.ports : [plan.port];
+  return { ...spec, ports, from: plannedOrigin(plan) };
+}

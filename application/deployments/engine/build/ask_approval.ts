@@ -1,0 +1,41 @@
+import { waitingLine } from "../../../../domain/deployment/waiting_reason.ts";
+import { Failure } from "../../../../domain/failure.ts";
+import { type Run, StepFailed, Stopped, store } from "../run.ts";
+
+const ANSWER_MS = 24 * 3_600_000;
+
+/** Thrown where a run stops because a person has to answer first; it is taken up again then. */
+export class Waits extends Error {
+  override readonly name = "Waits";
+}
+
+/** Lets a build go on that needs no approval or has it; else asks for it and stops the run, which holds no build slot while it waits. */
+export async function askApproval(run: Run): Promise<void> {
+  const { prompt, requireApproval } = run.deployment;
+  if (!requireApproval) return;
+  if (!prompt) {
+    await ask(run);
+    throw new Waits("The build waits for an approval");
+  }
+  if (prompt.answer === "approve") return;
+  if (prompt.answer === "reject") throw new Stopped("The build was rejected");
+  if (prompt.expiresAt > run.ports.clock.now()) throw new Waits("The build waits for an approval");
+  const sentence = "Cannot build: nobody approved it in time. Deploy again to ask anew";
+  throw new StepFailed("build", new Failure("invalid", "approval_expired", sentence));
+}
+
+async function ask(run: Run): Promise<void> {
+  const prompt = {
+    promptId: crypto.randomUUID(),
+    title: "Approve this build",
+    message: `Build ${run.deployment.commitSha?.slice(0, 12) ?? (run.deployment.source.kind === "upload" ? "this upload" : "the present files")} of ${run.project.name}?`,
+    actions: [
+      { id: "approve", label: "Build it" },
+      { id: "reject", label: "Cancel it" },
+    ],
+    expiresAt: new Date(run.ports.clock.now().getTime() + ANSWER_MS),
+  };
+  const asking = { held: true, prompt: { ...prompt, answer: null } };
+  const waiting = waitingLine({ ...run.deployment, ...asking }, run.ports.clock.now());
+  await store(run, (deployment) => ({ ...deployment, ...asking }), [waiting, { type: "prompt", ...prompt }]);
+}

@@ -1,0 +1,43 @@
+import type { BuildRequest } from "../../../../ports/deployments/builder.ts";
+import { folderOf, workingFolder } from "./release_folder.ts";
+import type { Run } from "../run.ts";
+
+/** A part of a release that is built where it lies. */
+export interface FolderUnit {
+  /** Whose lines these are; `null` for a project of one service. */
+  readonly service: string | null;
+  readonly rootDirectory: string | null;
+}
+
+/** Runs the commands of a build in the release folder itself. */
+export async function buildInFolder(
+  run: Run,
+  unit: FolderUnit,
+  commands: BuildRequest["commands"],
+  signal: AbortSignal,
+): Promise<void> {
+  const { deployment, environment } = run;
+  const folder = await folderOf(run);
+  await run.ports.builder.build({
+    deploymentId: deployment.id,
+    cacheKey: deployment.projectId,
+    folder,
+    workingFolder: workingFolder(folder, unit),
+    commands,
+    environment,
+    signal,
+    log: (line, stream) => run.writer.line(line, { step: "build", service: unit.service, stream }),
+  });
+}
+
+/** The commands of a build that there are. */
+export function commandsOf(plan: {
+  readonly installCommand: string | null;
+  readonly buildCommand: string | null;
+}): BuildRequest["commands"] {
+  const { installCommand, buildCommand } = plan;
+  return [
+    ...(installCommand ? [{ name: "install" as const, command: installCommand }] : []),
+    ...(buildCommand ? [{ name: "build" as const, command: buildCommand }] : []),
+  ];
+}

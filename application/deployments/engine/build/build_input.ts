@@ -1,0 +1,8 @@
+import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import type { Secret } from "../../../../domain/secret.ts";
+
+/** What a deployment takes from its project when its build starts. */
+export interface BuildInput {
+  readonly fields: Partial<Deployment>;
+  readonly environment: ReadonlyMap<string, Secret>;
+}

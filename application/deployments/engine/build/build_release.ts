@@ -1,0 +1,156 @@
+import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import { happen } from "../../../../domain/deployment/transitions.ts";
+import type { Detection } from "../../../../domain/detection/detection.ts";
+import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runtime.ts";
+import { obstacle } from "../../../../domain/detection/obstacle.ts";
+import { invalid } from "../../../../domain/failure.ts";
+import type { RuntimeName } from "../../../../domain/project.ts";
+import { detectIn } from "../../prepare_source.ts";
+import { askApproval } from "./ask_approval.ts";
+import { buildImage } from "./build_image.ts";
+import { buildInFolder, commandsOf } from "./build_in_folder.ts";
+import { buildServices } from "./build_services.ts";
+import { chooseRuntime } from "./choose_runtime.ts";
+import { fetchSource } from "./fetch_source.ts";
+import { inTime } from "./in_time.ts";
+import { holdsFolder } from "./holds_folder.ts";
+import { hasServices, recordsOf } from "../changeover/records_of.ts";
+import { artifactGone } from "./release_folder.ts";
+import { compareKind } from "../changeover/live_project.ts";
+import { resolveRoot, resolveServices } from "./resolve_services.ts";
+import { type Run, say, step, store } from "../run.ts";
+import { sayPort } from "./say_port.ts";
+import { settlePlan } from "./settle_plan.ts";
+
+/** Makes the release a deployment will run: fetched, recognised and built, or taken over from the deployment it goes back to. */
+export async function buildRelease(run: Run): Promise<void> {
+  const { source } = run.deployment;
+  if (source.kind === "artifact" && (await isKept(run, source.deploymentId))) {
+    say(run, null, "The release is still there: nothing has to be built");
+    return built(run, source.deploymentId);
+  }
+  const { id } = run.deployment;
+  const folder = await run.ports.releaseFolders.find(id);
+  // A server that was killed right after the build has left a release that is complete.
+  if (folder?.finished) return built(run, id);
+  const wanted = source.kind === "artifact" ? source.fallback : source;
+  if (!wanted || wanted.kind === "artifact") throw artifactGone();
+  if (!folder || !isPrepared(run)) {
+    await step(run, "fetch", () => fetchSource(run, wanted));
+    await step(run, "detect", () => recognise(run));
+  }
+  await askApproval(run);
+  await step(run, "build", () => build(run));
+  await run.ports.releaseFolders.finish(id);
+  await built(run, id);
+}
+
+/** Whether an artifact is there to be run as it is: its folder, and exactly the images that were recorded where there are some. */
+async function isKept({ deployment, ports }: Run, artifactOf: string): Promise<boolean> {
+  if (!(await ports.releaseFolders.find(artifactOf))?.finished) return false;
+  const records = await recordsOf(ports, deployment);
+  for (const { filesOf = artifactOf, image, spec } of records) {
+    if (filesOf !== artifactOf && !(await ports.releaseFolders.find(filesOf))?.finished) return false;
+    // What runs from a folder asks no engine: there may be none.
+    if (image === null) continue;
+    const kept = new Set([artifactOf, filesOf]);
+    const images = await Promise.all(Array.from(kept, (id) => ports.releaseImages.find(id, spec.name)));
+    if (!images.some((found) => found?.image === image)) return false;
+  }
+  return records.length > 0;
+}
+
+/** Whether everything is there that a build starts from, and no build has touched it: what was approved is what is built. */
+function isPrepared({ deployment: { steps } }: Run): boolean {
+  const has = (name: string) => steps.some((known) => known.name === name && known.status === "done");
+  return has("fetch") && has("detect") && !steps.some(({ name }) => name === "build");
+}
+
+async function built(run: Run, artifactOf: string): Promise<void> {
+  const at = run.ports.clock.now();
+  await store(run, (deployment) => ({ ...happen(deployment, "built", { at }), artifactOf, artifactAvailable: true }), [
+    { type: "status", status: "deploying", decision: null },
+  ]);
+}
+
+async function recognise(run: Run): Promise<void> {
+  if (await isGiven(run)) return resolveServices(run, null);
+  const detection = await detected(run);
+  if (isOfServices(run, detection)) {
+    await compareKind(run, "services");
+    return resolveServices(run, detection);
+  }
+  const plan = await planned(run, detection);
+  await compareKind(run, plan.projectType);
+  const warnings = warningsIn(plan.runtime, plan.startCommand, detection);
+  for (const warning of warnings) say(run, "detect", warning, "warn");
+  if (plan.projectType === "app" && plan.startCommand === null) {
+    const unknown =
+      "Cannot tell how to start this: set startCommand on the project, or outputDirectory for a static site";
+    throw invalid("nothing_to_start", obstacle(detection) ?? unknown);
+  }
+  say(run, "detect", described(detection, plan));
+  await store(run, (deployment) => ({ ...deployment, plan, framework: plan.framework ?? detection.language }));
+}
+
+/** Whether somebody said which services there are. */
+async function isGiven({ deployment, ports }: Run): Promise<boolean> {
+  return hasServices(deployment) && ((await ports.compositions.read(deployment.id))?.given ?? null) !== null;
+}
+
+/** Whether the source consists of several services, and nobody wants it otherwise. */
+function isOfServices({ deployment: { plan } }: Run, { projectType }: Detection): boolean {
+  const wants = plan.projectType ?? (plan.dockerfile === null && plan.startCommand === null ? projectType : "app");
+  return wants === "services";
+}
+
+async function detected(run: Run): Promise<Detection> {
+  const { id, plan } = run.deployment;
+  const root = resolveRoot(plan);
+  if (!(await holdsFolder(run, root))) {
+    throw invalid(
+      "root_directory_missing",
+      `Cannot find the folder ${plan.rootDirectory} in this source: set rootDirectory to the folder of the app`,
+    );
+  }
+  return detectIn(run.ports, id, root);
+}
+
+async function planned(run: Run, found: Detection): Promise<DeploymentPlan & { readonly runtime: RuntimeName }> {
+  const { deployment, environment, settings } = run;
+  const plan = settlePlan(deployment.plan, found, { environment, preset: settings.runtime });
+  const { containerEngine, installation } = run.ports;
+  const runtime = await chooseRuntime({ plan, found }, { containerEngine, preset: settings.runtime });
+  if (runtime === "docker") await installation.noteContainers();
+  if (plan.projectType !== "static") sayPort(run, runtime);
+  return { ...plan, startCommand: startCommandIn(runtime, plan.startCommand, found), runtime };
+}
+
+function described({ language }: Detection, plan: DeploymentPlan): string {
+  const what = [plan.framework ?? language ?? "a project", plan.packageManager && `with ${plan.packageManager}`]
+    .filter(Boolean)
+    .join(" ");
+  return `Found ${what}, ${howItRuns(plan)}`;
+}
+
+function howItRuns({ dockerfile, projectType, startCommand }: DeploymentPlan): string {
+  if (projectType === "static") return "served as a static site";
+  if (projectType === "docker" && startCommand === null) return `built and started by ${dockerfile ?? "Dockerfile"}`;
+  return `started by "${startCommand}"`;
+}
+
+async function build(run: Run): Promise<void> {
+  const { plan } = run.deployment;
+  if (hasServices(run.deployment)) return buildServices(run);
+  const given = commandsOf(plan);
+  for (const { name, command } of given) say(run, "build", `${name}: ${command}`);
+  const nothing = given.length === 0 && (plan.runtime === "process" || plan.projectType === "static");
+  if (nothing) return say(run, "build", "There is nothing to install or build");
+  const work = async (signal: AbortSignal) =>
+    plan.runtime === "docker"
+      ? buildImage(run, await detected(run), signal)
+      : buildInFolder(run, { service: null, rootDirectory: plan.rootDirectory }, given, signal);
+  const { signal } = run;
+  const owner = run.deployment.organizationId;
+  await run.settings.buildSlots.run(() => inTime(run, "finish the build", work, signal), { signal, owner });
+}

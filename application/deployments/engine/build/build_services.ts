@@ -1,0 +1,290 @@
+import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { Failure } from "../../../../domain/failure.ts";
+import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import type {
+  ServiceApp,
+  ServiceDockerfile,
+  ServiceOrigin,
+  ServiceSpec,
+} from "../../../../domain/composition/service_spec.ts";
+import { isSite, USUAL_PORT } from "../../../../domain/composition/sole_service.ts";
+import { NOTHING_DETECTED } from "../../../../domain/detection/detection.ts";
+import type { BuiltImage } from "../../../../ports/deployments/image_builder.ts";
+import { detectIn } from "../../prepare_source.ts";
+import { settledPlan } from "./app_plan.ts";
+import { buildInFolder, commandsOf } from "./build_in_folder.ts";
+import { buildTag, buildUnit, type ImageUnit, makingsOf, supposedPort, takeOut } from "./build_image.ts";
+import { fitProcesses } from "./choose_services_runtime.ts";
+import { inTime } from "./in_time.ts";
+import { isOwnFailure } from "../changeover/own_failure.ts";
+import { listensOn, published } from "../changeover/published_ports.ts";
+import { recordsOf } from "../changeover/records_of.ts";
+import { refuseMissingFolder } from "./refuse_missing_folder.ts";
+import { artifactGone } from "./release_folder.ts";
+import { type Run, say, store } from "../run.ts";
+import { tellService } from "../changeover/service_ledger.ts";
+import { Slots } from "./slots.ts";
+
+/** A service that is built from the source. */
+type BuiltSpec = ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile };
+
+interface BuildOptions {
+  /** The service as it serves now. */
+  readonly former: ServiceRecord | undefined;
+  readonly inTurn: Slots;
+  /** Digests of what the services that are built where they lie are built from. */
+  readonly digests: ReadonlyMap<string, string>;
+  /** Whether all services could run without an image. */
+  readonly fitsProcess: boolean;
+  /** The images of this deployment that are being built, by what they are made from. */
+  readonly images: Map<string, SharedBuild>;
+  readonly signal: AbortSignal;
+}
+
+/** A build whose image serves every service that is made from the same. */
+interface SharedBuild {
+  readonly service: string;
+  readonly image: Promise<BuiltImage>;
+}
+
+/** What came of a service, and the port that it turned out to listen on. */
+interface Made {
+  readonly record: ServiceRecord;
+  readonly port: number | null;
+}
+
+/**
+ * Builds every service, several at once, and brings the images of the others; what is as it was for the release before is taken over. One that fails is
+ * recorded with the reason, as long as another one can be brought live without it.
+ */
+export async function buildServices(run: Run): Promise<void> {
+  const { compositions, liveReleases } = run.ports;
+  const { id, plan, projectId } = run.deployment;
+  const composition = await compositions.read(id);
+  if (!composition) throw artifactGone();
+  const live = await liveReleases.find(projectId);
+  const former = live ? await recordsOf(run.ports, live.deployment) : [];
+  await buildTag(run);
+  // What is built in the release folder itself is built one after the other.
+  const inTurn = new Slots(1);
+  // Before anything is built: what is built is never the same twice.
+  const digests = await folderDigests(run, composition.wanted);
+  const fitsProcess = fitProcesses(composition.wanted.map(({ spec }) => spec));
+  const shared = { inTurn, digests, fitsProcess, images: new Map<string, SharedBuild>() };
+  const made = await all(run, composition.wanted, ({ spec }, signal) =>
+    make(run, spec, { ...shared, former: former.find((known) => known.spec.name === spec.name), signal }),
+  );
+  const publicEndpoints = plan.publicEndpoints.map((endpoint) => {
+    const { port, record } = made.find((each) => each.record.spec.name === endpoint.service)!;
+    const standIn = former.find(({ spec }) => spec.name === endpoint.service);
+    return { ...endpoint, port: endpoint.port ?? (record.failure ? portOf(record, standIn) : listensOn(record, port)) };
+  });
+  const wanted = made.map(({ record }) => published(record, publicEndpoints));
+  await compositions.write(id, { ...composition, wanted, instead: null });
+  await store(run, (deployment) => ({ ...deployment, plan: { ...deployment.plan, publicEndpoints } }));
+}
+
+/** Works on all, as many at once as builds may run. What concerns more than one service ends the others first. */
+async function all(
+  run: Run,
+  records: readonly ServiceRecord[],
+  work: (record: ServiceRecord, signal: AbortSignal) => Promise<Made>,
+): Promise<readonly Made[]> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.signal, stop.signal]);
+  const { buildSlots } = run.settings;
+  const { environment, organizationId: owner } = run.deployment;
+  const failures: Failure[] = [];
+  const works = records.map((record) =>
+    buildSlots
+      .run(() => inTime(run, `build ${record.spec.name}`, (ended) => work(record, ended), signal), { signal, owner })
+      .catch(async (error: unknown) => {
+        if (signal.aborted || !isOwnFailure(error)) throw error;
+        failures.push(error);
+        if (records.length > 1) say(run, "build", error.message, "error");
+        const failed = await notBuilt(run, record, error);
+        // A preview comes up whole or not at all.
+        if (environment === "preview") throw error;
+        return failed;
+      })
+      .catch((error: unknown) => {
+        stop.abort(error);
+        throw error;
+      }),
+  );
+  await Promise.allSettled(works);
+  // The first to fail is why; the others were only ended.
+  if (!run.signal.aborted && stop.signal.aborted) throw stop.signal.reason;
+  const made = await Promise.all(works);
+  if (failures.length === made.length && failures.length > 0) throw failures[0];
+  return made;
+}
+
+/** What is recorded of a service of which there is nothing to run. */
+async function notBuilt(run: Run, { spec }: ServiceRecord, { code, message }: Failure): Promise<Made> {
+  const failure = { code, message: run.writer.masked(message) };
+  await tellService(run, spec.name, { status: "failed", error: failure.message });
+  return { record: { spec, image: null, madeFrom: null, failure }, port: null };
+}
+
+async function make(run: Run, spec: ServiceSpec, options: BuildOptions): Promise<Made> {
+  await tellService(run, spec.name, { status: "building" });
+  const { from } = spec;
+  const made =
+    from.kind === "image"
+      ? await fetched(run, spec, from, options.signal)
+      : await built(run, { ...spec, from }, options);
+  await tellService(run, spec.name, { status: "pending" });
+  return made;
+}
+
+async function fetched(
+  run: Run,
+  spec: ServiceSpec,
+  { reference, pull }: Extract<ServiceOrigin, { kind: "image" }>,
+  signal: AbortSignal,
+): Promise<Made> {
+  const { id, projectId } = run.deployment;
+  const { image, port } = await run.ports.imageRegistry.fetch({
+    reference,
+    pull,
+    owner: { deploymentId: id, projectId, service: spec.name },
+    signal,
+    log: (line, stream) => run.writer.line(line, { step: "build", service: spec.name, stream }),
+  });
+  return { record: { spec, image, madeFrom: await mountedDigest(run, spec) }, port };
+}
+
+async function built(run: Run, spec: BuiltSpec, options: BuildOptions): Promise<Made> {
+  await refuseMissingFolder(run, spec.name, spec.from);
+  const plan = settledPlan(spec, run.deployment.plan.runtime);
+  return isBuiltInFolder(plan) ? builtFolder(run, spec, plan, options) : builtImage(run, spec, plan, options);
+}
+
+/** Digests of what each service is built from that is built where it lies: its part of the source, or all of it where it may use the other parts. */
+async function folderDigests(run: Run, wanted: readonly ServiceRecord[]): Promise<ReadonlyMap<string, string>> {
+  const { id, plan } = run.deployment;
+  const digests = new Map<string, string>();
+  for (const { spec } of wanted) {
+    const { from } = spec;
+    const own = from.kind === "image" ? undefined : settledPlan({ ...spec, from }, plan.runtime);
+    if (!own || !isBuiltInFolder(own)) continue;
+    const root = own.rootDirectory ?? "";
+    const found = await detectIn(run.ports, id, root === "" ? "" : `${root}/`);
+    const source = await run.ports.releaseFolders.digest(id, found.image?.wholeRepository ? "" : root);
+    const commands = commandsOf(own);
+    const how = commands.length === 0 ? [] : [run.deployment.buildTag, ...commands.map(({ command }) => command)];
+    digests.set(spec.name, [source?.digest ?? "", ...how].join("+"));
+  }
+  return digests;
+}
+
+function isBuiltInFolder(plan: DeploymentPlan): boolean {
+  return plan.runtime !== "docker" || isPlainSite(plan);
+}
+
+/** Files that are served as they are. */
+function isPlainSite({ buildCommand, installCommand, projectType }: DeploymentPlan): boolean {
+  return projectType === "static" && installCommand === null && buildCommand === null;
+}
+
+async function builtFolder(
+  run: Run,
+  spec: BuiltSpec,
+  plan: DeploymentPlan,
+  { digests, inTurn, signal }: BuildOptions,
+): Promise<Made> {
+  const commands = commandsOf(plan);
+  for (const { name, command } of commands) say(run, "build", `${spec.name}: ${name}: ${command}`);
+  if (commands.length > 0) {
+    const unit = { service: spec.name, rootDirectory: plan.rootDirectory };
+    await inTurn.run(() => buildInFolder(run, unit, commands, signal), { signal });
+  }
+  return { record: { spec, image: null, madeFrom: digests.get(spec.name) ?? null }, port: plan.port };
+}
+
+async function builtImage(
+  run: Run,
+  spec: BuiltSpec,
+  plan: DeploymentPlan,
+  { fitsProcess, former, images, signal }: BuildOptions,
+): Promise<Made> {
+  const { id, projectId } = run.deployment;
+  const { from, name } = spec;
+  const root = plan.rootDirectory === null ? "" : `${plan.rootDirectory}/`;
+  const found = from.kind === "app" ? await detectIn(run.ports, id, root) : NOTHING_DETECTED;
+  const unit: ImageUnit = {
+    service: name,
+    plan,
+    text: from.kind === "dockerfile" ? from.text : null,
+    givesVariables: from.kind === "app",
+    fitsProcess,
+  };
+  const makings = await makingsOf(run, unit, found);
+  const mounts = await mountedDigest(run, spec);
+  const digest = await run.ports.imageBuilder.identify(makings);
+  const madeFrom = [digest, ...(mounts === null ? [] : [mounts])].join("+");
+  const told = isSite(spec) ? spec : withPort(spec, plan);
+  if (former && former.image !== null && former.madeFrom === madeFrom && !isSite(spec)) {
+    const port = former.spec.ports[0] ?? null;
+    const isKnown = spec.ports.length > 0 || port !== null || !isPublic(run, name);
+    if (isKnown && (await run.ports.releaseImages.keep(former.image, { deploymentId: id, projectId, service: name }))) {
+      say(run, "build", `${name} is as it was: nothing has to be built`);
+      return { record: { spec: told, image: former.image, madeFrom }, port };
+    }
+  }
+  const build = () => buildUnit(run, unit, makings, signal);
+  const image = isSite(spec) ? await build() : await builtOnce(run, name, build, { digest, images });
+  if (isSite(spec)) {
+    await takeOut(run, unit, found, image.image);
+    return { record: { spec, image: null, madeFrom }, port: null };
+  }
+  say(run, "build", `The image of ${name} is ${image.image.slice(0, 19)}`);
+  return { record: { spec: told, image: image.image, madeFrom }, port: supposedPort(unit, makings, found, image) };
+}
+
+/** Builds an image, unless it is being built for another service: then it is kept for this one, too. */
+async function builtOnce(
+  run: Run,
+  service: string,
+  build: () => Promise<BuiltImage>,
+  { digest, images }: { readonly digest: string } & Pick<BuildOptions, "images">,
+): Promise<BuiltImage> {
+  const { id: deploymentId, projectId } = run.deployment;
+  const other = images.get(digest);
+  if (!other) {
+    const own = { service, image: build() };
+    images.set(digest, own);
+    return own.image;
+  }
+  say(run, "build", `${service} is made from the same as ${other.service}: it is built once for both`);
+  const found = await other.image;
+  if (await run.ports.releaseImages.keep(found.image, { deploymentId, projectId, service })) return found;
+  return build();
+}
+
+/** A program that was put into an image is told where to listen, whoever gets to it. */
+function withPort(spec: BuiltSpec, plan: DeploymentPlan): ServiceSpec {
+  if (spec.from.kind !== "app") return spec;
+  return { ...spec, environment: { ...spec.environment, PORT: `${plan.port ?? USUAL_PORT}` } };
+}
+
+/** A digest of what the source holds for a service to mount; `null` when that is nothing. */
+async function mountedDigest({ deployment, ports }: Run, { container }: ServiceSpec): Promise<string | null> {
+  const digests: string[] = [];
+  for (const mount of container.mounts) {
+    if (mount.kind !== "source") continue;
+    const found = await ports.releaseFolders.digest(deployment.id, mount.path);
+    digests.push(`${mount.target}=${found?.digest ?? ""}`);
+  }
+  return digests.length === 0 ? null : digests.join("+");
+}
+
+function isPublic({ deployment }: Run, name: string): boolean {
+  return deployment.plan.publicEndpoints.some(({ service }) => service === name);
+}
+
+/** The port of a service that could not be built: visitors get its former version meanwhile. */
+function portOf({ spec }: ServiceRecord, former: ServiceRecord | undefined): number {
+  return spec.ports[0] ?? former?.spec.ports[0] ?? USUAL_PORT;
+}

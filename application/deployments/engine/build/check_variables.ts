@@ -1,0 +1,20 @@
+import type { ServiceSpec } from "../../../../domain/composition/service_spec.ts";
+import { invalid } from "../../../../domain/failure.ts";
+import type { Secret } from "../../../../domain/secret.ts";
+
+/** Refuses services that name a variable which the project does not have any more. */
+export function checkVariables(
+  services: readonly ServiceSpec[],
+  variables: ReadonlyMap<string, Secret>,
+): readonly ServiceSpec[] {
+  for (const { name, namedVariables = [] } of services) {
+    const missing = namedVariables.find((variable) => !variables.has(variable));
+    if (missing === undefined) continue;
+    const next = "Set it, or deploy with other services";
+    throw invalid(
+      "variable_missing",
+      `Cannot deploy "${name}": the project has no variable ${missing} any more. ${next}`,
+    );
+  }
+  return services;
+}

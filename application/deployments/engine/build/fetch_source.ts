@@ -1,0 +1,71 @@
+import type { Deployment, DeploymentSource } from "../../../../domain/deployment/deployment.ts";
+import type { FetchableSource, FetchedSource } from "../../../../ports/projects/sources.ts";
+import { dropUpload } from "../../drop_upload.ts";
+import { inTime } from "./in_time.ts";
+import { artifactGone } from "./release_folder.ts";
+import { type Run, say, store } from "../run.ts";
+
+/** Brings the source of a deployment into its release folder. Files that came from a folder are kept as they were fetched, too: a build may change the release folder. */
+export async function fetchSource(run: Run, source: Exclude<DeploymentSource, { kind: "artifact" }>): Promise<void> {
+  const { keptSources, releaseFolders } = run.ports;
+  const { id } = run.deployment;
+  const folder = await releaseFolders.make(id);
+  if (source.kind === "none") return;
+  await inTime(
+    run,
+    "fetch the source",
+    async (signal) => {
+      if (source.kind === "git") return noteCommit(run, await fetchInto(run, source, { folder, signal }));
+      const isKept = (await keptSources.has(id)) || (await keepSource(run, source, signal));
+      const isThere = isKept ? await keptSources.copyTo(id, folder, { signal }) : await copyRelease(run, source);
+      if (!isThere) throw artifactGone();
+    },
+    run.signal,
+  );
+}
+
+/** Keeps what a deployment is built from; `false` when it is to be built from a release whose own source is not kept. */
+async function keepSource(
+  run: Run,
+  source: Extract<DeploymentSource, { kind: "upload" | "local" | "copy" }>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { keptSources } = run.ports;
+  const { id } = run.deployment;
+  if (source.kind === "copy") return keptSources.share(source.deploymentId, id);
+  await keptSources.keep(id, async (folder) => void (await fetchInto(run, source, { folder, signal, shared: true })));
+  await dropUpload(run.ports, run.deployment);
+  return true;
+}
+
+/** Releases that were made before sources were kept are built from what they run. */
+function copyRelease({ deployment, ports }: Run, source: DeploymentSource): Promise<boolean> {
+  return source.kind === "copy"
+    ? ports.releaseFolders.copy(source.deploymentId, deployment.id)
+    : Promise.resolve(false);
+}
+
+interface Target {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly shared?: boolean;
+}
+
+function fetchInto(run: Run, source: FetchableSource, target: Target): Promise<FetchedSource> {
+  const log = (line: string, stream: "stdout" | "stderr") => run.writer.line(line, { step: "fetch", stream });
+  return run.ports.sources.fetch(exactly(source, run.deployment), { ...target, log });
+}
+
+async function noteCommit(run: Run, { commitSha, commitMessage }: FetchedSource): Promise<void> {
+  if (commitSha) say(run, "fetch", `At commit ${commitSha.slice(0, 12)}${commitMessage ? `: ${commitMessage}` : ""}`);
+  await store(run, (deployment) => ({
+    ...deployment,
+    commitSha: commitSha ?? deployment.commitSha,
+    commitMessage: commitMessage ?? deployment.commitMessage,
+  }));
+}
+
+/** A commit that was fetched once is fetched again, however its branch went on since. */
+function exactly(source: FetchableSource, { commitSha }: Deployment): FetchableSource {
+  return source.kind === "git" ? { ...source, commit: source.commit ?? commitSha } : source;
+}

@@ -1,0 +1,112 @@
+import type { Composition, ServiceRecord } from "../../../../domain/composition/composition.ts";
+import { resolveEndpoints } from "../../../../domain/composition/resolve_endpoints.ts";
+import type { ServiceSpec } from "../../../../domain/composition/service_spec.ts";
+import { portNumber } from "../../../../domain/port_number.ts";
+import type { DeploymentPlan, DeploymentSource } from "../../../../domain/deployment/deployment.ts";
+import type { Secret } from "../../../../domain/secret.ts";
+import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
+import { detectIn } from "../../prepare_source.ts";
+import type { BuildInput } from "./build_input.ts";
+import { checkVariables } from "./check_variables.ts";
+import { keepAddress } from "../changeover/live_project.ts";
+import { listensOn, published } from "../changeover/published_ports.ts";
+import { hasServices } from "../changeover/records_of.ts";
+import { resolveRoot, servicesInSource, withVariables } from "./resolve_services.ts";
+import { type Run, say } from "../run.ts";
+
+type Artifact = Extract<DeploymentSource, { kind: "artifact" }>;
+type Endpoints = DeploymentPlan["publicEndpoints"];
+
+/**
+ * What a promoted preview takes from its project: variables and endpoints; the rest is as it was built. `undefined` for
+ * a rollback.
+ */
+export async function promotedInput(run: Run, source: Artifact): Promise<BuildInput | undefined> {
+  if (source.promotes === undefined) return undefined;
+  const { deployment, ports, project, settings } = run;
+  const [environment, known] = await Promise.all([
+    ports.variables.reveal(project.id),
+    ports.variables.list(project.id),
+  ]);
+  const { own = {}, plan } = deployment;
+  const wanted = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
+  if (!own.publicEndpoints) {
+    const { baseDomain, publicHost } = settings;
+    await claimEndpointNames({ ...ports, baseDomain, publicHost })(null, project, wanted);
+  }
+  const publicEndpoints = hasServices(deployment)
+    ? await promoteServices(run, { environment, folder: source.deploymentId, wanted })
+    : wanted;
+  say(run, null, `The preview ${source.promotes} goes live as production`);
+  return {
+    environment,
+    fields: {
+      secretKeys: known.filter(({ secret }) => secret).map(({ key }) => key),
+      plan: { ...plan, publicEndpoints },
+    },
+  };
+}
+
+interface Promotion {
+  readonly environment: ReadonlyMap<string, Secret>;
+  /** Whose release folder has the files. */
+  readonly folder: string;
+  /** The endpoints, before it is known which services they lead to. */
+  readonly wanted: Endpoints;
+}
+
+/** Records the services with what they see and where they listen now; resolves to where visitors are led. */
+async function promoteServices(run: Run, { environment, folder, wanted }: Promotion): Promise<Endpoints> {
+  const { compositions } = run.ports;
+  const { id } = run.deployment;
+  const composition = await compositions.read(id);
+  if (!composition) return [];
+  const present = await presentServices(run, composition, { environment, folder });
+  const records = composition.wanted.map((record) =>
+    withPresent(
+      record,
+      present.find(({ name }) => name === record.spec.name),
+    ),
+  );
+  const endpoints = resolveEndpoints(
+    records.map(({ spec }) => spec),
+    wanted,
+  ).map((endpoint) => {
+    const record = records.find(({ spec }) => spec.name === endpoint.service)!;
+    return { ...endpoint, port: endpoint.port ?? listensOn(record, null) };
+  });
+  await keepAddress(run, endpoints);
+  await compositions.write(id, { ...composition, wanted: records.map((record) => published(record, endpoints)) });
+  return endpoints;
+}
+
+/** The services as they would be made now from what the preview was made from. */
+async function presentServices(
+  run: Run,
+  { given }: Composition,
+  { environment, folder }: Omit<Promotion, "wanted">,
+): Promise<readonly ServiceSpec[]> {
+  if (given) return withVariables(environment, checkVariables(given, environment));
+  if (!(await run.ports.releaseFolders.find(folder))) return [];
+  const found = await detectIn(run.ports, folder, resolveRoot(run.deployment.plan));
+  return (await servicesInSource(run, found, { folder, environment })).services;
+}
+
+/** A service as it was built, with what it sees now; of what is not found any more, all stays as it was. */
+function withPresent(record: ServiceRecord, present: ServiceSpec | undefined): ServiceRecord {
+  if (!present) return record;
+  const { environment, from, ports } = record.spec;
+  // A program that was put into an image listens where it was told to.
+  const isTold = record.image !== null && from.kind === "app" && environment["PORT"] !== undefined;
+  // One with a Dockerfile is told by the variable.
+  const told = from.kind === "dockerfile" ? portNumber(present.environment["PORT"]) : null;
+  return {
+    ...record,
+    spec: {
+      ...record.spec,
+      container: present.container,
+      environment: { ...present.environment, ...(isTold && { PORT: environment["PORT"] }) },
+      ports: [...new Set([...present.ports, ...(told === null ? [] : [told]), ...ports])],
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { Detection } from "../../../../domain/detection/detection.ts";
+import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runtime.ts";
+import { obstacle, placed } from "../../../../domain/detection/obstacle.ts";
+import { invalid } from "../../../../domain/failure.ts";
+import type { RuntimeName } from "../../../../domain/project.ts";
+import { Secret } from "../../../../domain/secret.ts";
+import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import { checkSwaps } from "../../../../domain/composition/check_swaps.ts";
+import { resolveEndpoints } from "../../../../domain/composition/resolve_endpoints.ts";
+import {
+  PLAIN_CONTAINER,
+  type ServiceApp,
+  type ServiceDockerfile,
+  type ServiceOrigin,
+  type ServiceSpec,
+} from "../../../../domain/composition/service_spec.ts";
+import { innerPath } from "../../../../domain/composition/sole_service.ts";
+import { checkHostMounts } from "../../../projects/check_host_mounts.ts";
+import { loadCompose } from "../../load_compose.ts";
+import { detectIn } from "../../prepare_source.ts";
+import { plannedService, servicePlan } from "./app_plan.ts";
+import { chooseRuntime } from "./choose_runtime.ts";
+import { chooseServicesRuntime } from "./choose_services_runtime.ts";
+import { holdsFolder } from "./holds_folder.ts";
+import { keepAddress } from "../changeover/live_project.ts";
+import { buildFolder } from "./refuse_missing_folder.ts";
+import { type Run, say, store } from "../run.ts";
+import { pendingService } from "../changeover/service_ledger.ts";
+import { sayPort } from "./say_port.ts";
+import { settlePlan } from "./settle_plan.ts";
+
+/** Finds out which services a deployment consists of, and how each is built and run: as they were given, else as the source tells. */
+export async function resolveServices(run: Run, found: Detection | null): Promise<void> {
+  const { compositions } = run.ports;
+  const { id, plan } = run.deployment;
+  const given = (await compositions.read(id))?.given ?? null;
+  const specs = given ? withVariables(run.environment, given) : await told(run, found!);
+  if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
+  await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(run.project, specs);
+  const { containerEngine, installation } = run.ports;
+  const runtime = await chooseServicesRuntime(specs, { wanted: plan.runtime ?? run.settings.runtime, containerEngine });
+  if (runtime === "docker") await installation.noteContainers();
+  if (!found?.composeFile) sayPort(run, runtime);
+  const recognised: ServiceSpec[] = [];
+  for (const spec of specs) recognised.push(await recognise(run, spec, runtime));
+  checkSwaps(recognised, { sites: true });
+  const publicEndpoints = resolveEndpoints(recognised, plan.publicEndpoints).map(({ port, ...endpoint }) => ({
+    ...endpoint,
+    ...(port !== null && { port }),
+  }));
+  await keepAddress(run, publicEndpoints);
+  const wanted = recognised.map((spec): ServiceRecord => ({ spec, image: null, madeFrom: null }));
+  await compositions.write(id, { given, wanted, instead: null });
+  say(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);
+  await store(run, (deployment) => ({
+    ...deployment,
+    plan: { ...deployment.plan, projectType: "services", runtime, publicEndpoints },
+    services: recognised.map(({ name }) => pendingService(name, null)),
+  }));
+}
+
+/** What somebody gives, and the parts of a repository, see the variables of the project; a compose file says itself who sees what. */
+export function withVariables(
+  environment: ReadonlyMap<string, Secret>,
+  specs: readonly ServiceSpec[],
+): readonly ServiceSpec[] {
+  const variables = Object.fromEntries(Array.from(environment, ([name, value]) => [name, value.reveal()]));
+  const { PORT: _, ...others } = variables;
+  return specs.map((spec) => {
+    // What says itself where it listens is not told of another port.
+    const seen = spec.ports.length > 0 ? others : variables;
+    return { ...spec, environment: { ...seen, ...spec.environment } };
+  });
+}
+
+async function told(run: Run, found: Detection): Promise<readonly ServiceSpec[]> {
+  const { deployment, environment } = run;
+  const { services, warnings } = await servicesInSource(run, found, { folder: deployment.id, environment });
+  for (const warning of warnings) say(run, "detect", run.writer.masked(warning), "warn");
+  return services;
+}
+
+/** Where the project lies in its source: empty, or as in `apps/shop/`. */
+export function resolveRoot({ rootDirectory }: Pick<DeploymentPlan, "rootDirectory">): string {
+  return rootDirectory ? `${rootDirectory.replace(/^\.\//, "").replace(/\/$/, "")}/` : "";
+}
+
+/** The services that the source in a release folder consists of, with the variables they see. */
+export async function servicesInSource(
+  { deployment, ports }: Pick<Run, "deployment" | "ports">,
+  found: Detection,
+  { folder, environment }: { readonly folder: string; readonly environment: ReadonlyMap<string, Secret> },
+): Promise<{ readonly services: readonly ServiceSpec[]; readonly warnings: readonly string[] }> {
+  const root = innerPath(deployment.plan.rootDirectory, found.rootDirectory);
+  if (found.composeFile !== null) {
+    const wish = { root: root === "" ? "" : `${root}/`, file: found.composeFile, variables: environment };
+    return loadCompose(ports)(folder, wish);
+  }
+  const parts = found.services.map(({ name, rootDirectory }) => part(name, innerPath(root, rootDirectory)));
+  return { services: withVariables(environment, parts), warnings: found.warnings };
+}
+
+/** A part of a repository that is a project of its own. */
+function part(name: string, rootDirectory: string): ServiceSpec {
+  const from: ServiceApp = {
+    kind: "app",
+    rootDirectory,
+    framework: null,
+    packageManager: null,
+    installCommand: null,
+    buildCommand: null,
+    startCommand: null,
+    outputDirectory: null,
+  };
+  return { name, from, environment: {}, ports: [], dependsOn: [], oneShot: false, container: PLAIN_CONTAINER };
+}
+
+/** Finds out how a service is built that comes from the source. */
+async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Promise<ServiceSpec> {
+  // Its build says so, and the other services go on.
+  if (!(await holdsFolder(run, buildFolder(spec.from) ?? ""))) return spec;
+  if (!(await needsDetection(run, spec))) return spec;
+  const app = { ...spec, from: asApp(spec.from) };
+  const root = app.from.rootDirectory;
+  const found = await detectIn(run.ports, run.deployment.id, root === "" ? "" : `${root}/`);
+  const { containerEngine } = run.ports;
+  const { PORT } = app.environment;
+  const environment = new Map(PORT === undefined ? [] : [["PORT", new Secret(PORT)]]);
+  const setting = { environment, preset: runtime };
+  const plan = settlePlan(servicePlan(app, runtime), found, setting);
+  if (plan.projectType === "services" || (plan.projectType === "app" && plan.startCommand === null)) {
+    throw invalid("nothing_to_start", notStartable(spec, root, found));
+  }
+  await chooseRuntime({ plan, found }, { containerEngine, preset: runtime });
+  const startCommand = startCommandIn(runtime, plan.startCommand, found);
+  const warnings = warningsIn(runtime, startCommand, found);
+  for (const warning of warnings) say(run, "detect", `${spec.name}: ${warning}`, "warn");
+  return plannedService(app, { ...plan, startCommand });
+}
+
+function notStartable({ name }: ServiceSpec, root: string, found: Detection): string {
+  const start = `Cannot tell how to start ${name} in ${root === "" ? "the source" : root}`;
+  const why = obstacle(found);
+  if (why === undefined) return `${start}: set its startCommand or build`;
+  const [, reason] = /^Cannot tell how to start the project: (.*)$/.exec(why) ?? [];
+  if (reason !== undefined) return `${start}: ${reason}`;
+  return root === "" ? why : placed(why, root);
+}
+
+/** What has a Dockerfile says itself how it is built; where somebody says "build" and there is none, it is looked at as an app is. */
+async function needsDetection({ deployment, ports }: Run, { from }: ServiceSpec): Promise<boolean> {
+  if (from.kind === "image") return false;
+  if (from.kind === "app") return true;
+  if (from.text !== null || from.dockerfile !== null || from.target !== null) return false;
+  return (await ports.releaseFolders.digest(deployment.id, innerPath(from.context, "Dockerfile"))) === undefined;
+}
+
+function asApp(from: ServiceOrigin): ServiceApp {
+  if (from.kind === "app") return from;
+  return part("", (from as ServiceDockerfile).context).from as ServiceApp;
+}
+
+function count({ length }: readonly unknown[]): string {
+  return length === 1 ? "1 service" : `${length} services`;
+}

@@ -1,0 +1,14 @@
+import { portNumber } from "../../../../domain/port_number.ts";
+import type { RuntimeName } from "../../../../domain/project.ts";
+import { type Run, say } from "../run.ts";
+
+/** Tells of a variable `PORT` that has no effect: in a container it says where the app listens, and a process is told a free port. */
+export function sayPort(run: Run, runtime: RuntimeName): void {
+  const given = run.environment.get("PORT");
+  if (given === undefined) return;
+  const unused = "The variable PORT is not used:";
+  if (runtime === "process") say(run, "detect", `${unused} a process is told a free port of the machine in PORT`);
+  else if (portNumber(given.reveal()) === null) {
+    say(run, "detect", `${unused} it is no whole number from 1 to 65535`, "warn");
+  }
+}

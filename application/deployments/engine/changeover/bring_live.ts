@@ -1,0 +1,280 @@
+import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import { inContainers, usesContainers } from "../../../../domain/deployment/instance_id.ts";
+import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";
+import type { Instance } from "../../../../ports/services/runtime.ts";
+import { checkHostMounts } from "../../../projects/check_host_mounts.ts";
+import { cleanImages } from "../../clean_images.ts";
+import { ensureServices } from "../../../services/ensure_services.ts";
+import { isInUse } from "../../../services/instance_in_use.ts";
+import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
+import type { Outcome, Standing } from "./changeover_plan.ts";
+import { publicServices } from "./public_services.ts";
+import { hasServices, recordsOf } from "./records_of.ts";
+import type { StopReason } from "../hold.ts";
+import { type EnginePorts, type Run, step, store } from "../run.ts";
+import { publicAddresses, routeKey, routesTo } from "./serve.ts";
+import { pendingService, serviceEvent, tellService, withService } from "./service_ledger.ts";
+
+const DRAIN_MS = 30_000;
+/** How long the edges of other processes may take to follow. */
+const FOLLOW_MS = 1_000;
+
+/** Starts a release, waits until it answers and has stayed up, and moves traffic to it. */
+export async function bringLive(run: Run): Promise<void> {
+  if (await isServing(run)) await step(run, "switch", () => announce(run));
+  else {
+    await goBack(run);
+    const former = await formerRelease(run);
+    const changeover = await changeoverTo(run, former);
+    try {
+      await step(run, "start", async () => {
+        await checkMachine(run);
+        await nameServices(run);
+        await changeover.start();
+      });
+      await step(run, "health", async () => void (await changeover.answered()));
+      await step(run, "switch", () => switchTraffic(run, changeover, former));
+    } catch (error) {
+      await changeover.abandon();
+      throw error;
+    }
+  }
+  // From here on it serves: to cancel it comes too late.
+  run.signal = withoutCancelling(run.signal);
+}
+
+/** Whether traffic was moved to it already. */
+export async function isServing({ deployment, ports }: Run): Promise<boolean> {
+  if (deployment.steps.some(({ name, status }) => name === "switch" && status === "done")) return true;
+  return (await ports.liveReleases.among([deployment.id])).has(deployment.id);
+}
+
+/** Leaves traffic with whoever served before, all of it running, and nothing of this deployment. */
+export async function goBack(run: Run): Promise<void> {
+  const { deployment, ports, settings } = run;
+  const former = await formerRelease(run);
+  const { visited = [], others = [] } = await ownInstances(run, former);
+  // They give way to what they took the place of, by whatever name.
+  for (const { instanceId } of others) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  let failure: { readonly error: unknown } | undefined;
+  if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
+  const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
+  await ports.edge.switch(routeKey(deployment), routes);
+  for (const { instanceId } of visited) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  if (failure) throw failure.error;
+}
+
+/** What runs of a deployment and is no part of the release before: what visitors get to, and the others. */
+async function ownInstances({ deployment, ports }: Run, former: LiveRelease | undefined) {
+  // It is noted that a deployment starts something before it does.
+  if (!deployment.steps.some(({ name }) => name === "start")) return {};
+  const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
+  const containers = usesContainers(deployment);
+  const own = (await ports.runtime.list({ all: inContainers(deployment), containers })).filter(
+    ({ deploymentId, instanceId }) => deploymentId === deployment.id && !needed.has(instanceId),
+  );
+  const publicly = publicServices(deployment);
+  return Object.groupBy(own, ({ service }) => (publicly.has(service) ? "visited" : "others"));
+}
+
+/** The release that serves before this one does; a preview comes after none. */
+function formerRelease({ deployment, ports }: Run): Promise<LiveRelease | undefined> {
+  return deployment.environment === "preview"
+    ? Promise.resolve(undefined)
+    : ports.liveReleases.find(deployment.projectId);
+}
+
+function withoutCancelling(signal: AbortSignal): AbortSignal {
+  const rest = new AbortController();
+  const pass = () => (signal.reason as StopReason) !== "cancelled" && rest.abort(signal.reason);
+  if (signal.aborted) pass();
+  else signal.addEventListener("abort", pass, { once: true });
+  return rest.signal;
+}
+
+async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<Changeover> {
+  const { deployment, ports } = run;
+  const isPreview = deployment.environment === "preview";
+  await forgetAttempt(run);
+  return new Changeover(run, {
+    former: former ? await standingsOf(run, former.deployment) : [],
+    wanted: await recordsOf(ports, deployment),
+    deployment,
+    owner: deployment,
+    publicly: publicServices(deployment),
+    tell: (name, change) => tellService(run, name, change),
+    keepsSame: hasServices(deployment),
+    // A preview comes after nothing that a decision could go back to, and nobody's deployments are to wait for one.
+    inPart: !isPreview,
+    // It has volumes of its own, too, that nothing was done to.
+    runsOneShots: deployment.rollbackOf === null || isPreview,
+  });
+}
+
+/** Refuses what a release may not use of the machine any more: on the way back nobody has looked at it since it was made, else the build may have taken long. */
+async function checkMachine({ deployment, ports, project, settings }: Run): Promise<void> {
+  if (!hasServices(deployment)) return;
+  const specs = (await recordsOf(ports, deployment)).map(({ spec }) => spec);
+  const { settings: now } = (await ports.projects.find(project.organizationId, project.id)) ?? project;
+  await checkHostMounts({ ...ports, localSources: settings.localSources })({ settings: now }, specs);
+}
+
+/** What a killed process noted of its attempt does not count: all that is wanted is tried again. */
+async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
+  const composition = hasServices(deployment) ? await ports.compositions.read(deployment.id) : undefined;
+  if (composition?.instead) await ports.compositions.write(deployment.id, { ...composition, instead: null });
+}
+
+/** How the services of a release stand. */
+export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Deployment): Promise<readonly Standing[]> {
+  const publicly = publicServices(deployment);
+  const standing = async (record: ServiceRecord): Promise<readonly Standing[]> => {
+    const service = deployment.services.find(({ name }) => name === record.spec.name);
+    if (!service) return [];
+    const instance = service.instanceId ? await ports.runtime.find(service.instanceId) : undefined;
+    const runs = instance !== undefined && instance.status !== "exited" && !instance.failing;
+    return [{ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) }];
+  };
+  return (await Promise.all((await recordsOf(ports, deployment)).map(standing))).flat();
+}
+
+/** Notes which services there are and where visitors find them. */
+async function nameServices(run: Run): Promise<void> {
+  const { deployment, ports, project, settings } = run;
+  const addresses = await publicAddresses(ports, project, deployment, settings.baseDomain);
+  const located = addresses.map(({ hostname, pathPrefix, service }) => ({
+    service,
+    url: settings.edgeUrl(hostname) + (pathPrefix === "/" ? "" : pathPrefix),
+  }));
+  const records = await recordsOf(ports, deployment);
+  const services = records.map(({ failure, filesOf, spec }) => ({
+    ...pendingService(spec.name, located.find(({ service }) => service === spec.name)?.url ?? null),
+    ...(failure && { status: "failed" as const, error: failure.message }),
+    ...(filesOf !== undefined && { filesOf }),
+  }));
+  await store(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));
+}
+
+/** Moves traffic once the release has stayed up; one that replaces nothing gets it at once, as there is nobody to go back to. */
+async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
+  const { liveReleases, runtime } = run.ports;
+  const { deployment } = run;
+  if (!former) await route(run);
+  const outcomes = await changeover.stayedUp();
+  run.signal.throwIfAborted();
+  const hasFailed = outcomes.some(({ status }) => status === "failed");
+  const instead = hasFailed ? await noteWhatRuns(run, outcomes, former) : [];
+  await storeOutcomes(run, { outcomes, instead, replaces: former?.deployment.id ?? null });
+  for (const { beside, instanceId } of outcomes) if (beside && instanceId) await runtime.introduce(instanceId);
+  if (deployment.environment === "preview") return;
+  await liveReleases.activate(deployment.id, { claim: run.hold.claim, at: run.ports.clock.now() });
+  await announce(run);
+}
+
+/** Records what runs where something failed: its former version, or nothing. */
+async function noteWhatRuns(
+  run: Run,
+  outcomes: readonly Outcome[],
+  former: LiveRelease | undefined,
+): Promise<readonly ServiceRecord[]> {
+  const { compositions, releaseImages } = run.ports;
+  const { id, artifactOf, projectId } = run.deployment;
+  const composition = await compositions.read(id);
+  if (!composition) return [];
+  const before = former ? await recordsOf(run.ports, former.deployment) : [];
+  const instead: ServiceRecord[] = [];
+  for (const record of composition.wanted) {
+    const { name } = record.spec;
+    const hasFailed = outcomes.some((outcome) => outcome.name === name && outcome.status === "failed");
+    const runs = hasFailed ? before.find(({ spec }) => spec.name === name) : record;
+    if (!runs) continue;
+    const isOwn = (artifactOf ?? id) === id;
+    instead.push(hasFailed && !(isOwn && isWhole(runs)) ? withFiles(runs, former!.deployment) : runs);
+    if (hasFailed && runs.image !== null && isOwn) {
+      await releaseImages.keep(runs.image, { deploymentId: id, projectId, service: name });
+    }
+  }
+  await compositions.write(id, { ...composition, instead });
+  return instead;
+}
+
+/** Whether its image is all that a service needs. */
+function isWhole({ image, spec }: ServiceRecord): boolean {
+  return image !== null && !spec.container.mounts.some(({ kind }) => kind === "source");
+}
+
+/** A service of a former release that says where its files lie. */
+function withFiles(record: ServiceRecord, { artifactOf, id }: Deployment): ServiceRecord {
+  return { ...record, filesOf: record.filesOf ?? artifactOf ?? id };
+}
+
+interface Stored {
+  readonly outcomes: readonly Outcome[];
+  /** What runs where something failed. */
+  readonly instead: readonly ServiceRecord[];
+  readonly replaces: string | null;
+}
+
+async function storeOutcomes(run: Run, { outcomes, instead, replaces }: Stored): Promise<void> {
+  const change = (stored: Deployment) => {
+    let changed: Deployment = { ...stored, replaces };
+    for (const { name, status, instanceId, site, failure } of outcomes) {
+      const error = failure && run.writer.masked(failure.message);
+      const { filesOf } = (status === "failed" && instead.find(({ spec }) => spec.name === name)) || {};
+      const stands = { status, instanceId, site, error, ...(filesOf !== undefined && { filesOf }) };
+      changed = withService(changed, name, stands);
+    }
+    return changed;
+  };
+  const news = outcomes.filter(({ status }) => status === "healthy").map(({ name }) => name);
+  const events = change(run.deployment)
+    .services.filter(({ name }) => news.includes(name))
+    .map(serviceEvent);
+  await store(run, change, events);
+}
+
+/** Leads visitors to the release, through the edges of all processes. */
+async function announce(run: Run): Promise<void> {
+  await route(run);
+  await run.ports.liveReleases.announce(run.project.id);
+}
+
+async function route(run: Run): Promise<void> {
+  const { deployment, ports, project, settings } = run;
+  await ports.edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
+}
+
+/** Stops what served before and is not part of this release, once the run is over and nobody is being answered by it. */
+export async function retire(run: Run, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
+  const { runtime } = run.ports;
+  const { deployment } = run;
+  if (deployment.environment === "preview") return;
+  const needed = new Set(live.services.map(({ instanceId }) => instanceId));
+  const replaced = deployment.replaces === null ? undefined : await run.ports.deployments.get(deployment.replaces);
+  const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
+  const former = (await runtime.list({ containers })).filter(
+    ({ projectId, instanceId }) => projectId === deployment.projectId && !needed.has(instanceId),
+  );
+  const retired: Instance[] = [];
+  for (const instance of former) if (!(await isOfPreview(run, instance.deploymentId))) retired.push(instance);
+  if (retired.length > 0) run.afterwards.push((ports) => removeRetired(ports, retired));
+}
+
+/** Long answers and sockets may go on for a while, and need all of it; nobody has to wait for them. A killed server leaves this to the sweep. */
+async function removeRetired(ports: EnginePorts, retired: readonly Instance[]): Promise<void> {
+  const { edge, runtime } = ports;
+  await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
+  await Promise.all(retired.map(({ instanceId }) => edge.drained(instanceId, DRAIN_MS)));
+  // Somebody may have gone back to one of them meanwhile.
+  const removed = retired.map(async (instance) => {
+    if (!(await isInUse(ports, instance))) await runtime.remove(instance.instanceId, { graceMs: STOP_GRACE_MS });
+  });
+  await Promise.all(removed);
+  // Their images were in use until now.
+  if (retired.some(({ image }) => image !== null)) await cleanImages(ports)();
+}
+
+async function isOfPreview(run: Run, deploymentId: string): Promise<boolean> {
+  return (await run.ports.deployments.get(deploymentId))?.environment === "preview";
+}

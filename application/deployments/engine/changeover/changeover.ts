@@ -1,0 +1,299 @@
+import type { DeployedService } from "../../../../domain/deployment/deployment.ts";
+import { instanceIdOf } from "../../../../domain/deployment/instance_id.ts";
+import { type Failure, invalid } from "../../../../domain/failure.ts";
+import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import { type Move, movesTo } from "../../../../domain/composition/moves.ts";
+import type { ServiceDependency, ServiceMount } from "../../../../domain/composition/service_spec.ts";
+import { isSite, siteFolder } from "../../../../domain/composition/sole_service.ts";
+import type { Instance } from "../../../../ports/services/runtime.ts";
+import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
+import { awaitReady, stayUp } from "./await_ready.ts";
+import { isOwnFailure } from "./own_failure.ts";
+import { type Run, say, StepFailed } from "../run.ts";
+import { refuseEmptySite } from "../build/refuse_empty_site.ts";
+import { filesOf, startService } from "./start_service.ts";
+import { sentenceName, showOutput, type Started } from "./started_service.ts";
+
+export const STOP_GRACE_MS = 10_000;
+const hasFailed = ({ status }: Outcome): boolean => status === "failed";
+
+interface Task {
+  /** Resolves once it was started, or never will be. */
+  readonly started: Promise<void>;
+  readonly outcome: Promise<Outcome>;
+}
+
+/** Brings services up in the order of what they depend on, each as soon as it may: those that visitors get to beside their former version, others in its place. */
+export class Changeover {
+  readonly #run: Run;
+  readonly #plan: ChangeoverPlan;
+  readonly #moves: ReadonlyMap<string, Move>;
+  readonly #tasks = new Map<string, Task>();
+  readonly #outcomes = new Map<string, Outcome>();
+  /** What was, or is being, started for each. */
+  readonly #instances = new Map<string, string>();
+  /** Former versions that had to give way. */
+  readonly #gone = new Set<string>();
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(run: Run, plan: ChangeoverPlan) {
+    this.#run = run;
+    this.#plan = plan;
+    this.#moves = plan.keepsSame
+      ? movesTo(
+          plan.wanted,
+          plan.former.map(({ record, runs, service }) => ({ record, stands: stands(record, service, runs) })),
+        )
+      : new Map(plan.wanted.map(({ spec }) => [spec.name, this.#former(spec.name) ? "replace" : "add"]));
+    this.#signal = AbortSignal.any([run.signal, this.#stop.signal]);
+  }
+
+  /** Begins with all; resolves once each was started, or never will be. */
+  async start(): Promise<void> {
+    for (const record of this.#plan.wanted) this.#launch(record);
+    await Promise.all(Array.from(this.#tasks.values(), ({ started }) => started));
+    // What stops everything is told at once.
+    this.#signal.throwIfAborted();
+  }
+
+  /** How each went; throws why when not one is up, or one is not where all have to be. */
+  async answered(): Promise<readonly Outcome[]> {
+    await Promise.all(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
+    return this.#decided();
+  }
+
+  /** Watches what is new for a while, and tells how each stands then. */
+  async stayedUp(): Promise<readonly Outcome[]> {
+    const watched = this.#plan.wanted.map(async (record) => {
+      const { status, instanceId } = this.#outcomes.get(record.spec.name)!;
+      if (status !== "healthy" || instanceId === null) return;
+      const started = this.#started(record, instanceId);
+      await stayUp(this.#run, started, this.#signal).then(
+        () => started.isPublic || say(this.#run, "health", `${sentenceName(record)} is up`),
+        (error) => this.#lost(record, instanceId, error),
+      );
+    });
+    await Promise.all(watched);
+    this.#signal.throwIfAborted();
+    return this.#decided();
+  }
+
+  /** Stops whatever is still being done; resolves once nothing is. */
+  async abandon(): Promise<void> {
+    this.#stop.abort(new Error("The changeover is given up"));
+    await Promise.allSettled(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
+  }
+
+  #decided(): readonly Outcome[] {
+    const outcomes = this.#plan.wanted.map(({ spec }) => this.#outcomes.get(spec.name)!);
+    if (!outcomes.some(hasFailed) || (this.#plan.inPart && this.#plan.wanted.some((record) => this.#isUp(record))))
+      return outcomes;
+    const failed = outcomes.filter(hasFailed);
+    const { failure, name } = failed.find((outcome) => outcome.failure?.code !== "dependency_failed") ?? failed[0]!;
+    const wasBuilt = this.#plan.wanted.some((record) => record.spec.name === name && !record.failure);
+    throw wasBuilt ? failure : new StepFailed("build", failure);
+  }
+
+  /** What ends by itself serves nobody: a part is worth having only where something else is up. */
+  #isUp({ spec }: ServiceRecord): boolean {
+    const { status } = this.#outcomes.get(spec.name)!;
+    return !spec.oneShot && (status === "healthy" || status === "unchanged");
+  }
+
+  #launch(record: ServiceRecord): void {
+    const { name } = record.spec;
+    const { promise: started, resolve } = Promise.withResolvers<void>();
+    const outcome = this.#bring(record, resolve)
+      .catch((error: unknown) => this.#lost(record, this.#made(record), error))
+      .then((result) => {
+        this.#outcomes.set(name, result);
+        return result;
+      })
+      .finally(resolve);
+    // Whoever waits for all is told; until then nobody may be listening.
+    outcome.catch(() => {});
+    this.#tasks.set(name, { started, outcome });
+  }
+
+  async #bring(record: ServiceRecord, hasStarted: () => void): Promise<Outcome> {
+    const { name, oneShot } = record.spec;
+    const former = this.#former(name);
+    // Nothing is begun before all are known.
+    await Promise.resolve();
+    if (record.failure) return this.#failed(record, former, invalid(record.failure.code, record.failure.message));
+    if (this.#moves.get(name) === "keep") return this.#unchanged(former!);
+    const peers = await this.#dependencies(record);
+    this.#signal.throwIfAborted();
+    if (isSite(record.spec)) return this.#site(record);
+    if (oneShot && !this.#plan.runsOneShots) return this.#notRunAgain(record, former);
+    const beside = (former?.runs ?? false) && this.#mayStandBeside(record);
+    if (former?.service.instanceId && !beside) await this.#giveWay(name, former.service.instanceId);
+    for (const gone of this.#ousted(record)) await this.#giveWay(gone.service.name, gone.service.instanceId!);
+    const instanceId = this.#made(record);
+    this.#instances.set(name, instanceId);
+    await this.#plan.tell(name, { status: "starting", instanceId, error: null });
+    const { deployment } = this.#plan;
+    await startService(this.#run.ports, { deployment, record, instanceId, peers, unannounced: beside });
+    hasStarted();
+    const started = this.#started(record, instanceId);
+    const status = await awaitReady(this.#run, started, this.#signal);
+    if (status === "done") await this.#plan.tell(name, { status });
+    else say(this.#run, "health", `${sentenceName(record)} ${started.isPublic ? "answers" : "was started"}`);
+    return { name, status, instanceId, site: null, failure: null, beside };
+  }
+
+  /**
+   * Those who get to a service now are not to notice, whether others will or not. A program that others know by its address stays until they have
+   * gone too; in containers they know it by name, and two of it may be in each other's way.
+   */
+  #mayStandBeside({ image, spec: { name } }: ServiceRecord): boolean {
+    if (this.#plan.publicly.has(name) || this.#former(name)?.isPublic) return true;
+    return (
+      image === null && this.#plan.wanted.some(({ spec }) => spec.dependsOn.some(({ service }) => service === name))
+    );
+  }
+
+  /** Waits for what a service depends on, and gives what runs of it. */
+  async #dependencies({ spec }: ServiceRecord): Promise<readonly Instance[]> {
+    const found: Instance[] = [];
+    for (const dependency of spec.dependsOn) {
+      const outcome = await this.#dependency(dependency);
+      if (outcome === "failed" && dependency.required) {
+        const what = `${dependency.service}, which it depends on, did not come up`;
+        throw invalid("dependency_failed", `Cannot start ${spec.name}: ${what}`);
+      }
+      const { service } = dependency;
+      const instanceId = this.#outcomes.get(service)?.instanceId ?? this.#instances.get(service);
+      const instance = instanceId ? await this.#run.ports.runtime.find(instanceId) : undefined;
+      if (instance) found.push(instance);
+    }
+    return found;
+  }
+
+  async #dependency({ condition, service }: ServiceDependency): Promise<"up" | "failed"> {
+    const task = this.#tasks.get(service);
+    if (!task) return "up";
+    if (condition === "service_started") {
+      await task.started;
+      return this.#outcomes.get(service)?.status === "failed" ? "failed" : "up";
+    }
+    return (await task.outcome).status === "failed" ? "failed" : "up";
+  }
+
+  async #unchanged({ record, service }: Standing): Promise<Outcome> {
+    const { name } = record.spec;
+    const { instanceId } = service;
+    await this.#plan.tell(name, { status: "unchanged", instanceId, error: null });
+    return { name, status: "unchanged", instanceId, site: null, failure: null, beside: false };
+  }
+
+  async #site(record: ServiceRecord): Promise<Outcome> {
+    const { name } = record.spec;
+    const site = siteFolder(record.spec) ?? "";
+    await this.#plan.tell(name, { status: "starting", instanceId: null, site, error: null });
+    await refuseEmptySite(this.#run, filesOf(this.#plan.deployment, record), site);
+    return { name, status: "healthy", instanceId: null, site, failure: null, beside: false };
+  }
+
+  async #notRunAgain(record: ServiceRecord, former: Standing | undefined): Promise<Outcome> {
+    const { name } = record.spec;
+    say(this.#run, "start", `${name} ran for that release and is not run again on the way back`);
+    const instanceId = former?.service.instanceId ?? null;
+    await this.#plan.tell(name, { status: "done", instanceId, error: null });
+    return { name, status: "done", instanceId, site: null, failure: null, beside: false };
+  }
+
+  /** What is not wanted any more and writes to a volume that this one mounts too: as after a service was given another name. */
+  #ousted({ spec }: ServiceRecord): readonly Standing[] {
+    const own = new Set(spec.container.mounts.flatMap(keptIn));
+    return this.#plan.former.filter(({ isPublic, record, runs, service }) => {
+      const isWanted = this.#plan.wanted.some((wanted) => wanted.spec.name === service.name);
+      if (isWanted || isPublic || !runs || service.instanceId === null) return false;
+      return record.spec.container.mounts.flatMap(keptIn).some((volume) => own.has(volume));
+    });
+  }
+
+  /** Two of what nobody visits would be in each other's way: over a volume, say. */
+  async #giveWay(name: string, instanceId: string): Promise<void> {
+    this.#gone.add(name);
+    await this.#run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+  }
+
+  /** What becomes of a service that did not come up: nothing of it is left, and its former version is back. What concerns all is thrown. */
+  async #lost(record: ServiceRecord, instanceId: string, error: unknown): Promise<Outcome> {
+    const { name } = record.spec;
+    if (!isOwnFailure(error) || this.#signal.aborted) {
+      this.#stop.abort(error);
+      throw error;
+    }
+    const started = this.#started(record, instanceId);
+    await showOutput(this.#run, started);
+    await this.#run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+    const former = this.#former(name);
+    const isBack = former !== undefined && (!this.#gone.has(name) || (await this.#bringBack(former)));
+    const outcome = this.#failed(record, former, error);
+    const settled = isBack ? outcome : { ...outcome, instanceId: null };
+    this.#outcomes.set(name, settled);
+    if (this.#plan.wanted.length > 1) {
+      say(this.#run, "health", error.message, "error");
+      await this.#plan.tell(name, {
+        status: "failed",
+        error: this.#run.writer.masked(error.message),
+        instanceId: settled.instanceId,
+      });
+    }
+    return settled;
+  }
+
+  /** A service that stays on its former version, or without one. */
+  #failed({ spec: { name } }: ServiceRecord, former: Standing | undefined, failure: Failure): Outcome {
+    const { instanceId = null, site = null } = former?.service ?? {};
+    return { name, status: "failed", instanceId, site, failure, beside: false };
+  }
+
+  async #bringBack({ deployment, record, service }: Standing): Promise<boolean> {
+    const { name, oneShot } = record.spec;
+    if (oneShot || service.instanceId === null) return false;
+    try {
+      const peers = await this.#peersOf(record);
+      await startService(this.#run.ports, { deployment, record, instanceId: service.instanceId, peers });
+      this.#gone.delete(name);
+      return true;
+    } catch (error) {
+      if (!isOwnFailure(error)) throw error;
+      say(this.#run, "health", `The former version of ${name} could not be started again: ${error.message}`, "error");
+      return false;
+    }
+  }
+
+  async #peersOf({ spec }: ServiceRecord): Promise<readonly Instance[]> {
+    const ids = spec.dependsOn.map(({ service }) => this.#former(service)?.service.instanceId);
+    const found = await Promise.all(ids.map((id) => (id ? this.#run.ports.runtime.find(id) : undefined)));
+    return found.filter((instance) => instance !== undefined);
+  }
+
+  #started(record: ServiceRecord, instanceId: string): Started {
+    return { record, instanceId, isPublic: this.#plan.publicly.has(record.spec.name) };
+  }
+
+  #made({ image, spec }: ServiceRecord): string {
+    return instanceIdOf(this.#plan.owner, spec.name, image === null ? "folder" : "image");
+  }
+
+  #former(name: string): Standing | undefined {
+    return this.#plan.former.find(({ record }) => record.spec.name === name);
+  }
+}
+
+/** What ended by itself and well stands as long as it is the same. */
+function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService, runs: boolean): boolean {
+  return spec.oneShot ? status !== "failed" : runs && instanceId !== null;
+}
+
+/** The volume that a mount writes to; none for what is no service's own to write to. */
+function keptIn(mount: ServiceMount): readonly string[] {
+  if (mount.kind === "memory" || mount.readOnly) return [];
+  if (mount.kind === "volume") return mount.name === null ? [] : [`volume ${mount.name}`];
+  return [`${mount.kind} ${mount.path}`];
+}

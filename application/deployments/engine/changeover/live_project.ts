@@ -1,0 +1,58 @@
+import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import { HOW_TO_BE_PUBLIC, NOTHING_PUBLIC } from "../../../../domain/composition/resolve_endpoints.ts";
+import { invalid } from "../../../../domain/failure.ts";
+import type { ProjectType } from "../../../../domain/project.ts";
+import { type Run, say } from "../run.ts";
+
+const KINDS: Readonly<Record<ProjectType, string>> = {
+  app: "an app",
+  static: "a static site",
+  docker: "an image by its Dockerfile",
+  services: "several services",
+};
+
+/**
+ * Compares what was found in the source with what the project is live as. Several services never become something else unless somebody
+ * says so: a compose file that is gone would take their addresses away. Other changes are told.
+ */
+export async function compareKind(run: Run, found: ProjectType | null): Promise<void> {
+  const live = await liveDeployment(run);
+  const before = live?.plan.projectType;
+  if (!before || !found || before === found) return;
+  const { dockerfile, projectType, startCommand } = run.deployment.plan;
+  const isChosen = projectType !== null || dockerfile !== null || startCommand !== null;
+  if (before === "services" && !isChosen) {
+    const names = live.services.map(({ name }) => name).join(", ");
+    throw invalid(
+      "kind_changed",
+      `Cannot deploy this: the project is live as ${names}, and its source would now be ${KINDS[found]}. ` +
+        `Bring its compose file back, or set projectType to "${found}" if that is meant`,
+    );
+  }
+  say(run, "detect", `The project was ${KINDS[before]} so far, and is ${KINDS[found]} now`, "warn");
+}
+
+/** Refuses to take the last public address away, unless that is asked for by `publicEndpoints: []`. */
+export async function keepAddress(run: Run, publicEndpoints: readonly unknown[]): Promise<void> {
+  if (publicEndpoints.length > 0) return;
+  const asked = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
+  const live = asked === undefined ? await liveDeployment(run) : undefined;
+  if (live && hasAddress(live)) {
+    throw invalid(
+      "last_address",
+      `Cannot deploy this: none of its services listens on a port, so the project would lose its address. ${HOW_TO_BE_PUBLIC}. ` +
+        "If nothing shall be public any more, set publicEndpoints to []",
+    );
+  }
+  say(run, "detect", NOTHING_PUBLIC, "warn");
+}
+
+async function liveDeployment({ deployment, ports }: Run): Promise<Deployment | undefined> {
+  if (deployment.environment === "preview") return undefined;
+  return (await ports.liveReleases.find(deployment.projectId))?.deployment;
+}
+
+/** One service alone always has an address. */
+function hasAddress({ plan }: Deployment): boolean {
+  return plan.projectType !== "services" || plan.publicEndpoints.length > 0;
+}

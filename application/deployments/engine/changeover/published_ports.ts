@@ -1,0 +1,26 @@
+import { invalid } from "../../../../domain/failure.ts";
+import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import { portNumber } from "../../../../domain/port_number.ts";
+import { USUAL_PORT } from "../../../../domain/composition/sole_service.ts";
+
+/** The service with exactly those ports that visitors are led to. */
+export function published(record: ServiceRecord, endpoints: DeploymentPlan["publicEndpoints"]): ServiceRecord {
+  const own = endpoints.filter(({ service }) => service === record.spec.name);
+  const ports = own.flatMap(({ port }) => (port === undefined ? [] : [Number(port)]));
+  return { ...record, spec: { ...record.spec, ports: [...new Set(ports)] } };
+}
+
+/** The port inside that visitors of a service are led to: the first it declares, else its variable `PORT`, else the one it was found to listen on. */
+export function listensOn({ spec }: ServiceRecord, port: number | null): number {
+  const { from, environment, ports } = spec;
+  const told = portNumber(environment["PORT"]);
+  // An image of somebody else's may not care.
+  const supposed = from.kind === "image" ? (port ?? told) : (told ?? port);
+  const known = ports[0] ?? supposed ?? (from.kind === "app" ? USUAL_PORT : undefined);
+  if (known !== undefined) return known;
+  throw invalid(
+    "port_unknown",
+    `Cannot lead visitors to ${spec.name}: nothing tells which port it listens on. Set the port of its public endpoint`,
+  );
+}

@@ -1,0 +1,129 @@
+import { addressesOf, type PublicAddress } from "../../../../domain/deployment/public_address.ts";
+import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import { innerPath, siteFolder, soleService } from "../../../../domain/composition/sole_service.ts";
+import type { Project } from "../../../../domain/project.ts";
+import type { Domains } from "../../../../ports/domains/domains.ts";
+import type { Edge, EdgeRoute } from "../../../../ports/domains/edge.ts";
+import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";
+import type { ReleaseFolders } from "../../../../ports/deployments/release_folders.ts";
+import type { Runtime } from "../../../../ports/services/runtime.ts";
+import { hasServices } from "./records_of.ts";
+import { filesOf } from "./start_service.ts";
+
+/** How long an engine may take to say what runs before visitors are asked to come again. */
+const FIRST_LOOK_MS = 1_000;
+
+export interface ServePorts {
+  readonly domains: ProjectNames;
+  readonly edge: Edge;
+  readonly releaseFolders: ReleaseFolders;
+  readonly runtime: Runtime;
+}
+
+/** Where the names of projects are found. */
+export type ProjectNames = Pick<Domains, "ofProjects">;
+
+/** The names of these projects, read at once; for all others nothing is known. */
+export async function namesReadAhead(domains: ProjectNames, projectIds: readonly string[]): Promise<ProjectNames> {
+  const names = await domains.ofProjects([...new Set(projectIds)]);
+  const byProject = Map.groupBy(names, ({ projectId }) => projectId);
+  return { ofProjects: async (asked) => asked.flatMap((id) => byProject.get(id) ?? []) };
+}
+
+/** The host names that lead to a deployment, in this installation. */
+export async function publicAddresses(
+  ports: Pick<ServePorts, "domains">,
+  project: Project,
+  deployment: Deployment,
+  baseDomain: string,
+) {
+  const domains = await ports.domains.ofProjects([project.id]);
+  return addressesOf(deployment, { project, domains, baseDomain });
+}
+
+/** The routes that lead to a deployment as it runs now; none to what does not. */
+export function routesTo(
+  ports: ServePorts,
+  project: Project,
+  deployment: Deployment,
+  baseDomain: string,
+): Promise<EdgeRoute[]> {
+  return routesBy(targetOf, { ports, release: { project, deployment }, baseDomain });
+}
+
+/** The same at the start of a server: what does not run yet, or cannot be looked up at once, asks visitors to come again. */
+export function firstRoutesTo(ports: ServePorts, release: LiveRelease, baseDomain: string): Promise<EdgeRoute[]> {
+  const starting: Found = { target: { kind: "starting" }, servedBy: release.deployment.id };
+  const soon = async (...asked: Parameters<typeof targetOf>) => {
+    const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), FIRST_LOOK_MS));
+    const found = await Promise.race([targetOf(...asked).catch(() => undefined), late]);
+    return found && found.isUp !== false ? found : starting;
+  };
+  return routesBy(soon, { ports, release, baseDomain });
+}
+
+interface Routing {
+  readonly ports: ServePorts;
+  readonly release: LiveRelease;
+  readonly baseDomain: string;
+}
+
+async function routesBy(lookUp: typeof targetOf, { ports, release, baseDomain }: Routing): Promise<EdgeRoute[]> {
+  const { deployment, project } = release;
+  const addresses = await publicAddresses(ports, project, deployment, baseDomain);
+  // Many names may lead to the same place, which is looked up once.
+  const targets = new Map<string, Promise<Found | undefined>>();
+  const routes = addresses.map(async (address) => {
+    const place = `${address.service} ${address.port}`;
+    if (!targets.has(place)) targets.set(place, lookUp(ports, deployment, address));
+    const found = await targets.get(place);
+    return found ? [routeOf(deployment, address, found)] : [];
+  });
+  return (await Promise.all(routes)).flat();
+}
+
+interface Found extends Pick<EdgeRoute, "target" | "servedBy"> {
+  /** Of a program, whether it is up. */
+  readonly isUp?: boolean;
+}
+
+function routeOf(
+  deployment: Deployment,
+  { hostname, pathPrefix }: PublicAddress,
+  { servedBy, target }: Found,
+): EdgeRoute {
+  return { hostname, pathPrefix, projectId: routeKey(deployment), servedBy, target };
+}
+
+async function targetOf(
+  ports: ServePorts,
+  deployment: Deployment,
+  { port: inside, service: name }: PublicAddress,
+): Promise<Found | undefined> {
+  const service = deployment.services.find((known) => known.name === name);
+  const site = service?.site ?? (hasServices(deployment) ? null : siteFolder(soleService(deployment).spec));
+  if (site !== null) return siteAt(ports, filesOf(deployment, service ?? {}), site);
+  // A service that did not come up the first time has an address, and nothing there.
+  if (!service?.instanceId)
+    return hasServices(deployment) ? { target: { kind: "none" }, servedBy: deployment.id } : undefined;
+  const instance = await ports.runtime.find(service.instanceId);
+  const port = instance?.ports.find((known) => known.inside === inside)?.port ?? instance?.port;
+  if (!instance || port === null || port === undefined) return undefined;
+  const target = { kind: "address", host: instance.host, port } as const;
+  return { target, servedBy: instance.instanceId, isUp: instance.status === "running" };
+}
+
+async function siteAt(
+  { releaseFolders }: ServePorts,
+  deployment: Deployment,
+  site: string,
+): Promise<Found | undefined> {
+  const folder = await releaseFolders.find(deployment.artifactOf ?? deployment.id);
+  if (!folder?.finished) return undefined;
+  return { target: { kind: "folder", path: innerPath(folder.path, site) }, servedBy: deployment.id };
+}
+
+/** What the edge knows a deployment's routes by: its project, or itself for a preview. */
+export function routeKey({ environment, id, projectId }: Deployment): string {
+  return environment === "preview" ? id : projectId;
+}

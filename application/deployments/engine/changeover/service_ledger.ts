@@ -1,0 +1,32 @@
+import type { Deployment, DeployedService } from "../../../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../../../domain/deployment/deployment_event.ts";
+import { type Run, store } from "../run.ts";
+
+/** Stores how a service stands, and tells those who follow. */
+export async function tellService(run: Run, name: string, change: Partial<DeployedService>): Promise<void> {
+  const told = serviceEvent({ ...entryOf(run.deployment, name), ...change });
+  await store(run, (deployment) => withService(deployment, name, change), [told]);
+}
+
+/** A deployment in which a service stands otherwise. */
+export function withService(deployment: Deployment, name: string, change: Partial<DeployedService>): Deployment {
+  const changed = { ...entryOf(deployment, name), ...change };
+  const others = deployment.services.some((service) => service.name === name)
+    ? deployment.services.map((service) => (service.name === name ? changed : service))
+    : [...deployment.services, changed];
+  return { ...deployment, services: others };
+}
+
+/** The event that tells how a service stands. */
+export function serviceEvent({ error, name, status }: DeployedService): NewEvent {
+  return { type: "service", name, status, error };
+}
+
+/** A service of which nothing happened yet. */
+export function pendingService(name: string, url: string | null): DeployedService {
+  return { name, status: "pending", url, error: null, instanceId: null, site: null };
+}
+
+function entryOf({ services }: Deployment, name: string): DeployedService {
+  return services.find((service) => service.name === name) ?? pendingService(name, null);
+}

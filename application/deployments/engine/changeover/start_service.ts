@@ -1,0 +1,126 @@
+import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import { Secret } from "../../../../domain/secret.ts";
+import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import { sourceVolume, unnamedVolume } from "../../../../domain/composition/mounted.ts";
+import type { ServiceMount } from "../../../../domain/composition/service_spec.ts";
+import { innerPath } from "../../../../domain/composition/sole_service.ts";
+import type { Deployments } from "../../../../ports/deployments/deployments.ts";
+import type { ReleaseFolders } from "../../../../ports/deployments/release_folders.ts";
+import type { Instance, Runnable, RunnableMount, Runtime } from "../../../../ports/services/runtime.ts";
+import { hasServices } from "./records_of.ts";
+import { folderOf } from "../build/release_folder.ts";
+
+export interface StartServicePorts {
+  readonly deployments: Deployments;
+  readonly releaseFolders: ReleaseFolders;
+  readonly runtime: Runtime;
+}
+
+/** A service that is to be started. */
+export interface Placement {
+  /** Whose release it is of. */
+  readonly deployment: Deployment;
+  readonly record: ServiceRecord;
+  readonly instanceId: string;
+  readonly unannounced?: boolean;
+  /** What runs of the services it depends on. */
+  readonly peers: readonly Instance[];
+}
+
+/** Starts a service of a release. */
+export async function startService(ports: StartServicePorts, placement: Placement): Promise<Instance> {
+  const { deployment, instanceId, record, unannounced = false } = placement;
+  const { oneShot, name, container } = record.spec;
+  const { cpus, memoryBytes } = container.limits;
+  return ports.runtime.start({
+    instanceId,
+    deploymentId: deployment.id,
+    projectId: deployment.projectId,
+    service: name,
+    scope: scopeOf(deployment),
+    ...(unannounced && { unannounced }),
+    ...(oneShot && { oneShot }),
+    ...(memoryBytes !== null && { memoryBytes }),
+    ...(cpus !== null && { cpus }),
+    runs: await runnableOf(ports, deployment, record),
+    environment: await environmentOf(ports, placement),
+  });
+}
+
+/** Who finds each other by name and shares volumes: what runs of a project, and each preview for itself. */
+export function scopeOf({ environment, id, projectId }: Deployment): string {
+  return environment === "preview" ? id : projectId;
+}
+
+async function environmentOf(ports: StartServicePorts, placement: Placement): Promise<ReadonlyMap<string, Secret>> {
+  const { deployment, record, peers } = placement;
+  const { environment, from, ports: listens } = record.spec;
+  const given = hasServices(deployment)
+    ? Object.entries(environment).map(([name, value]) => [name, new Secret(value)] as const)
+    : await ports.deployments.environment(deployment.id);
+  // A program of the machine is told a free port by what runs it.
+  const own = record.image === null ? Array.from(given).filter(([name]) => name !== "PORT") : given;
+  // A program in a container is told where to listen, unless a compose file made it: then that says all there is to know.
+  const told = record.image !== null && (from.kind === "app" || !hasServices(deployment)) ? { PORT: listens[0] } : {};
+  const known = record.image === null ? peers.flatMap(addressOf) : [];
+  const extra = [...Object.entries(told), ...known].flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, new Secret(`${value}`)] as const],
+  );
+  return new Map([...extra.filter(([name]) => name !== "PORT"), ...own, ...extra.filter(([name]) => name === "PORT")]);
+}
+
+/** Programs have no names for each other: each is told where those are that it depends on. */
+function addressOf({ host, port, service }: Instance): [string, string | number][] {
+  if (port === null) return [];
+  const name = service.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
+  return [
+    [`${name}_HOST`, host],
+    [`${name}_PORT`, port],
+    [`${name}_URL`, `http://${host}:${port}`],
+  ];
+}
+
+async function runnableOf(ports: StartServicePorts, deployment: Deployment, record: ServiceRecord): Promise<Runnable> {
+  const { image, spec } = record;
+  const { from, name } = spec;
+  if (image === null) {
+    const folder = await folderOf({ deployment: filesOf(deployment, record), ports });
+    const { rootDirectory = "", startCommand = null } = from.kind === "app" ? from : {};
+    const workingFolder = rootDirectory === "" ? folder : `${folder}/${rootDirectory}`;
+    return { kind: "folder", folder, workingFolder, command: startCommand ?? "" };
+  }
+  if (!hasServices(deployment)) {
+    // A generated image starts the program by itself; a Dockerfile's is started otherwise only when somebody says so.
+    const command = from.kind === "dockerfile" ? deployment.plan.startCommand : null;
+    return { kind: "image", image, command, ports: spec.ports };
+  }
+  const mounts: RunnableMount[] = [];
+  const files = filesOf(deployment, record);
+  for (const mount of spec.container.mounts) mounts.push(await mounted(ports, files, name, mount));
+  return { kind: "image", image, command: null, ports: spec.ports, container: spec.container, mounts };
+}
+
+/** The deployment, with whose files a service of it runs. */
+export function filesOf(deployment: Deployment, { filesOf: other }: Pick<ServiceRecord, "filesOf">): Deployment {
+  return other === undefined ? deployment : { ...deployment, artifactOf: other };
+}
+
+async function mounted(
+  ports: StartServicePorts,
+  deployment: Deployment,
+  service: string,
+  mount: ServiceMount,
+): Promise<RunnableMount> {
+  const { target } = mount;
+  if (mount.kind === "memory") return mount;
+  const { readOnly } = mount;
+  if (mount.kind === "host") return { kind: "path", path: mount.path, target, readOnly };
+  if (mount.kind === "volume") {
+    const name = mount.name ?? unnamedVolume(service, target);
+    return { kind: mount.external ? "external" : "volume", name, target, readOnly };
+  }
+  const there = await ports.releaseFolders.digest(deployment.artifactOf ?? deployment.id, mount.path);
+  if (!there) return { kind: "volume", name: sourceVolume(mount.path), target, readOnly };
+  const path = `${await folderOf({ deployment, ports })}/${innerPath(mount.path)}`;
+  return { kind: "path", path: path.replace(/\/$/, ""), target, readOnly };
+}

@@ -1,0 +1,199 @@
+import type { DeployedService, Deployment } from "../../../../domain/deployment/deployment.ts";
+import type { NewEvent } from "../../../../domain/deployment/deployment_event.ts";
+import { inContainers, usesContainers } from "../../../../domain/deployment/instance_id.ts";
+import { stoppedService } from "../../../../domain/deployment/stopped_service.ts";
+import { happen, type Happening } from "../../../../domain/deployment/transitions.ts";
+import { Failure } from "../../../../domain/failure.ts";
+import { cleanImages } from "../../clean_images.ts";
+import { cleanReleases } from "../../clean_releases.ts";
+import { runsPartOf } from "../../drop_artifact.ts";
+import { dropUpload } from "../../drop_upload.ts";
+import type { Later } from "../../end_previews.ts";
+import { ensureServices } from "../../../services/ensure_services.ts";
+import type { Instance } from "../../../../ports/services/runtime.ts";
+import { retire, standingsOf } from "../changeover/bring_live.ts";
+import { Changeover, STOP_GRACE_MS } from "../changeover/changeover.ts";
+import type { Outcome } from "../changeover/changeover_plan.ts";
+import { TakenAway } from "../hold.ts";
+import { partialFailure } from "../changeover/partial_failure.ts";
+import { publicServices } from "../changeover/public_services.ts";
+import { recordsOf } from "../changeover/records_of.ts";
+import { isOutage, type Run, say, store } from "../run.ts";
+import { routesTo } from "../changeover/serve.ts";
+import { serviceEvent } from "../changeover/service_ledger.ts";
+
+/** Carries out what was decided about a partial failure, from wherever a killed process left it. What cannot be done is told, and the decision is open again. */
+export async function carryOutDecision(run: Run, asked: "keep" | "reject"): Promise<void> {
+  try {
+    if (asked === "keep") await keep(run);
+    else await reject(run);
+  } catch (error) {
+    const isOurs = !run.signal.aborted && !isOutage(error) && !(error instanceof TakenAway);
+    // Once visitors are led back there is no way but on.
+    if (isOurs && error instanceof Failure && (await isLive(run))) return openAgain(run, asked, error);
+    run.writer.discard();
+    throw error;
+  }
+}
+
+/** What came up is what runs; nobody goes back behind it. */
+async function keep(run: Run): Promise<void> {
+  say(run, null, "Kept: what came up serves, the rest stays as it was");
+  await tidyUp(run, run.deployment, () => dropUpload(run.ports, run.deployment));
+  await end(run, "kept", (deployment) => ({ ...deployment, error: null }));
+}
+
+/** Every service goes back to where it was before this deployment; what is the same is left alone. */
+async function reject(run: Run): Promise<void> {
+  const { replaces } = run.deployment;
+  say(run, null, "Rejected: what changed goes back to where it was");
+  const former = replaces === null ? undefined : await run.ports.deployments.get(replaces);
+  // A server that was killed right after it had led visitors back has only to tell the others and to tidy up.
+  const restored = former && (await isLive(run)) ? await bringBack(run, former) : former;
+  await lead(run, restored);
+  await tidyUp(run, restored, () => dropOwn(run, restored));
+  await end(run, "rejected", (deployment) => ({
+    ...deployment,
+    // Not that it could not be rejected at first.
+    error: partialFailure(deployment),
+    artifactAvailable: false,
+    urls: [],
+    services: deployment.services.map(rejectedService),
+  }));
+}
+
+/** A service of a rejected release: what failed stays so, and no address leads to any. */
+function rejectedService(service: DeployedService): DeployedService {
+  const { error, status } = service;
+  const ended = status === "failed" ? { status, error } : ({ status: "stopped", error: null } as const);
+  return { ...stoppedService(service, ended), url: null };
+}
+
+/** Whether visitors are still led to it. */
+async function isLive({ deployment, ports }: Run): Promise<boolean> {
+  return (await ports.liveReleases.find(deployment.projectId))?.deployment.id === deployment.id;
+}
+
+/** Leads visitors to a release that runs; to nothing where there was none. */
+async function lead({ hold, ports, project, settings }: Run, restored: Deployment | undefined): Promise<void> {
+  const routes = restored ? await routesTo(ports, project, restored, settings.baseDomain) : [];
+  await ports.liveReleases.activate(restored?.id ?? null, { claim: hold.claim, at: ports.clock.now() });
+  await ports.edge.switch(project.id, routes);
+  await ports.liveReleases.announce(project.id);
+}
+
+/** Brings the former release up where it differs. */
+async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
+  const { ports, deployment } = run;
+  const publicly = publicServices(former);
+  // What a killed server had begun of what nobody visits would be in the way.
+  await removeBegun(run, ({ service }) => !publicly.has(service));
+  const changeover = new Changeover(run, {
+    former: await standingsOf(run, deployment),
+    wanted: await recordsOf(ports, former),
+    deployment: former,
+    // The same release may be gone back to again, from another deployment.
+    owner: { id: former.id, attempts: `${former.attempts}r${deployment.version}-${deployment.attempts}` },
+    publicly,
+    // What is stored stays true until visitors are led back: a killed server finds everything as it was.
+    tell: async (name, { status = "pending", error = null }) =>
+      run.writer.event({ type: "service", name, status, error }),
+    keepsSame: true,
+    inPart: false,
+    runsOneShots: false,
+  });
+  try {
+    await changeover.start();
+    await changeover.answered();
+    const outcomes = await changeover.stayedUp();
+    for (const { beside, instanceId } of outcomes) if (beside && instanceId) await ports.runtime.introduce(instanceId);
+    const changed = await ports.deployments.change(former.id, (stored) => ({
+      deployment: { ...stored, services: stored.services.map((service) => standing(service, outcomes)) },
+      events: [],
+    }));
+    return changed ?? former;
+  } catch (error) {
+    await changeover.abandon();
+    throw error;
+  }
+}
+
+/** A service of a former release with what runs of it again. */
+function standing(service: DeployedService, outcomes: readonly Outcome[]): DeployedService {
+  const outcome = outcomes.find(({ name }) => name === service.name);
+  if (!outcome) return service;
+  const { instanceId, site } = outcome;
+  return service.status === "failed" ? { ...service, instanceId, site } : { ...service, instanceId, site, error: null };
+}
+
+/** Leaves everything as it was when the decision was asked for. */
+async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): Promise<void> {
+  const publicly = publicServices(run.deployment);
+  await removeBegun(run, ({ service }) => !publicly.has(service));
+  await ensureServices(run.ports, run.deployment);
+  await removeBegun(run, () => true);
+  const message = run.writer.masked(failure.message);
+  say(run, null, `Cannot ${asked} this deployment: ${message}`, "error");
+  const error = { code: `${asked}_failed`, message: `Cannot ${asked} this deployment: ${message}`, step: null };
+  const { status, decision } = run.deployment;
+  // Whoever follows the decision is told that this is all.
+  await store(run, (deployment) => ({ ...deployment, asked: null, held: true, error }), [
+    { type: "end", status, decision, error },
+  ]);
+}
+
+/** Removes what runs of the release before that is not part of this one. */
+async function removeBegun({ deployment, ports }: Run, which: (instance: Instance) => boolean): Promise<void> {
+  const needed = new Set(deployment.services.map(({ instanceId }) => instanceId));
+  const replaced = deployment.replaces === null ? undefined : await ports.deployments.get(deployment.replaces);
+  const containers = usesContainers(deployment) || (replaced !== undefined && usesContainers(replaced));
+  const begun = (await ports.runtime.list({ all: inContainers(deployment), containers })).filter(
+    (instance) => instance.deploymentId === deployment.replaces && !needed.has(instance.instanceId) && which(instance),
+  );
+  for (const { instanceId } of begun) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
+}
+
+/** Gives up what this deployment was made of; the sweep takes what the release that serves again has taken over, once that lets go of it. */
+async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined): Promise<void> {
+  await dropUpload(ports, deployment);
+  if ((deployment.artifactOf ?? deployment.id) !== deployment.id) return;
+  if (live && runsPartOf(live, deployment.id)) return;
+  await ports.releaseFolders.remove(deployment.id);
+  if (deployment.plan.runtime === "docker") await ports.releaseImages.remove(deployment.id);
+}
+
+/** Gives up what is not part of the release that serves now; trouble with that changes nothing about it. */
+async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
+  const project = { ...run.project, activeDeploymentId: live?.id ?? null };
+  const later: Later = (work) => run.afterwards.push(work);
+  const works = [
+    () => retire(run, { services: live?.services ?? [] }),
+    drop,
+    () => cleanReleases(run.ports, run.settings.rollbackWindow, later)(project),
+    async () => ([run.deployment, ...(live ? [live] : [])].some(usesContainers) ? cleanImages(run.ports)() : undefined),
+  ];
+  for (const work of works) {
+    try {
+      await work();
+    } catch (error) {
+      if (isOutage(error) || error instanceof TakenAway) throw error;
+      say(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
+    }
+  }
+}
+
+async function end(
+  run: Run,
+  what: Extract<Happening, "kept" | "rejected">,
+  also: (deployment: Deployment) => Deployment,
+) {
+  const at = run.ports.clock.now();
+  const settled = (deployment: Deployment) => also({ ...happen(deployment, what, { at }), asked: null, held: false });
+  const { status, decision, services, error } = settled(run.deployment);
+  const events: NewEvent[] = [
+    ...(what === "rejected" ? services.map(serviceEvent) : []),
+    { type: "status", status, decision },
+    { type: "end", status, decision, error },
+  ];
+  await store(run, settled, events);
+}

@@ -1,9 +1,0 @@
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import { SOLE_SERVICE } from "../../../domain/composition/sole_service.ts";
-import { hasServices } from "./records_of.ts";
-
-/** The services that addresses lead to. */
-export function publicServices(deployment: Pick<Deployment, "plan">): ReadonlySet<string> {
-  if (!hasServices(deployment)) return new Set([SOLE_SERVICE]);
-  return new Set(deployment.plan.publicEndpoints.flatMap(({ service }) => service ?? []));
-}

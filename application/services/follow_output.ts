@@ -1,0 +1,119 @@
+import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import type { Principal } from "../../domain/permission.ts";
+import { findDeployment } from "../deployments/find_deployment.ts";
+import type { FollowOptions } from "../deployments/follow_deployment.ts";
+import {
+  FEED_OPTIONS,
+  type FeedOptions,
+  type LogEvent,
+  OutputFeed,
+  type Told,
+  withinCharacters,
+} from "./output_feed.ts";
+import { OutputLook, type OutputLookPorts } from "./output_look.ts";
+import { whileAllowed } from "../deployments/while_allowed.ts";
+
+const RECHECK_MS = 2_000;
+
+export interface FollowOutputOptions extends FollowOptions {
+  /** Of all services, unless one is named. */
+  readonly service?: string | undefined;
+}
+
+/**
+ * Yields what the services of a deployment print after number `since`, with the numbers of the runtime log, until it is
+ * no longer live and everything was told, or until the caller may no longer read it; `undefined` when nothing is left
+ * to tell. Everybody in this process who follows the same log shares one poll of the runtime.
+ */
+export function followOutput(ports: OutputLookPorts, { recheckMs = RECHECK_MS, feed = FEED_OPTIONS } = {}) {
+  const find = findDeployment(ports);
+  const feeds = new Feeds(feed);
+  return async function (
+    by: Principal,
+    id: string,
+    { caller, service, signal, since }: FollowOutputOptions,
+  ): Promise<AsyncIterable<readonly DeploymentEvent[]> | undefined> {
+    const deployment = await find(by, id, "deployment:read");
+    if (await new OutputLook(ports, id, service).isDone(deployment, since)) return undefined;
+    const allowed = async () => void (await find(await caller(), id, "deployment:read"));
+    const key = JSON.stringify([id, service ?? null]);
+    const look = () => new OutputLook(ports, id, service);
+    return whileAllowed(allowed, recheckMs, (done) =>
+      followed(feeds, { key, look, since, signal: AbortSignal.any([signal, done]) }),
+    );
+  };
+}
+
+interface Follower {
+  readonly key: string;
+  readonly look: () => OutputLook;
+  readonly since: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads what was printed before page by page, and then what is told to all. */
+async function* followed(feeds: Feeds, follower: Follower): AsyncGenerator<readonly DeploymentEvent[]> {
+  const { key, look, signal } = follower;
+  const own = look();
+  let at = follower.since;
+  let feed: OutputFeed | undefined;
+  try {
+    while (!signal.aborted) {
+      const { hasMore, lines } = await pageOf(own, at);
+      if (lines.length > 0) {
+        yield lines;
+        at = lines.at(-1)!.seq;
+        if (hasMore) continue;
+      }
+      feed ??= feeds.join(key, look, at);
+      if (lines.length === 0) feed.rewind(at);
+      let told: Told;
+      for (told = await feed.next(at, signal); isLines(told); told = await feed.next(at, signal)) {
+        if (signal.aborted) return;
+        yield told;
+        at = told.at(-1)!.seq;
+      }
+      if (told === "behind") continue;
+      if (told.end !== "gone") yield [{ ...told.end, seq: at }];
+      return;
+    }
+  } finally {
+    if (feed) feeds.leave(key, feed);
+  }
+}
+
+/** The next lines, no more than may be held for one who reads slowly. */
+async function pageOf(own: OutputLook, since: number) {
+  const { isFull, lines } = await own.page(since);
+  const held = withinCharacters(lines);
+  return { lines: held, hasMore: isFull || held.length < lines.length };
+}
+
+function isLines(told: Told): told is readonly LogEvent[] {
+  return Array.isArray(told);
+}
+
+/** The feeds that somebody follows, by what they are of. */
+class Feeds {
+  readonly #options: FeedOptions;
+  readonly #open = new Map<string, OutputFeed>();
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  join(key: string, look: () => OutputLook, since: number): OutputFeed {
+    let feed = this.#open.get(key);
+    if (!feed) {
+      const own = look();
+      feed = new OutputFeed((after) => own.look(after), since, this.#options);
+      this.#open.set(key, feed);
+    }
+    feed.join();
+    return feed;
+  }
+
+  leave(key: string, feed: OutputFeed): void {
+    if (!feed.leave() && this.#open.get(key) === feed) this.#open.delete(key);
+  }
+}

@@ -1,0 +1,139 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
+import { howItEnded } from "../../domain/deployment/ending.ts";
+import { Failure, invalid, notFound } from "../../domain/failure.ts";
+import type { Principal } from "../../domain/permission.ts";
+import { sameValues } from "../../domain/variable.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Instance, InstanceUsage, Runtime } from "../../ports/services/runtime.ts";
+import type { Variables } from "../../ports/projects/variables.ts";
+import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
+import { routeKey } from "../deployments/engine/changeover/serve.ts";
+import { findDeployment } from "../deployments/find_deployment.ts";
+
+const GRACE_MS = 10_000;
+const LOOK_MS = 50;
+
+export interface InstancePorts {
+  readonly deployments: Deployments;
+  readonly runtime: Runtime;
+}
+
+/** Tells what runs of a deployment. */
+export function describeInstances(ports: InstancePorts) {
+  const find = findDeployment(ports);
+  return async function (
+    by: Principal,
+    id: string,
+  ): Promise<{ readonly deployment: Deployment; readonly instances: readonly Instance[] }> {
+    const deployment = await find(by, id, "deployment:read");
+    return { deployment, instances: await running(ports, deployment) };
+  };
+}
+
+/** Tells what a deployment's instances use now. */
+export function measureInstances(ports: InstancePorts) {
+  const find = findDeployment(ports);
+  return async function (
+    by: Principal,
+    id: string,
+  ): Promise<readonly { readonly name: string; readonly usage: InstanceUsage }[]> {
+    const instances = await running(ports, await find(by, id, "deployment:read"));
+    const usages = await Promise.all(
+      instances.map(async ({ service: name, instanceId }) => ({ name, usage: await ports.runtime.usage(instanceId) })),
+    );
+    return usages.flatMap(({ name, usage }) => (usage ? [{ name, usage }] : []));
+  };
+}
+
+export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts {
+  readonly liveReleases: LiveReleases;
+  readonly variables: Variables;
+}
+
+export interface Restart {
+  /** How many services were restarted. */
+  readonly restarted: number;
+  /** Whether the project has other variables now than those that they run with. */
+  readonly variablesChanged: boolean;
+}
+
+/**
+ * Restarts what runs of a deployment that serves, side by side and at the same addresses, with the variables of the
+ * deployment, and resolves once all are up again; what a later one has taken over is that one's to restart. Rejects with an `invalid`
+ * failure, code `restart_failed`, when one ends instead, and with an `unavailable` one, code `restart_takes_long`, when
+ * that takes longer than an answer may; whoever asks again meanwhile waits for the same restart.
+ */
+export function restartInstances(ports: RestartInstancesPorts) {
+  const find = findDeployment(ports);
+  const inTime = answerInTime(ports);
+  const underWay = new Map<string, Promise<number>>();
+  return async function (by: Principal, id: string): Promise<Restart> {
+    const deployment = await find(by, id, "deployment:write");
+    if (isStatic(deployment)) throw nothingRuns("a static site has nothing to restart. Redeploy it to build it anew");
+    const [used, present] = await Promise.all([
+      ports.deployments.environment(id),
+      ports.variables.reveal(deployment.projectId),
+    ]);
+    let restart = underWay.get(id);
+    if (!restart) {
+      restart = restartAll(deployment).finally(() => underWay.delete(id));
+      underWay.set(id, restart);
+    }
+    return { restarted: await inTime(restart, takesLong), variablesChanged: !sameValues(used, present) };
+  };
+
+  async function restartAll(deployment: Deployment): Promise<number> {
+    const live = await ports.liveReleases.find(routeKey(deployment));
+    const instances = live?.deployment.id === deployment.id ? await running(ports, deployment) : [];
+    // What ended by itself has done what it had to.
+    const lasting = instances.filter(({ exit, status }) => status !== "exited" || exit?.reason !== "exited");
+    if (lasting.length === 0) throw nothingRuns("nothing of this deployment runs. Roll back to it to start it again");
+    const outcomes = await Promise.allSettled(lasting.map(({ instanceId }) => restarted(ports, instanceId)));
+    const failed = outcomes.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
+    return lasting.length;
+  }
+}
+
+/** Restarts one and waits until it is up. */
+async function restarted({ runtime }: InstancePorts, instanceId: string): Promise<void> {
+  const begun = await runtime.restart(instanceId, { graceMs: GRACE_MS });
+  for (let instance: Instance | undefined = begun; ; instance = await runtime.find(instanceId)) {
+    if (!instance) throw notFound("instance");
+    const hasEnded = instance.restarts > begun.restarts || ["restarting", "exited"].includes(instance.status);
+    if (hasEnded) throw endedAgain(instance);
+    if (instance.status === "running") return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function endedAgain({ exit, service }: Instance): Failure {
+  const name = service === SOLE_SERVICE ? "this" : service;
+  return invalid(
+    "restart_failed",
+    `Cannot restart ${name}: it ${howItEnded(exit)}. It is tried again by itself; its runtime log says more`,
+  );
+}
+
+function takesLong(): Failure {
+  const message =
+    "Cannot say yet that everything was restarted: some services take long to stop. The restart goes on by itself; read /info in a moment";
+  return new Failure("unavailable", "restart_takes_long", message, { retryAfter: 10 });
+}
+
+function isStatic({ services }: Deployment): boolean {
+  return services.length > 0 && services.every(({ site }) => site !== null);
+}
+
+function nothingRuns(why: string): Failure {
+  return invalid("nothing_runs", `Cannot restart: ${why}`);
+}
+
+async function running({ runtime }: InstancePorts, { services }: Deployment): Promise<readonly Instance[]> {
+  const found = await Promise.all(
+    services.map(({ instanceId }) => (instanceId ? runtime.find(instanceId) : undefined)),
+  );
+  return found.filter((instance) => instance !== undefined);
+}

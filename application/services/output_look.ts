@@ -1,0 +1,135 @@
+import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { isSettled } from "../../domain/deployment/transitions.ts";
+import { Failure } from "../../domain/failure.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
+import { routeKey } from "../deployments/engine/changeover/serve.ts";
+import type { LogEvent, Look } from "./output_feed.ts";
+import { RuntimeOutput, type RuntimeOutputPorts } from "./runtime_output.ts";
+
+export interface OutputLookPorts extends RuntimeOutputPorts {
+  readonly deployments: Deployments;
+  readonly liveReleases: LiveReleases;
+  readonly runtime: Runtime;
+}
+
+/** How many lines are read at once. */
+const PAGE = 5_000;
+/** How long it takes at most until a line that was printed can be read. */
+const SETTLE_MS = 200;
+/** How old a line is that no older one comes after any more, however it is looked at. */
+const OLD_MS = 1_000;
+/** How long lines may come without a look at whether the deployment is still live. */
+const CHECK_MS = 2_000;
+
+/** Looks for new lines of what a deployment, or one service of it, prints. */
+export class OutputLook {
+  readonly #ports: OutputLookPorts;
+  readonly #id: string;
+  readonly #output: RuntimeOutput;
+  readonly #settling = new Settling();
+  #checkedAt = performance.now();
+  /** Since when there is nothing to wait for any more. */
+  #overAt: number | undefined;
+
+  constructor(ports: OutputLookPorts, id: string, service: string | undefined) {
+    this.#ports = ports;
+    this.#id = id;
+    this.#output = new RuntimeOutput(ports, service);
+  }
+
+  /** Looks once; whoever follows calls this again and again. */
+  async look(since: number): Promise<Look> {
+    const deployment = await this.#ports.deployments.get(this.#id);
+    if (!deployment) return { lines: [], again: "later", end: "gone" };
+    const page = await this.#read(deployment, since);
+    if (page.length === 0 || this.#overAt !== undefined || performance.now() - this.#checkedAt > CHECK_MS) {
+      const wasOver = this.#overAt !== undefined;
+      this.#overAt = (await this.isOver(deployment)) ? (this.#overAt ?? Date.now()) : undefined;
+      this.#checkedAt = performance.now();
+      if (this.#overAt !== undefined) return lastLook(deployment, page, { wasOver, overAt: this.#overAt });
+    }
+    const lines = this.#settled(deployment, page);
+    if (page.length === 0) return { lines, again: "later" };
+    return { lines, again: page.length >= PAGE && lines.length > 0 ? "now" : "soon" };
+  }
+
+  /** Reads a page of lines that are there, and tells whether there are more. */
+  async page(since: number): Promise<{ readonly lines: readonly LogEvent[]; readonly isFull: boolean }> {
+    const deployment = await this.#ports.deployments.get(this.#id);
+    const page = deployment ? await this.#read(deployment, since) : [];
+    const lines = deployment ? this.#settled(deployment, page) : [];
+    return { lines, isFull: page.length >= PAGE && lines.length > 0 };
+  }
+
+  /** Whether there is nothing after a number, and never will be. */
+  async isDone(deployment: Deployment, since: number): Promise<boolean> {
+    return (await this.isOver(deployment)) && (await this.#read(deployment, since, 1)).length === 0;
+  }
+
+  /** Whether nothing of a deployment prints any more, or what does belongs to a later one. */
+  async isOver(deployment: Deployment): Promise<boolean> {
+    const { liveReleases, runtime } = this.#ports;
+    if (!isSettled(deployment) || deployment.asked !== null) return false;
+    const printing = this.#output.servicesOf(deployment).filter(({ site }) => site === null);
+    const instances = printing.flatMap(({ instanceId, lastInstanceId }) => instanceId ?? lastInstanceId ?? []);
+    if (instances.length === 0) return true;
+    const live = await liveReleases.find(routeKey(deployment));
+    if (live?.deployment.id === deployment.id) return false;
+    const inUse = new Set(live?.deployment.services.map(({ instanceId }) => instanceId));
+    const left = instances.filter((instanceId) => !inUse.has(instanceId));
+    try {
+      const found = await Promise.all(left.map((instanceId) => runtime.find(instanceId)));
+      return found.every((instance) => instance === undefined);
+    } catch (error) {
+      if (error instanceof Failure && error.kind === "unavailable") return false;
+      throw error;
+    }
+  }
+
+  async #read(deployment: Deployment, since: number, limit = PAGE): Promise<readonly LogEvent[]> {
+    const lines = await this.#output.read(deployment, { since, limit });
+    return lines.map((line) => ({ type: "log", ...line }));
+  }
+
+  /** The lines of one service come in their order. */
+  #settled(deployment: Deployment, lines: readonly LogEvent[]): readonly LogEvent[] {
+    return this.#output.servicesOf(deployment).length > 1 ? this.#settling.settled(lines) : lines;
+  }
+}
+
+/** What is told of a deployment of which nothing is waited for: all that was printed until that was found. */
+function lastLook(
+  { decision, error, status }: Deployment,
+  lines: readonly LogEvent[],
+  { overAt, wasOver }: { readonly overAt: number; readonly wasOver: boolean },
+): Look {
+  const isAll = lines.length === 0 || lines.at(-1)!.at.getTime() > overAt;
+  // What was read before it was known to be over need not be all.
+  if (!wasOver || !isAll) return { lines, again: "now" };
+  return { lines, again: "later", end: { type: "end", status, decision, error } };
+}
+
+/**
+ * Holds the newest lines of several services back for a moment: a line of another service with a lower number may not
+ * be readable yet.
+ */
+class Settling {
+  #seen = 0;
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #settled = 0;
+
+  /** Those of the lines before which none is to be expected any more. */
+  settled(lines: readonly LogEvent[]): readonly LogEvent[] {
+    const at = performance.now();
+    if (at - this.#seenAt >= SETTLE_MS) {
+      this.#settled = this.#seen;
+      this.#seen = lines.at(-1)?.seq ?? this.#seen;
+      this.#seenAt = at;
+    }
+    const old = Date.now() - OLD_MS;
+    const end = lines.findIndex((line) => line.seq > this.#settled && line.at.getTime() > old);
+    return end < 0 ? lines : lines.slice(0, end);
+  }
+}
