@@ -10,7 +10,7 @@ import { outdated, rotateKey } from "./application/system/rotate_key.ts";
 import { useCases, VERSION } from "./wiring/application.ts";
 import { BadSetting, type Config, readConfig } from "./config.ts";
 import { Failure, invalid } from "./domain/failure.ts";
-import { normalEmail } from "./domain/identity.ts";
+import { normalEmail } from "./domain/identity/identity.ts";
 import { openWorld } from "./wiring/open_world.ts";
 
 const HELP = `slipway ${VERSION}

@@ -1,5 +1,5 @@
 import type postgres from "postgres";
-import { sourceOf } from "../domain/project.ts";
+import { sourceOf } from "../domain/projects/project.ts";
 import { serveBare } from "./bare_server.ts";
 
 const COLUMNS =

@@ -2,7 +2,7 @@ import { keyringOf, newKeyText } from "../adapters/crypto/keyring.ts";
 import { CryptoVault } from "../adapters/crypto/vault.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { postgresWorld } from "../adapters/postgres/postgres_world.ts";
-import type { NewEvent } from "../domain/deployment/deployment_event.ts";
+import type { NewEvent } from "../domain/deployments/deployment_event.ts";
 import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
 import { aDeployment } from "../tests/support/store_builders.ts";
 import { tempFolder } from "./temp_folder.ts";

@@ -3,7 +3,7 @@ import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import { openDestination } from "../application/backups/open_destination.ts";
 import { runProbe } from "../application/backups/run_probe.ts";
-import { type DestinationWish, readDraft } from "../domain/backup/destination_wish.ts";
+import { type DestinationWish, readDraft } from "../domain/backups/destination_wish.ts";
 import type { ObjectStorages } from "../ports/backups/object_storages.ts";
 import { bareBucketProbe } from "./bare_bucket_probe.ts";
 import { bareSftpProbe } from "./bare_sftp_probe.ts";

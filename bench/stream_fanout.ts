@@ -1,4 +1,4 @@
-import type { DeploymentEvent } from "../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent } from "../domain/deployments/deployment_event.ts";
 import { buildLines, deploymentStore, inBatches } from "./deployment_store.ts";
 import type { Result } from "./run.ts";
 import { median } from "./temp_folder.ts";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Permission, Principal } from "../domain/permission.ts";
+import type { Permission, Principal } from "../domain/identity/permission.ts";
 import type { Operation } from "./operation.ts";
 
 /** What a route asks of its caller: a permission, or only to be identified. */

@@ -1,8 +1,15 @@
-import type { ProbeCode } from "../domain/backup/probe.ts";
-import type { DestinationKind } from "../domain/backup/destination.ts";
-import type { Decision, DeploymentStatus, ServiceStatus, StepName, Trigger } from "../domain/deployment/deployment.ts";
-import { type Action, ACTIONS, type Permission, type Resource, RESOURCES, type Role } from "../domain/permission.ts";
-import type { ProjectLocation, ProjectSource, ProjectType, RuntimeName } from "../domain/project.ts";
+import type { ProbeCode } from "../domain/backups/probe.ts";
+import type { DestinationKind } from "../domain/backups/destination.ts";
+import type { Decision, DeploymentStatus, ServiceStatus, StepName, Trigger } from "../domain/deployments/deployment.ts";
+import {
+  type Action,
+  ACTIONS,
+  type Permission,
+  type Resource,
+  RESOURCES,
+  type Role,
+} from "../domain/identity/permission.ts";
+import type { ProjectLocation, ProjectSource, ProjectType, RuntimeName } from "../domain/projects/project.ts";
 
 /** What the words of the interface mean, for its documentation. */
 type Meanings<Word extends string> = Readonly<Record<Word, string>>;

@@ -1,7 +1,7 @@
 import type { Once, OnceAnswer, OnceRequest, StreamedBody } from "../application/system/answer_once.ts";
 import { invalidField } from "../domain/failure.ts";
-import type { Principal } from "../domain/permission.ts";
-import { fingerprint } from "../domain/token.ts";
+import type { Principal } from "../domain/identity/permission.ts";
+import { fingerprint } from "../domain/identity/token.ts";
 import type { Operation } from "./operation.ts";
 import { BROKEN_OFF } from "./problems.ts";
 

@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Permission } from "../domain/permission.ts";
+import type { Permission } from "../domain/identity/permission.ts";
 
 /** What a route is, beside what Elysia knows: for the gate, the audit log and the OpenAPI document. */
 export interface Operation {

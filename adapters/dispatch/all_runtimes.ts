@@ -1,4 +1,4 @@
-import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
+import { runnableKindOf } from "../../domain/deployments/instance_id.ts";
 import { Failure, isEngineAway } from "../../domain/failure.ts";
 import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type {

@@ -1,5 +1,5 @@
-import { runnableKindOf } from "../../domain/deployment/instance_id.ts";
-import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
+import { runnableKindOf } from "../../domain/deployments/instance_id.ts";
+import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 
 /** Asks whoever knows the sockets of an instance: ids tell what it was started from. */

@@ -1,6 +1,6 @@
 import type { Socket, SocketHandler, TCPSocketListener } from "bun";
 import { loggedError } from "../../domain/logged_error.ts";
-import { RouteTable } from "../../domain/deployment/route_table.ts";
+import { RouteTable } from "../../domain/deployments/route_table.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
 import type { Log } from "../../ports/system/log.ts";

@@ -1,5 +1,5 @@
 import { invalid } from "../../domain/failure.ts";
-import { isGitUrl } from "../../domain/project.ts";
+import { isGitUrl } from "../../domain/projects/project.ts";
 
 /** The parts of a git address that matter before git is asked. */
 export interface GitAddress {

@@ -1,4 +1,4 @@
-import { secretMask } from "../../domain/deployment/secret_mask.ts";
+import { secretMask } from "../../domain/deployments/secret_mask.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { FetchTarget } from "../../ports/projects/sources.ts";

@@ -1,4 +1,4 @@
-import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { LineSplitter } from "../../domain/deployments/line_splitter.ts";
 import { Failure } from "../../domain/failure.ts";
 
 /** How one run of git ended. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure, invalid } from "../../domain/failure.ts";
-import { isBranchName } from "../../domain/project.ts";
+import { isBranchName } from "../../domain/projects/project.ts";
 import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import { gitAddress } from "./git_address.ts";
 import { GitCheckout, type GitOptions } from "./git_checkout.ts";

@@ -1,5 +1,5 @@
 import { readdir, readlink, rm } from "node:fs/promises";
-import { SourceLinks } from "../../domain/deployment/source_links.ts";
+import { SourceLinks } from "../../domain/deployments/source_links.ts";
 
 /** Takes every `.git` out of a checkout, those of submodules too, and fails for a link that leaves it. */
 export async function settleTree(folder: string, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { invalid } from "../../domain/failure.ts";
-import { isInnerPath } from "../../domain/project.ts";
+import { isInnerPath } from "../../domain/projects/project.ts";
 import { gitAddress } from "./git_address.ts";
 import type { GitCheckout } from "./git_checkout.ts";
 

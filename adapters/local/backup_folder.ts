@@ -1,6 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { isSystemFolder, isWithin } from "../../domain/backup/local_folder.ts";
+import { isSystemFolder, isWithin } from "../../domain/backups/local_folder.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { LocalFolderTarget } from "../../ports/backups/object_storages.ts";
 import { FolderHandle } from "./folder_handle.ts";

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { SourceLinks } from "../../domain/deployment/source_links.ts";
+import { SourceLinks } from "../../domain/deployments/source_links.ts";
 import { Failure, invalid } from "../../domain/failure.ts";
 import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import { type CopiedEntry, copyTree } from "./copy_tree.ts";

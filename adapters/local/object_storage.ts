@@ -1,9 +1,9 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { checkObjectKey, nameOfPart, partName, splitKey } from "../../domain/backup/object_key.ts";
-import { pour } from "../../domain/backup/pour.ts";
-import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
-import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../domain/backup/tree_listing.ts";
+import { checkObjectKey, nameOfPart, partName, splitKey } from "../../domain/backups/object_key.ts";
+import { pour } from "../../domain/backups/pour.ts";
+import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
+import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../domain/backups/tree_listing.ts";
 import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 import type { LocalFolderTarget, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { backupFailure } from "./backup_failure.ts";

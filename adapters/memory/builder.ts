@@ -1,4 +1,4 @@
-import { commandFailure } from "../../domain/deployment/command_failure.ts";
+import { commandFailure } from "../../domain/deployments/command_failure.ts";
 import type { Builder, BuildRequest } from "../../ports/deployments/builder.ts";
 
 /** What a command does in a `MemoryBuilder`. */

@@ -1,5 +1,5 @@
-import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
-import { claimVoid } from "../../domain/deployment/claim_void.ts";
+import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
+import { claimVoid } from "../../domain/deployments/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";

@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning, occupies } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isRunning, occupies } from "../../domain/deployments/transitions.ts";
 import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployments/deployment_queue.ts";
 import { copied } from "./copied.ts";
 import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";

@@ -1,10 +1,10 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { withPlainText } from "../../domain/deployment/plain_text.ts";
-import { occupies } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { withPlainText } from "../../domain/deployments/plain_text.ts";
+import { occupies } from "../../domain/deployments/transitions.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
-import { uploadUsed } from "../../domain/upload.ts";
+import { uploadUsed } from "../../domain/projects/upload.ts";
 import type {
   DeploymentChange,
   DeploymentContent,

@@ -1,4 +1,4 @@
-import { RouteTable } from "../../domain/deployment/route_table.ts";
+import { RouteTable } from "../../domain/deployments/route_table.ts";
 import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
 import { copied } from "./copied.ts";
 

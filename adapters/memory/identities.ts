@@ -1,4 +1,4 @@
-import type { Identity, Membership } from "../../domain/identity.ts";
+import type { Identity, Membership } from "../../domain/identity/identity.ts";
 import type { Identities } from "../../ports/identity/identities.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";

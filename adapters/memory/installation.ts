@@ -1,4 +1,4 @@
-import type { User } from "../../domain/identity.ts";
+import type { User } from "../../domain/identity/identity.ts";
 import type { FirstOwner, Installation } from "../../ports/identity/installation.ts";
 import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";

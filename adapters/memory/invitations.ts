@@ -1,5 +1,5 @@
 import { conflict } from "../../domain/failure.ts";
-import type { Invitation } from "../../domain/identity.ts";
+import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";
 import { copied } from "./copied.ts";

@@ -1,6 +1,6 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { claimVoid } from "../../domain/deployment/claim_void.ts";
-import { occupies, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { claimVoid } from "../../domain/deployments/claim_void.ts";
+import { occupies, servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveRelease, LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";

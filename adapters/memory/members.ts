@@ -1,6 +1,6 @@
-import type { Member } from "../../domain/identity.ts";
+import type { Member } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Grant, Role } from "../../domain/permission.ts";
+import type { Grant, Role } from "../../domain/identity/permission.ts";
 import type { MemberOutcome, Members } from "../../ports/identity/members.ts";
 import { copied } from "./copied.ts";
 import { memberKey, type MemberRow, type MemoryTables } from "./memory_tables.ts";

@@ -1,5 +1,5 @@
-import { checkObjectKey, compareKeys } from "../../domain/backup/object_key.ts";
-import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
+import { checkObjectKey, compareKeys } from "../../domain/backups/object_key.ts";
+import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 import type { ListOptions, ObjectStorage, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 
 const PAGE = 1_000;

@@ -1,5 +1,5 @@
 import { conflict } from "../../domain/failure.ts";
-import type { Organization } from "../../domain/identity.ts";
+import type { Organization } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 import { copied } from "./copied.ts";

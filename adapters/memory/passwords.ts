@@ -1,5 +1,5 @@
 import type { Secret } from "../../domain/secret.ts";
-import { fingerprint } from "../../domain/token.ts";
+import { fingerprint } from "../../domain/identity/token.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";
 
 /** Hashes passwords cheaply, with a salt of their own; not for real ones. */

@@ -1,8 +1,8 @@
-import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
-import { endingNote } from "../../domain/deployment/ending.ts";
-import type { OutputStream } from "../../domain/deployment/output_stream.ts";
+import { CRASH_LOOP } from "../../domain/deployments/crash_loop.ts";
+import { endingNote } from "../../domain/deployments/ending.ts";
+import type { OutputStream } from "../../domain/deployments/output_stream.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
-import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
+import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 import type {

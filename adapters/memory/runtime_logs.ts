@@ -5,8 +5,8 @@ import {
   lineBytes,
   type OutputPart,
   OutputTail,
-} from "../../domain/deployment/output_tail.ts";
-import { withPlainText } from "../../domain/deployment/plain_text.ts";
+} from "../../domain/deployments/output_tail.ts";
+import { withPlainText } from "../../domain/deployments/plain_text.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 import type { InstanceOutput, LogOwner, LogState, RuntimeLogs } from "../../ports/services/runtime_logs.ts";

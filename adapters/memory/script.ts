@@ -1,4 +1,4 @@
-import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
+import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 import type { Instance, RunRequest } from "../../ports/services/runtime.ts";
 
 /** What a program does in a `MemoryRuntime`. */

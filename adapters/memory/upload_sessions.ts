@@ -1,5 +1,5 @@
 import type { Listing, Page } from "../../domain/page.ts";
-import { UPLOAD_MS, type UploadQuota, type UploadSession } from "../../domain/upload.ts";
+import { UPLOAD_MS, type UploadQuota, type UploadSession } from "../../domain/projects/upload.ts";
 import type { ReceivedUpload } from "../../ports/projects/upload_files.ts";
 import type {
   FoundUploadSession,

@@ -1,6 +1,6 @@
 import { notFound } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import { checkVariableTotals, valueBytes, type Variable, type VariableUpsert } from "../../domain/variable.ts";
+import { checkVariableTotals, valueBytes, type Variable, type VariableUpsert } from "../../domain/projects/variable.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import type { MemoryTables, VariableRow } from "./memory_tables.ts";
 

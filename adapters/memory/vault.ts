@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import { fingerprint } from "../../domain/token.ts";
+import { fingerprint } from "../../domain/identity/token.ts";
 import type { SealedPlace, Vault } from "../../ports/system/vault.ts";
 
 /** Seals without encryption: the text is readable, yet opens only whole, in its place and with a known key. */

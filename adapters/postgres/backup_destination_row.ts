@@ -3,8 +3,8 @@ import type {
   CredentialTargets,
   DestinationKind,
   DestinationSettings,
-} from "../../domain/backup/destination.ts";
-import { nameKey } from "../../domain/backup/destination_values.ts";
+} from "../../domain/backups/destination.ts";
+import { nameKey } from "../../domain/backups/destination_values.ts";
 import type { Sql } from "./database.ts";
 
 /** A destination as it is read, without its secrets. */

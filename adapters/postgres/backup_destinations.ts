@@ -1,6 +1,6 @@
-import type { BackupDestination, CredentialField, DestinationCredentials } from "../../domain/backup/destination.ts";
-import { nameKey } from "../../domain/backup/destination_values.ts";
-import { nameTaken } from "../../domain/backup/name_taken.ts";
+import type { BackupDestination, CredentialField, DestinationCredentials } from "../../domain/backups/destination.ts";
+import { nameKey } from "../../domain/backups/destination_values.ts";
+import { nameTaken } from "../../domain/backups/name_taken.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type {
   BackupDestinations,

@@ -1,4 +1,4 @@
-import { fingerprint } from "../../domain/token.ts";
+import { fingerprint } from "../../domain/identity/token.ts";
 
 const MAX_LENGTH = 200;
 

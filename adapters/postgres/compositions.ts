@@ -1,7 +1,7 @@
-import { claimVoid } from "../../domain/deployment/claim_void.ts";
+import { claimVoid } from "../../domain/deployments/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/composition/composition.ts";
+import type { Composition } from "../../domain/services/composition.ts";
 import type { Compositions } from "../../ports/deployments/compositions.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Vault } from "../../ports/system/vault.ts";

@@ -1,4 +1,4 @@
-import type { Identity } from "../../domain/identity.ts";
+import type { Identity } from "../../domain/identity/identity.ts";
 import type { Database } from "./database.ts";
 import { within } from "./within.ts";
 

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { DeploymentQueue, WorkClaim, WorkRequest } from "../../ports/deployments/deployment_queue.ts";
 import type { Database } from "./database.ts";
 import { isClaimed } from "./claimed.ts";

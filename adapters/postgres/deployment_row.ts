@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentStatus } from "../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentStatus } from "../../domain/deployments/deployment.ts";
 import type { Sql } from "./database.ts";
 import { plainJson } from "./plain_json.ts";
 

@@ -1,8 +1,8 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { conflict, notFound } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import { Secret } from "../../domain/secret.ts";
-import { uploadUsed } from "../../domain/upload.ts";
+import { uploadUsed } from "../../domain/projects/upload.ts";
 import type {
   DeploymentChange,
   DeploymentContent,

@@ -1,4 +1,4 @@
-import type { DomainName } from "../../domain/domain_name.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { DomainFilter, Domains } from "../../ports/domains/domains.ts";
 import type { Database, Sql } from "./database.ts";

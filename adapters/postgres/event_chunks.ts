@@ -1,4 +1,4 @@
-import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
 import type { Sql } from "./database.ts";
 import { plainJson } from "./plain_json.ts";
 

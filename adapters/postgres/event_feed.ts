@@ -1,4 +1,4 @@
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
 import { Failure } from "../../domain/failure.ts";
 import { EventFollower } from "./event_follower.ts";
 

@@ -1,5 +1,5 @@
-import type { Identity, Membership } from "../../domain/identity.ts";
-import type { Narrowing } from "../../domain/permission.ts";
+import type { Identity, Membership } from "../../domain/identity/identity.ts";
+import type { Narrowing } from "../../domain/identity/permission.ts";
 import type { Identities } from "../../ports/identity/identities.ts";
 import { CredentialUses } from "./credential_uses.ts";
 import type { Database } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { Identity } from "../../domain/identity.ts";
+import type { Identity } from "../../domain/identity/identity.ts";
 import type { PostgresSignals } from "./signals.ts";
 
 const MAX_ENTRIES = 10_000;

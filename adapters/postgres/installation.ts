@@ -1,5 +1,5 @@
 import { conflict } from "../../domain/failure.ts";
-import type { User } from "../../domain/identity.ts";
+import type { User } from "../../domain/identity/identity.ts";
 import type { FirstOwner, Installation } from "../../ports/identity/installation.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";

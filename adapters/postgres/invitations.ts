@@ -1,7 +1,7 @@
 import { conflict } from "../../domain/failure.ts";
-import type { Invitation } from "../../domain/identity.ts";
+import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Grant, Role } from "../../domain/permission.ts";
+import type { Grant, Role } from "../../domain/identity/permission.ts";
 import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";

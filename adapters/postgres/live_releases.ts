@@ -1,4 +1,4 @@
-import { claimVoid } from "../../domain/deployment/claim_void.ts";
+import { claimVoid } from "../../domain/deployments/claim_void.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveRelease, LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";

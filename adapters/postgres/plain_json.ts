@@ -1,4 +1,4 @@
-import { withPlainText } from "../../domain/deployment/plain_text.ts";
+import { withPlainText } from "../../domain/deployments/plain_text.ts";
 
 /** How JSON writes a NUL character and halves of surrogate pairs. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/;

@@ -1,7 +1,7 @@
-import type { DomainName } from "../../domain/domain_name.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Project, ProjectLocation, ProjectSettings } from "../../domain/project.ts";
+import type { Project, ProjectLocation, ProjectSettings } from "../../domain/projects/project.ts";
 import type { ProjectChange, ProjectFilter, Projects } from "../../ports/projects/projects.ts";
 import type { Database, Sql } from "./database.ts";
 import { jsonValue } from "./json_value.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from "node:timers/promises";
-import { lineBytes, type OutputPart } from "../../domain/deployment/output_tail.ts";
-import { letterOf, streamOf, type StreamLetter } from "../../domain/deployment/output_stream.ts";
+import { lineBytes, type OutputPart } from "../../domain/deployments/output_tail.ts";
+import { letterOf, streamOf, type StreamLetter } from "../../domain/deployments/output_stream.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
 import { plainJson } from "./plain_json.ts";
 

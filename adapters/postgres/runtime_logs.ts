@@ -1,4 +1,4 @@
-import { type LeftOut, leftOutLine, leftOutTogether, OutputTail } from "../../domain/deployment/output_tail.ts";
+import { type LeftOut, leftOutLine, leftOutTogether, OutputTail } from "../../domain/deployments/output_tail.ts";
 import { notFound } from "../../domain/failure.ts";
 import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 import type { InstanceOutput, LogOwner, LogState, RuntimeLogs } from "../../ports/services/runtime_logs.ts";

@@ -1,6 +1,6 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Server, ServerChange, ServerCredentials } from "../../domain/server.ts";
+import type { Server, ServerChange, ServerCredentials } from "../../domain/servers/server.ts";
 import type { ServerCheck, Servers } from "../../ports/servers/servers.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import type { Database, Sql } from "./database.ts";

@@ -1,6 +1,6 @@
-import type { AccessToken } from "../../domain/identity.ts";
+import type { AccessToken } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Narrowing } from "../../domain/permission.ts";
+import type { Narrowing } from "../../domain/identity/permission.ts";
 import type { Tokens } from "../../ports/identity/tokens.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";

@@ -1,5 +1,5 @@
 import { conflict } from "../../domain/failure.ts";
-import type { User } from "../../domain/identity.ts";
+import type { User } from "../../domain/identity/identity.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import type { Database } from "./database.ts";
 

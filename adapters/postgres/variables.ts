@@ -1,6 +1,6 @@
 import { notFound } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import { checkVariableTotals, valueBytes, type Variable, type VariableTotals } from "../../domain/variable.ts";
+import { checkVariableTotals, valueBytes, type Variable, type VariableTotals } from "../../domain/projects/variable.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import type { Database } from "./database.ts";

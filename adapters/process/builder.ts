@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { commandFailure, TELLING_LINES } from "../../domain/deployment/command_failure.ts";
-import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { commandFailure, TELLING_LINES } from "../../domain/deployments/command_failure.ts";
+import { LineSplitter } from "../../domain/deployments/line_splitter.ts";
 import type { Builder, BuildRequest } from "../../ports/deployments/builder.ts";
 import type { FindSystemUser } from "../../ports/servers/system_user.ts";
 import { BuildCaches } from "./build_caches.ts";

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { letterOf, streamOf, type StreamLetter } from "../../domain/deployment/output_stream.ts";
+import { letterOf, streamOf, type StreamLetter } from "../../domain/deployments/output_stream.ts";
 import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 import { readBlock } from "./raw_output.ts";
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
+import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 import { tcpListeners } from "../shared/tcp_table.ts";
 import { InstanceFolder } from "./instance_folder.ts";

@@ -1,7 +1,7 @@
 import { dlopen } from "bun:ffi";
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { LineSplitter } from "../../domain/deployments/line_splitter.ts";
 
 const KEEP_SIZE_PUNCH_HOLE = 3;
 const BLOCK = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
+import { CRASH_LOOP } from "../../domain/deployments/crash_loop.ts";
 
 /** How often a program ended lately, and how long it was up the last time. */
 export interface Endings {

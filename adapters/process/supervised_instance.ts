@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Secret } from "../../domain/secret.ts";
-import type { Ending } from "../../domain/deployment/ending.ts";
+import type { Ending } from "../../domain/deployments/ending.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import type { Confinement } from "./choose_sandbox.ts";

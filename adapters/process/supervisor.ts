@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { endingNote } from "../../domain/deployment/ending.ts";
+import { endingNote } from "../../domain/deployments/ending.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/system/log.ts";
 import { holdFile } from "../shared/file_lock.ts";

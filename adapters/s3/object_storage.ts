@@ -1,7 +1,7 @@
 import type * as Sdk from "@aws-sdk/client-s3";
-import { checkObjectKey, isObjectKey } from "../../domain/backup/object_key.ts";
-import { pour } from "../../domain/backup/pour.ts";
-import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
+import { checkObjectKey, isObjectKey } from "../../domain/backups/object_key.ts";
+import { pour } from "../../domain/backups/pour.ts";
+import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 import type { BucketTarget, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { MultipartUpload } from "./multipart_upload.ts";

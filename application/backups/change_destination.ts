@@ -1,7 +1,7 @@
-import type { BackupDestination } from "../../domain/backup/destination.ts";
-import { type DestinationWish, readChange } from "../../domain/backup/destination_wish.ts";
+import type { BackupDestination } from "../../domain/backups/destination.ts";
+import { type DestinationWish, readChange } from "../../domain/backups/destination_wish.ts";
 import { conflict } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import { checkSettings } from "./check_settings.ts";
 import type { CreateDestinationPorts } from "./create_destination.ts";
 import { findDestination } from "./find_destination.ts";

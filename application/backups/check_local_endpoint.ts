@@ -1,4 +1,4 @@
-import { isSystemFolder, isWithin } from "../../domain/backup/local_folder.ts";
+import { isSystemFolder, isWithin } from "../../domain/backups/local_folder.ts";
 import { invalid, invalidField } from "../../domain/failure.ts";
 import type { HostFolders } from "../../ports/projects/host_folders.ts";
 

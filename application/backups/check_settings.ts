@@ -1,7 +1,7 @@
-import type { DestinationKind, DestinationSettings } from "../../domain/backup/destination.ts";
-import { hostOf } from "../../domain/backup/destination_values.ts";
+import type { DestinationKind, DestinationSettings } from "../../domain/backups/destination.ts";
+import { hostOf } from "../../domain/backups/destination_values.ts";
 import { invalidField } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";
 import { checkLocalEndpoint, type CheckLocalEndpointPorts } from "./check_local_endpoint.ts";

@@ -1,8 +1,8 @@
-import { type BackupDestination, flagsOf } from "../../domain/backup/destination.ts";
-import { readDestinationName } from "../../domain/backup/destination_values.ts";
-import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
+import { type BackupDestination, flagsOf } from "../../domain/backups/destination.ts";
+import { readDestinationName } from "../../domain/backups/destination_values.ts";
+import { type DestinationWish, readDraft } from "../../domain/backups/destination_wish.ts";
 import { newId } from "../../domain/id.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { checkSettings, type CheckSettingsPorts } from "./check_settings.ts";

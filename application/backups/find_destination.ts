@@ -1,7 +1,7 @@
-import type { BackupDestination } from "../../domain/backup/destination.ts";
+import type { BackupDestination } from "../../domain/backups/destination.ts";
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import { demand, type Permission, type Principal } from "../../domain/permission.ts";
+import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 
 /** Finds a backup destination of the caller's organization and refuses a caller without the permission on it. */

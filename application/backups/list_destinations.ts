@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import { type Principal, visibleIds } from "../../domain/permission.ts";
+import { type Principal, visibleIds } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 
 /** Lists the backup destinations of the caller's organization that it may see. */

@@ -1,9 +1,9 @@
-import { abandonedBefore } from "../../domain/backup/abandoned_write.ts";
-import { type DestinationWish, readDraft } from "../../domain/backup/destination_wish.ts";
-import { failedProbe, type ProbeOutcome } from "../../domain/backup/probe.ts";
-import { readDestinationName } from "../../domain/backup/destination_values.ts";
+import { abandonedBefore } from "../../domain/backups/abandoned_write.ts";
+import { type DestinationWish, readDraft } from "../../domain/backups/destination_wish.ts";
+import { failedProbe, type ProbeOutcome } from "../../domain/backups/probe.ts";
+import { readDestinationName } from "../../domain/backups/destination_values.ts";
 import { Failure } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import type { StorageOptions } from "../../ports/backups/object_storage.ts";
 import { checkSettings, type CheckSettingsPorts } from "./check_settings.ts";

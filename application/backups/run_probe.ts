@@ -5,7 +5,7 @@ import {
   probeKey,
   type ProbeOutcome,
   type ProbeStep,
-} from "../../domain/backup/probe.ts";
+} from "../../domain/backups/probe.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { ObjectStorage, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";

@@ -1,7 +1,7 @@
-import { credentialTarget, misplacedCredentials } from "../../domain/backup/credential_target.ts";
-import type { BoundField, DestinationCredentials } from "../../domain/backup/destination.ts";
-import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
-import { isCredential, missingFields, whatToGive } from "../../domain/backup/destination_fields.ts";
+import { credentialTarget, misplacedCredentials } from "../../domain/backups/credential_target.ts";
+import type { BoundField, DestinationCredentials } from "../../domain/backups/destination.ts";
+import type { DestinationDraft } from "../../domain/backups/destination_wish.ts";
+import { isCredential, missingFields, whatToGive } from "../../domain/backups/destination_fields.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { StorageTarget } from "../../ports/backups/object_storages.ts";
 import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";

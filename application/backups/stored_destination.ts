@@ -1,6 +1,6 @@
-import type { BackupDestination } from "../../domain/backup/destination.ts";
-import type { DestinationDraft } from "../../domain/backup/destination_wish.ts";
-import type { Permission, Principal } from "../../domain/permission.ts";
+import type { BackupDestination } from "../../domain/backups/destination.ts";
+import type { DestinationDraft } from "../../domain/backups/destination_wish.ts";
+import type { Permission, Principal } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import { findDestination } from "./find_destination.ts";
 

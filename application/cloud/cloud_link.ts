@@ -1,5 +1,5 @@
 import { Failure, invalidField, notFound } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";

@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isRunning } from "../../domain/deployments/transitions.ts";
 import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
 import { askToCancel, type CancelDeploymentPorts } from "./cancel_deployment.ts";
 import { dropUpload } from "./drop_upload.ts";

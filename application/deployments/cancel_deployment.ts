@@ -1,7 +1,7 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { happen, isRunning } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { happen, isRunning } from "../../domain/deployments/transitions.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";

@@ -1,6 +1,6 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isRunning, servesAsPreview } from "../../domain/deployments/transitions.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import { cleanSources } from "./clean_sources.ts";
 import { artifactsOf, startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts, type Later } from "./end_previews.ts";

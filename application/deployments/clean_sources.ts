@@ -1,6 +1,6 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning } from "../../domain/deployment/transitions.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isRunning } from "../../domain/deployments/transitions.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import type { Projects } from "../../ports/projects/projects.ts";

@@ -1,6 +1,6 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
 

@@ -1,9 +1,9 @@
-import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployments/deployment.ts";
 import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
-import { allows, demand, type Principal } from "../../domain/permission.ts";
-import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/project.ts";
-import type { PublicEndpoint, ServiceDefinition } from "../../domain/service_definition.ts";
-import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
+import { allows, demand, type Principal } from "../../domain/identity/permission.ts";
+import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/projects/project.ts";
+import type { PublicEndpoint, ServiceDefinition } from "../../domain/services/service_definition.ts";
+import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 import type { Variables } from "../../ports/projects/variables.ts";

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { UploadFiles } from "../../ports/projects/upload_files.ts";
 
 /** Gives up the uploaded files of a deployment that has a release folder of its own by now, or needs none any more. */

@@ -1,6 +1,6 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { stoppedService } from "../../domain/deployment/stopped_service.ts";
-import { servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { stoppedService } from "../../domain/deployments/stopped_service.ts";
+import { servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { Edge } from "../../ports/domains/edge.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";

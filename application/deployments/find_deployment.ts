@@ -1,7 +1,7 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import { demand, type Permission, type Principal } from "../../domain/permission.ts";
+import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 
 /** Finds a deployment of the caller's organization and refuses a caller without the permission on it or its project. */

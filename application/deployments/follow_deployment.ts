@@ -1,7 +1,7 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
-import { isSettled } from "../../domain/deployment/transitions.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
+import { isSettled } from "../../domain/deployments/transitions.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import type { Sources } from "../../ports/projects/sources.ts";

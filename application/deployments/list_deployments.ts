@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import { allows, type Principal, visibleIds } from "../../domain/permission.ts";
+import { allows, type Principal, visibleIds } from "../../domain/identity/permission.ts";
 import type { DeploymentFilter, Deployments } from "../../ports/deployments/deployments.ts";
 
 /** What a caller wants to see of the deployments. */

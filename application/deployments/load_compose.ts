@@ -3,7 +3,7 @@ import { type ComposeNeed, fileKey, type LoadedFile } from "../../domain/compose
 import type { ComposeProblem } from "../../domain/compose/notes.ts";
 import { type Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { ReleaseFiles } from "../../ports/deployments/release_folders.ts";
 import type { YamlReader } from "../../ports/projects/yaml_reader.ts";
 

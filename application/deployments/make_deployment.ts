@@ -1,17 +1,17 @@
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
-import { waitingLine } from "../../domain/deployment/waiting_reason.ts";
+import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
+import { waitingLine } from "../../domain/deployments/waiting_reason.ts";
 import type {
   Deployment,
   DeploymentPlan,
   DeploymentSource,
   OwnWishes,
   Trigger,
-} from "../../domain/deployment/deployment.ts";
+} from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/composition/composition.ts";
-import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 

@@ -1,7 +1,7 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isRunning } from "../../domain/deployments/transitions.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 

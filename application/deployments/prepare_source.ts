@@ -1,9 +1,9 @@
 import type { Detection } from "../../domain/detection/detection.ts";
-import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
-import { preparedFolder } from "../../domain/deployment/prepared_folder.ts";
+import type { DeploymentSource } from "../../domain/deployments/deployment.ts";
+import { preparedFolder } from "../../domain/deployments/prepared_folder.ts";
 import { Failure, invalidField } from "../../domain/failure.ts";
-import { allowsSomewhere, forbidden, type Principal } from "../../domain/permission.ts";
-import { checkGitUrl, isBranchName, isGitName } from "../../domain/project.ts";
+import { allowsSomewhere, forbidden, type Principal } from "../../domain/identity/permission.ts";
+import { checkGitUrl, isBranchName, isGitName } from "../../domain/projects/project.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 import type { Sources } from "../../ports/projects/sources.ts";

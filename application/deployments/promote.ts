@@ -1,8 +1,8 @@
-import { recordsIn } from "../../domain/composition/composition.ts";
-import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
-import type { Deployment, DeploymentSource } from "../../domain/deployment/deployment.ts";
+import { recordsIn } from "../../domain/services/composition.ts";
+import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
+import type { Deployment, DeploymentSource } from "../../domain/deployments/deployment.ts";
 import { type Failure, invalid, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { makeDeployment } from "./make_deployment.ts";

@@ -1,6 +1,6 @@
-import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { Principal } from "../../domain/permission.ts";
+import { SOLE_SERVICE } from "../../domain/services/sole_service.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";

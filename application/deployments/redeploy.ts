@@ -1,9 +1,9 @@
-import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployments/deployment.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
-import { recordsIn } from "../../domain/composition/composition.ts";
-import { resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
-import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
+import { recordsIn } from "../../domain/services/composition.ts";
+import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { Compositions } from "../../ports/deployments/compositions.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";

@@ -1,7 +1,7 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { didYouMean } from "../../domain/did_you_mean.ts";
 import { invalid, invalidField, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";

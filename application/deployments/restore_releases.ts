@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { EdgeRoute } from "../../ports/domains/edge.ts";

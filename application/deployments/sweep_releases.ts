@@ -1,6 +1,6 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { preparedAt } from "../../domain/deployment/prepared_folder.ts";
-import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { preparedAt } from "../../domain/deployments/prepared_folder.ts";
+import { isRunning, servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Installation } from "../../ports/identity/installation.ts";
 import type { Projects } from "../../ports/projects/projects.ts";

@@ -1,7 +1,7 @@
-import { servesAsPreview } from "../../domain/deployment/transitions.ts";
-import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
+import { servesAsPreview } from "../../domain/deployments/transitions.ts";
+import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
 import type { Page } from "../../domain/page.ts";
-import type { Permission, Principal } from "../../domain/permission.ts";
+import type { Permission, Principal } from "../../domain/identity/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";

@@ -1,10 +1,10 @@
-import { CLAIM_MS, type DomainName, normalHostname } from "../../domain/domain_name.ts";
-import { isPreviewLabel } from "../../domain/deployment/preview_label.ts";
+import { CLAIM_MS, type DomainName, normalHostname } from "../../domain/domains/domain_name.ts";
+import { isPreviewLabel } from "../../domain/deployments/preview_label.ts";
 import { invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { Principal } from "../../domain/permission.ts";
-import { isSlug } from "../../domain/project.ts";
-import { randomText } from "../../domain/token.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import { isSlug } from "../../domain/projects/project.ts";
+import { randomText } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 import type { Projects } from "../../ports/projects/projects.ts";

@@ -1,12 +1,12 @@
-import { endpointName, pathPrefixOf } from "../../domain/deployment/endpoint_name.ts";
-import { isPreviewLabel } from "../../domain/deployment/preview_label.ts";
-import type { DomainName } from "../../domain/domain_name.ts";
+import { endpointName, pathPrefixOf } from "../../domain/deployments/endpoint_name.ts";
+import { isPreviewLabel } from "../../domain/deployments/preview_label.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { type Failure, invalid, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
-import { isSlug, type Project } from "../../domain/project.ts";
-import type { PublicEndpoint } from "../../domain/service_definition.ts";
-import { randomText } from "../../domain/token.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
+import { isSlug, type Project } from "../../domain/projects/project.ts";
+import type { PublicEndpoint } from "../../domain/services/service_definition.ts";
+import { randomText } from "../../domain/identity/token.ts";
 import type { ClaimDomainPorts } from "./claim_domain.ts";
 import { hostnameTaken, taken } from "./hostname_taken.ts";
 

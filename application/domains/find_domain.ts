@@ -1,7 +1,7 @@
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import type { DomainName } from "../../domain/domain_name.ts";
-import { demand, type Permission, type Principal } from "../../domain/permission.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
+import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 
 /** Finds a host name of the caller's organization and refuses a caller without the permission on its project. */

@@ -1,5 +1,5 @@
 import { conflict, type Failure } from "../../domain/failure.ts";
-import { allows, type Principal } from "../../domain/permission.ts";
+import { allows, type Principal } from "../../domain/identity/permission.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 

@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import { allows, type Principal, visibleIds } from "../../domain/permission.ts";
+import { allows, type Principal, visibleIds } from "../../domain/identity/permission.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 
 /** Lists the host names of the projects that the caller may see, or of one of them. */

@@ -1,5 +1,5 @@
 import { invalid, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { findDomain } from "./find_domain.ts";

@@ -1,6 +1,6 @@
-import { type DomainName, proofRecord } from "../../domain/domain_name.ts";
+import { type DomainName, proofRecord } from "../../domain/domains/domain_name.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 import type { NameRecords } from "../../ports/domains/name_records.ts";

@@ -1,9 +1,9 @@
 import { invalid, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { Invitation } from "../../domain/identity.ts";
-import { covers } from "../../domain/permission.ts";
+import type { Invitation } from "../../domain/identity/identity.ts";
+import { covers } from "../../domain/identity/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
-import { fingerprint } from "../../domain/token.ts";
+import { fingerprint } from "../../domain/identity/token.ts";
 import type { Attempts } from "../../ports/identity/attempts.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";

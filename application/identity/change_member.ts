@@ -1,7 +1,7 @@
 import { invalid, notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import type { Member } from "../../domain/identity.ts";
-import { demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
+import type { Member } from "../../domain/identity/identity.ts";
+import { demand, type Grant, type Principal, type Role } from "../../domain/identity/permission.ts";
 import type { Members, MemberOutcome } from "../../ports/identity/members.ts";
 import { refuseMore } from "./invite_member.ts";
 

@@ -1,6 +1,6 @@
 import { invalidField } from "../../domain/failure.ts";
-import { normalEmail, type User } from "../../domain/identity.ts";
-import { type Principal, refuseNarrowed, unauthenticated } from "../../domain/permission.ts";
+import { normalEmail, type User } from "../../domain/identity/identity.ts";
+import { type Principal, refuseNarrowed, unauthenticated } from "../../domain/identity/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import { confirmPassword, type ConfirmPasswordPorts } from "./confirm_password.ts";
 import { throttle } from "./throttle.ts";

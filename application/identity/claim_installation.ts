@@ -1,5 +1,5 @@
 import { newId } from "../../domain/id.ts";
-import { fingerprint, newToken } from "../../domain/token.ts";
+import { fingerprint, newToken } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Installation } from "../../ports/identity/installation.ts";
 

@@ -1,5 +1,5 @@
 import { Failure } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Attempts } from "../../ports/identity/attempts.ts";
 import type { Installation } from "../../ports/identity/installation.ts";

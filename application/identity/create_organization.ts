@@ -1,8 +1,8 @@
 import { Failure, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { Organization } from "../../domain/identity.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
-import { isSlug, slugOf } from "../../domain/project.ts";
+import type { Organization } from "../../domain/identity/identity.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
+import { isSlug, slugOf } from "../../domain/projects/project.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 

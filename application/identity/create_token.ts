@@ -1,6 +1,6 @@
 import { invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { AccessToken } from "../../domain/identity.ts";
+import type { AccessToken } from "../../domain/identity/identity.ts";
 import {
   allowsSomewhere,
   coversGrant,
@@ -9,8 +9,8 @@ import {
   type Permission,
   type Principal,
   refuseNarrowed,
-} from "../../domain/permission.ts";
-import { fingerprint, newToken } from "../../domain/token.ts";
+} from "../../domain/identity/permission.ts";
+import { fingerprint, newToken } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Tokens } from "../../ports/identity/tokens.ts";
 

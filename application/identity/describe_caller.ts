@@ -1,5 +1,5 @@
-import type { Organization, User } from "../../domain/identity.ts";
-import { type Principal, unauthenticated } from "../../domain/permission.ts";
+import type { Organization, User } from "../../domain/identity/identity.ts";
+import { type Principal, unauthenticated } from "../../domain/identity/permission.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 import type { Users } from "../../ports/identity/users.ts";
 

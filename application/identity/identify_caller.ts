@@ -1,6 +1,6 @@
-import { actIn } from "../../domain/identity.ts";
-import { type Principal, unauthenticated } from "../../domain/permission.ts";
-import { fingerprint } from "../../domain/token.ts";
+import { actIn } from "../../domain/identity/identity.ts";
+import { type Principal, unauthenticated } from "../../domain/identity/permission.ts";
+import { fingerprint } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Identities } from "../../ports/identity/identities.ts";
 

@@ -1,8 +1,8 @@
 import { conflict, Failure, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import { type Invitation, normalEmail } from "../../domain/identity.ts";
-import { covers, demand, type Grant, type Principal, type Role } from "../../domain/permission.ts";
-import { fingerprint, randomText } from "../../domain/token.ts";
+import { type Invitation, normalEmail } from "../../domain/identity/identity.ts";
+import { covers, demand, type Grant, type Principal, type Role } from "../../domain/identity/permission.ts";
+import { fingerprint, randomText } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Invitations } from "../../ports/identity/invitations.ts";
 import type { Members } from "../../ports/identity/members.ts";

@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { AuditFilter, AuditLog } from "../../ports/identity/audit_log.ts";
 
 /** Lists who changed what in the caller's organization. */

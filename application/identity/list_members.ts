@@ -1,6 +1,6 @@
 import type { Page } from "../../domain/page.ts";
-import type { Principal } from "../../domain/permission.ts";
-import { demand } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import { demand } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Invitations } from "../../ports/identity/invitations.ts";
 import type { Members } from "../../ports/identity/members.ts";

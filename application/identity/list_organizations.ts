@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 
 /** Lists the organizations a caller can act in: all of a session's memberships, the one a token is bound to. */

@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Tokens } from "../../ports/identity/tokens.ts";
 
 /** Lists the caller's own tokens in its organization. */

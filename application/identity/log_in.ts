@@ -1,8 +1,8 @@
 import { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import { normalEmail, type User } from "../../domain/identity.ts";
+import { normalEmail, type User } from "../../domain/identity/identity.ts";
 import type { Secret } from "../../domain/secret.ts";
-import { fingerprint, randomText } from "../../domain/token.ts";
+import { fingerprint, randomText } from "../../domain/identity/token.ts";
 import type { Attempts } from "../../ports/identity/attempts.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";

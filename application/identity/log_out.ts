@@ -1,5 +1,5 @@
 import { invalid } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Sessions } from "../../ports/identity/sessions.ts";
 
 /** Ends the session a caller is using. */

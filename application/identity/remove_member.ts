@@ -1,6 +1,6 @@
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Invitations } from "../../ports/identity/invitations.ts";
 import type { Members } from "../../ports/identity/members.ts";
 import { settle } from "./change_member.ts";

@@ -1,6 +1,6 @@
 import { Failure, notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Tokens } from "../../ports/identity/tokens.ts";
 
 /** Ends one of the caller's own tokens at once; a narrowed token may end only itself. */

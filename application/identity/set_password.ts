@@ -1,5 +1,5 @@
 import { invalidField } from "../../domain/failure.ts";
-import { type Principal, refuseNarrowed } from "../../domain/permission.ts";
+import { type Principal, refuseNarrowed } from "../../domain/identity/permission.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Sessions } from "../../ports/identity/sessions.ts";
 import { confirmPassword, type ConfirmPasswordPorts } from "./confirm_password.ts";

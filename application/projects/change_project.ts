@@ -1,12 +1,12 @@
 import { notFound } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import {
   checkSettings,
   checkSources,
   mergeSettings,
   type Project,
   type ProjectSettingsChange,
-} from "../../domain/project.ts";
+} from "../../domain/projects/project.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";

@@ -1,5 +1,5 @@
-import type { Principal } from "../../domain/permission.ts";
-import { checkVariableKeys, type Variable, type VariableUpsert } from "../../domain/variable.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import { checkVariableKeys, type Variable, type VariableUpsert } from "../../domain/projects/variable.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { Variables } from "../../ports/projects/variables.ts";

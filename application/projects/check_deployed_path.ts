@@ -1,5 +1,5 @@
-import type { Principal } from "../../domain/permission.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
 
 /**

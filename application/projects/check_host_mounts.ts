@@ -1,6 +1,6 @@
-import type { Project } from "../../domain/project.ts";
-import { checkHostAccess, type HostRules, type MountField } from "../../domain/composition/host_access.ts";
-import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import { checkHostAccess, type HostRules, type MountField } from "../../domain/services/host_access.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
 /** Refuses services that would use what their project may not of the machine, by the paths as they are written and with every link resolved. */

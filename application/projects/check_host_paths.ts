@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
-import { demand, type Principal, type Target } from "../../domain/permission.ts";
-import type { ProjectSettings, ProjectSettingsChange } from "../../domain/project.ts";
+import { demand, type Principal, type Target } from "../../domain/identity/permission.ts";
+import type { ProjectSettings, ProjectSettingsChange } from "../../domain/projects/project.ts";
 import type { LocalSourceRules } from "./check_local_path.ts";
 
 /** Refuses a change of what a project may use of the machine to everybody but an admin, and wholly in cloud mode; what is as it was is no change. */

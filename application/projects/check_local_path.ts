@@ -1,5 +1,5 @@
 import { Failure, invalidField } from "../../domain/failure.ts";
-import { allows, type Principal } from "../../domain/permission.ts";
+import { allows, type Principal } from "../../domain/identity/permission.ts";
 import type { HostFolders } from "../../ports/projects/host_folders.ts";
 import { refuseLocalSource } from "./refuse_local_source.ts";
 

@@ -1,9 +1,9 @@
-import type { ProjectSettings } from "../../domain/project.ts";
+import type { ProjectSettings } from "../../domain/projects/project.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { ServiceDefinition } from "../../domain/service_definition.ts";
-import { checkSwaps } from "../../domain/composition/check_swaps.ts";
-import { givenServices } from "../../domain/composition/given_services.ts";
-import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
+import { checkSwaps } from "../../domain/services/check_swaps.ts";
+import { givenServices } from "../../domain/services/given_services.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import { checkHostMounts } from "./check_host_mounts.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 

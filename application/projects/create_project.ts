@@ -1,8 +1,8 @@
-import type { DomainName } from "../../domain/domain_name.ts";
-import { isPreviewLabel } from "../../domain/deployment/preview_label.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
+import { isPreviewLabel } from "../../domain/deployments/preview_label.ts";
 import { conflict, invalidField } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
 import {
   checkSettings,
   checkSources,
@@ -12,8 +12,8 @@ import {
   type ProjectSettings,
   type ProjectSettingsChange,
   slugOf,
-} from "../../domain/project.ts";
-import { randomText } from "../../domain/token.ts";
+} from "../../domain/projects/project.ts";
+import { randomText } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { checkHostPaths } from "./check_host_paths.ts";

@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
-import { type Principal } from "../../domain/permission.ts";
-import { type Project, slugOf } from "../../domain/project.ts";
+import { type Principal } from "../../domain/identity/permission.ts";
+import { type Project, slugOf } from "../../domain/projects/project.ts";
 import { changeProject } from "./change_project.ts";
 import { checkSlug, createProject, type CreateProjectPorts, type ProjectWish } from "./create_project.ts";
 

@@ -1,7 +1,7 @@
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import { demand, type Permission, type Principal } from "../../domain/permission.ts";
-import type { Project } from "../../domain/project.ts";
+import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 
 /** Finds a project of the caller's organization and refuses a caller without the permission on it. */

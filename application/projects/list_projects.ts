@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import { type Principal, visibleIds } from "../../domain/permission.ts";
+import { type Principal, visibleIds } from "../../domain/identity/permission.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 
 /** Lists the projects of the caller's organization that it may see. */

@@ -1,5 +1,5 @@
-import type { Principal } from "../../domain/permission.ts";
-import type { Variable } from "../../domain/variable.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import type { Variable } from "../../domain/projects/variable.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import { findProject } from "./find_project.ts";

@@ -1,5 +1,5 @@
-import { allows, type Principal } from "../../domain/permission.ts";
-import type { ProjectSettingsChange } from "../../domain/project.ts";
+import { allows, type Principal } from "../../domain/identity/permission.ts";
+import type { ProjectSettingsChange } from "../../domain/projects/project.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
 
 /** Checks the folder of the host that a change of settings names, and adds to the change whether an admin named it. */

@@ -1,6 +1,6 @@
 import { conflict, Failure, isEngineAway, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { Installation } from "../../ports/identity/installation.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";

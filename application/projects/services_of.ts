@@ -1,6 +1,6 @@
-import type { Project } from "../../domain/project.ts";
-import type { ServiceDefinition } from "../../domain/service_definition.ts";
-import type { ServiceSpec } from "../../domain/composition/service_spec.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
+import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkServices } from "./check_services.ts";

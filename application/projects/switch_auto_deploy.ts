@@ -1,6 +1,6 @@
 import { invalid } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import { changeProject, type ChangeProjectPorts } from "./change_project.ts";
 import { findProject } from "./find_project.ts";
 

@@ -1,6 +1,6 @@
 import { invalidField, notFound } from "../../domain/failure.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
-import { checkServerAddress, type Server, type ServerChange } from "../../domain/server.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
+import { checkServerAddress, type Server, type ServerChange } from "../../domain/servers/server.ts";
 import { refusePrivateHost } from "../domains/refuse_private_host.ts";
 import { checkServerName, type CreateServerPorts, hostKeyOf } from "./create_server.ts";
 import { findServer } from "./find_server.ts";

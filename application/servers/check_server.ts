@@ -1,6 +1,6 @@
 import { conflict, Failure, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
-import type { Server, ServerCredentials } from "../../domain/server.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import type { Servers } from "../../ports/servers/servers.ts";

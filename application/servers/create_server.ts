@@ -1,8 +1,8 @@
 import { invalidField } from "../../domain/failure.ts";
-import { readHostKey } from "../../domain/host_key.ts";
+import { readHostKey } from "../../domain/servers/host_key.ts";
 import { newId } from "../../domain/id.ts";
-import { demand, type Principal } from "../../domain/permission.ts";
-import { checkServerAddress, type Server, type ServerCredentials } from "../../domain/server.ts";
+import { demand, type Principal } from "../../domain/identity/permission.ts";
+import { checkServerAddress, type Server, type ServerCredentials } from "../../domain/servers/server.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";

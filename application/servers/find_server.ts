@@ -1,7 +1,7 @@
 import { notFound } from "../../domain/failure.ts";
 import { isId } from "../../domain/id.ts";
-import { demand, type Permission, type Principal } from "../../domain/permission.ts";
-import type { Server } from "../../domain/server.ts";
+import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
+import type { Server } from "../../domain/servers/server.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 
 /** Finds a server of the caller's organization and refuses a caller without the permission on it. */

@@ -1,5 +1,5 @@
 import type { Page } from "../../domain/page.ts";
-import { type Principal, visibleIds } from "../../domain/permission.ts";
+import { type Principal, visibleIds } from "../../domain/identity/permission.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 
 /** Lists the servers of the caller's organization that it may see. */

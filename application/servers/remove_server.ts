@@ -1,5 +1,5 @@
 import { notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 import { findServer } from "./find_server.ts";
 

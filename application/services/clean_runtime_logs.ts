@@ -1,4 +1,4 @@
-import { keptRuntimeLogs, LOGGED_DEPLOYMENTS } from "../../domain/deployment/kept_runtime_logs.ts";
+import { keptRuntimeLogs, LOGGED_DEPLOYMENTS } from "../../domain/deployments/kept_runtime_logs.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { RuntimeLogs } from "../../ports/services/runtime_logs.ts";
 

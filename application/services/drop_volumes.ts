@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { usesContainers } from "../../domain/deployment/instance_id.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { usesContainers } from "../../domain/deployments/instance_id.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 

@@ -1,7 +1,7 @@
-import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
-import { usesContainers } from "../../domain/deployment/instance_id.ts";
+import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
+import { usesContainers } from "../../domain/deployments/instance_id.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { ServiceRecord } from "../../domain/composition/composition.ts";
+import type { ServiceRecord } from "../../domain/services/composition.ts";
 import type { Compositions } from "../../ports/deployments/compositions.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { publicServices } from "../deployments/engine/changeover/public_services.ts";

@@ -1,5 +1,5 @@
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import { findDeployment } from "../deployments/find_deployment.ts";
 import type { FollowOptions } from "../deployments/follow_deployment.ts";
 import {

@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isRunning, servesAsPreview } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isRunning, servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Instance } from "../../ports/services/runtime.ts";

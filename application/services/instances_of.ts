@@ -1,9 +1,9 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { SOLE_SERVICE } from "../../domain/composition/sole_service.ts";
-import { howItEnded } from "../../domain/deployment/ending.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { SOLE_SERVICE } from "../../domain/services/sole_service.ts";
+import { howItEnded } from "../../domain/deployments/ending.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
-import type { Principal } from "../../domain/permission.ts";
-import { sameValues } from "../../domain/variable.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import { sameValues } from "../../domain/projects/variable.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Instance, InstanceUsage, Runtime } from "../../ports/services/runtime.ts";

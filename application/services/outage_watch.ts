@@ -1,9 +1,9 @@
-import { CRASH_LOOP } from "../../domain/deployment/crash_loop.ts";
-import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
-import { howItEnded } from "../../domain/deployment/ending.ts";
-import { shownService } from "../../domain/deployment/shown_service.ts";
-import { isSettled } from "../../domain/deployment/transitions.ts";
+import { CRASH_LOOP } from "../../domain/deployments/crash_loop.ts";
+import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
+import { howItEnded } from "../../domain/deployments/ending.ts";
+import { shownService } from "../../domain/deployments/shown_service.ts";
+import { isSettled } from "../../domain/deployments/transitions.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Deployments, DeploymentChange } from "../../ports/deployments/deployments.ts";

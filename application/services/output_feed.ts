@@ -1,4 +1,4 @@
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
 import { Failure } from "../../domain/failure.ts";
 
 export type LogEvent = Extract<DeploymentEvent, { type: "log" }>;

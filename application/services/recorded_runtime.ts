@@ -1,7 +1,7 @@
 import { loggedError } from "../../domain/logged_error.ts";
-import { lineBytes, type OutputPart, OutputTail, RECORDED_BYTES } from "../../domain/deployment/output_tail.ts";
-import { secretMask } from "../../domain/deployment/secret_mask.ts";
-import { secretValues } from "../../domain/deployment/secret_values.ts";
+import { lineBytes, type OutputPart, OutputTail, RECORDED_BYTES } from "../../domain/deployments/output_tail.ts";
+import { secretMask } from "../../domain/deployments/secret_mask.ts";
+import { secretValues } from "../../domain/deployments/secret_values.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { Log } from "../../ports/system/log.ts";

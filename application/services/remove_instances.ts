@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { usesContainers } from "../../domain/deployment/instance_id.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { usesContainers } from "../../domain/deployments/instance_id.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import { stopInstances } from "./stop_instances.ts";

@@ -1,8 +1,8 @@
-import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
-import { starterOf } from "../../domain/deployment/instance_id.ts";
-import { secretMask } from "../../domain/deployment/secret_mask.ts";
-import { secretValues } from "../../domain/deployment/secret_values.ts";
+import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
+import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
+import { starterOf } from "../../domain/deployments/instance_id.ts";
+import { secretMask } from "../../domain/deployments/secret_mask.ts";
+import { secretValues } from "../../domain/deployments/secret_values.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { ServiceLogPorts } from "./service_log.ts";

@@ -1,5 +1,5 @@
-import type { DeployedService, Deployment } from "../../domain/deployment/deployment.ts";
-import { starterOf } from "../../domain/deployment/instance_id.ts";
+import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
+import { starterOf } from "../../domain/deployments/instance_id.ts";
 import type { LogOwner } from "../../ports/services/runtime_logs.ts";
 import { interleavedOutput, type ServiceLine } from "./interleaved_output.ts";
 import { inSuccession, ServiceLog, type ServiceLogPorts } from "./service_log.ts";

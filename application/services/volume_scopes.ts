@@ -1,5 +1,5 @@
-import { usesContainers } from "../../domain/deployment/instance_id.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import { usesContainers } from "../../domain/deployments/instance_id.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 
 /** Where the volumes of a project are kept. */
 export interface VolumeScopes {

@@ -1,5 +1,5 @@
 import { newId } from "../../domain/id.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { AuditEntry, AuditLog, AuditOutcome } from "../../ports/identity/audit_log.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 

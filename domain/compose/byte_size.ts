@@ -1,4 +1,4 @@
-import type { Notation } from "../composition/notation.ts";
+import type { Notation } from "../services/notation.ts";
 
 const UNITS: Readonly<Record<string, number>> = {
   b: 1,

@@ -1,4 +1,4 @@
-import type { ServiceSpec } from "../composition/service_spec.ts";
+import type { ServiceSpec } from "../services/service_spec.ts";
 import { composeLayers } from "./compose_layers.ts";
 import { type ComposeFile, type ComposeMap, type ComposeNode, isNull, mapNode } from "./compose_node.ts";
 import { ComposeReading } from "./compose_reading.ts";

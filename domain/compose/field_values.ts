@@ -1,6 +1,6 @@
 import { type ComposeNode, type ComposeScalar, isNull } from "./compose_node.ts";
 import { type Notes, shown, wrongOf } from "./notes.ts";
-import type { Notation } from "../composition/notation.ts";
+import type { Notation } from "../services/notation.ts";
 
 const TRUE = new Set(["true", "yes", "on", "y"]);
 const FALSE = new Set(["false", "no", "off", "n"]);

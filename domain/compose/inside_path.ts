@@ -1,4 +1,4 @@
-import { normalPath } from "../composition/normal_path.ts";
+import { normalPath } from "../services/normal_path.ts";
 
 /** A path that is written relative to a folder, inside the source; `undefined` when it leads out of that or is no path of it. */
 export function insidePath(folder: string, written: string): string | undefined {

@@ -1,4 +1,4 @@
-import type { ServiceDependency, ServiceOrigin, ServiceSpec } from "../composition/service_spec.ts";
+import type { ServiceDependency, ServiceOrigin, ServiceSpec } from "../services/service_spec.ts";
 import { checkSourceMounts } from "./check_source_mounts.ts";
 import { nearestWord } from "../nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";

@@ -1,4 +1,4 @@
-import type { ServiceMount } from "../composition/service_spec.ts";
+import type { ServiceMount } from "../services/service_spec.ts";
 import { type ComposeNode, isNull } from "./compose_node.ts";
 import { textIn, truthIn } from "./field_values.ts";
 import { type KeyRules, knownKeys, leftKeys, readKeys } from "./known_keys.ts";

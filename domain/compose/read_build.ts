@@ -1,4 +1,4 @@
-import type { ServiceDockerfile } from "../composition/service_spec.ts";
+import type { ServiceDockerfile } from "../services/service_spec.ts";
 import type { ComposeNode } from "./compose_node.ts";
 import { textIn } from "./field_values.ts";
 import { insidePath } from "./inside_path.ts";

@@ -1,4 +1,4 @@
-import { shellWords } from "../composition/shell_words.ts";
+import { shellWords } from "../services/shell_words.ts";
 import { notationIn, textsIn } from "./field_values.ts";
 import type { ServiceReading } from "./service_reading.ts";
 

@@ -1,9 +1,5 @@
 import { didYouMean } from "../did_you_mean.ts";
-import {
-  DEPENDENCY_CONDITIONS,
-  type DependencyCondition,
-  type ServiceDependency,
-} from "../composition/service_spec.ts";
+import { DEPENDENCY_CONDITIONS, type DependencyCondition, type ServiceDependency } from "../services/service_spec.ts";
 import type { ComposeNode, Place } from "./compose_node.ts";
 import { entriesIn, itemsIn, textIn, truthIn } from "./field_values.ts";
 import { knownKeys, readKeys } from "./known_keys.ts";

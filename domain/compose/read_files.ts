@@ -1,5 +1,5 @@
-import { normalPath } from "../composition/normal_path.ts";
-import type { ServiceFile } from "../composition/service_spec.ts";
+import { normalPath } from "../services/normal_path.ts";
+import type { ServiceFile } from "../services/service_spec.ts";
 import type { ComposeNode } from "./compose_node.ts";
 import { itemsIn, numberIn, textIn, truthIn } from "./field_values.ts";
 import { insidePath } from "./inside_path.ts";

@@ -1,5 +1,5 @@
-import { durationMs } from "../composition/duration.ts";
-import type { ServiceHealth } from "../composition/service_spec.ts";
+import { durationMs } from "../services/duration.ts";
+import type { ServiceHealth } from "../services/service_spec.ts";
 import type { ComposeNode } from "./compose_node.ts";
 import { itemsIn, notationIn, numberIn, textIn, truthIn } from "./field_values.ts";
 import { type KeyRules, knownKeys, readKeys } from "./known_keys.ts";

@@ -1,4 +1,4 @@
-import type { ServiceLimits } from "../composition/service_spec.ts";
+import type { ServiceLimits } from "../services/service_spec.ts";
 import { byteSize } from "./byte_size.ts";
 import type { ComposeNode } from "./compose_node.ts";
 import { entriesIn, notationIn, numberIn } from "./field_values.ts";

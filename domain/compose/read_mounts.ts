@@ -1,6 +1,6 @@
-import type { ServiceMount } from "../composition/service_spec.ts";
-import { volumeEntry } from "../composition/volume_notation.ts";
-import type { Notation } from "../composition/notation.ts";
+import type { ServiceMount } from "../services/service_spec.ts";
+import { volumeEntry } from "../services/volume_notation.ts";
+import type { Notation } from "../services/notation.ts";
 import { byteSize } from "./byte_size.ts";
 import { type ComposeNode, isNull } from "./compose_node.ts";
 import { itemsIn, notationIn, textIn, truthIn } from "./field_values.ts";

@@ -1,4 +1,4 @@
-import type { ServiceOrigin } from "../composition/service_spec.ts";
+import type { ServiceOrigin } from "../services/service_spec.ts";
 import { textIn } from "./field_values.ts";
 import { shown } from "./notes.ts";
 import { readBuild } from "./read_build.ts";

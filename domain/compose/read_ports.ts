@@ -1,4 +1,4 @@
-import { portEntry, type PortEntry } from "../composition/port_notation.ts";
+import { portEntry, type PortEntry } from "../services/port_notation.ts";
 import type { ComposeNode } from "./compose_node.ts";
 import { itemsIn, notationIn, numberIn, textIn } from "./field_values.ts";
 import { knownKeys, leftKeys, readKeys } from "./known_keys.ts";

@@ -1,5 +1,5 @@
-import { durationMs } from "../composition/duration.ts";
-import type { ContainerSpec, ServiceSpec } from "../composition/service_spec.ts";
+import { durationMs } from "../services/duration.ts";
+import type { ContainerSpec, ServiceSpec } from "../services/service_spec.ts";
 import { type ComposeNode, isNull } from "./compose_node.ts";
 import { entriesIn, itemsIn, notationIn, numberIn, textIn, truthIn } from "./field_values.ts";
 import { knownKeys } from "./known_keys.ts";

@@ -1,4 +1,4 @@
-import type { ServiceSpec } from "../composition/service_spec.ts";
+import type { ServiceSpec } from "../services/service_spec.ts";
 import type { DetectedService } from "./detection.ts";
 
 /** Where a project lies inside its source. */

@@ -1,4 +1,4 @@
-import type { RuntimeName } from "../project.ts";
+import type { RuntimeName } from "../projects/project.ts";
 import type { Detection } from "./detection.ts";
 
 type Found = Pick<Detection, "image" | "processWarnings" | "startCommand" | "warnings">;

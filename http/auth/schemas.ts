@@ -1,6 +1,6 @@
 import { t } from "elysia";
 import type { CallerDescription } from "../../application/identity/describe_caller.ts";
-import type { User } from "../../domain/identity.ts";
+import type { User } from "../../domain/identity/identity.ts";
 import { CREDENTIAL } from "../meanings.ts";
 import {
   about,

@@ -1,7 +1,7 @@
 import { t } from "elysia";
-import type { BackupDestination } from "../../domain/backup/destination.ts";
-import { CREDENTIAL_FIELDS, DESTINATION_KINDS } from "../../domain/backup/destination.ts";
-import type { DestinationWish } from "../../domain/backup/destination_wish.ts";
+import type { BackupDestination } from "../../domain/backups/destination.ts";
+import { CREDENTIAL_FIELDS, DESTINATION_KINDS } from "../../domain/backups/destination.ts";
+import type { DestinationWish } from "../../domain/backups/destination_wish.ts";
 import { Secret } from "../../domain/secret.ts";
 import { DESTINATION_KIND, PROBE_CODE } from "../meanings.ts";
 import { described, explained, integer, nullable, object, Time } from "../schema.ts";

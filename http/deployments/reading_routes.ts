@@ -5,10 +5,10 @@ import type { describeInstances, measureInstances } from "../../application/serv
 import type { downloadLogs, readLogs } from "../../application/deployments/read_logs.ts";
 import type { viewBuild } from "../../application/deployments/view_deployment.ts";
 import { PERCENT } from "../../application/deployments/engine/run.ts";
-import { howItEnded } from "../../domain/deployment/ending.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
-import type { Principal } from "../../domain/permission.ts";
+import { howItEnded } from "../../domain/deployments/ending.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import type { Access } from "../access.ts";
 import { eventStream, type FeedEvent } from "../event_stream.ts";
 import { operation } from "../operation.ts";

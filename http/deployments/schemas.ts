@@ -1,8 +1,8 @@
 import { t } from "elysia";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { shownService } from "../../domain/deployment/shown_service.ts";
-import { waitingReason } from "../../domain/deployment/waiting_reason.ts";
-import { workDurationMs } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { shownService } from "../../domain/deployments/shown_service.ts";
+import { waitingReason } from "../../domain/deployments/waiting_reason.ts";
+import { workDurationMs } from "../../domain/deployments/transitions.ts";
 import type { LoggedLine } from "../../application/services/runtime_output.ts";
 import type { ShownDeployment } from "../../application/deployments/view_deployment.ts";
 import { EndpointSchema, ServiceSchema } from "../projects/service_schemas.ts";

@@ -8,7 +8,7 @@ import type { redeploy, rollback } from "../../application/deployments/redeploy.
 import type { respondToPrompt } from "../../application/deployments/respond_to_prompt.ts";
 import type { startBuild } from "../../application/deployments/start_build.ts";
 import type { showDeployment } from "../../application/deployments/view_deployment.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { done, IdPath, Nothing, nullable, one } from "../schema.ts";

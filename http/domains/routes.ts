@@ -3,7 +3,7 @@ import type { claimDomain } from "../../application/domains/claim_domain.ts";
 import type { listDomains } from "../../application/domains/list_domains.ts";
 import type { removeDomain } from "../../application/domains/remove_domain.ts";
 import type { verifyDomain } from "../../application/domains/verify_domain.ts";
-import { type DomainName, proofRecord } from "../../domain/domain_name.ts";
+import { type DomainName, proofRecord } from "../../domain/domains/domain_name.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { DOMAIN_TYPE } from "../meanings.ts";

@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import type { UploadSession } from "../../domain/upload.ts";
+import type { UploadSession } from "../../domain/projects/upload.ts";
 import { PROJECT_TYPE, UPLOAD_MODE, WAITING_UPLOAD_STATE } from "../meanings.ts";
 import { about, described, explained, integer, nullable, object, Time } from "../schema.ts";
 

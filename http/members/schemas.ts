@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import type { Invitation, Member } from "../../domain/identity.ts";
+import type { Invitation, Member } from "../../domain/identity/identity.ts";
 import { Email } from "../auth/schemas.ts";
 import { CREDENTIAL, OUTCOME } from "../meanings.ts";
 import {

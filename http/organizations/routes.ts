@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { createOrganization } from "../../application/identity/create_organization.ts";
 import type { listOrganizations } from "../../application/identity/list_organizations.ts";
-import type { Organization } from "../../domain/identity.ts";
+import type { Organization } from "../../domain/identity/identity.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { about, listed, many, object, one, PageQuery, text, Time } from "../schema.ts";

@@ -1,6 +1,6 @@
 import type { TNull, TOptional, TUnion } from "@sinclair/typebox";
 import { t } from "elysia";
-import { type Project, sourceOf } from "../../domain/project.ts";
+import { type Project, sourceOf } from "../../domain/projects/project.ts";
 import { ENVIRONMENT, LOCATION, PROJECT_TYPE, RUNTIME, SOURCE } from "../meanings.ts";
 import { about, described, explained, integer, nullable, object, text, Time } from "../schema.ts";
 import { EndpointSchema, ServiceSchema } from "./service_schemas.ts";

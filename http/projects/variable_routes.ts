@@ -2,7 +2,7 @@ import { Elysia, t } from "elysia";
 import type { changeVariables } from "../../application/projects/change_variables.ts";
 import type { listVariables } from "../../application/projects/list_variables.ts";
 import { Secret } from "../../domain/secret.ts";
-import { isVariableKey, type Variable } from "../../domain/variable.ts";
+import { isVariableKey, type Variable } from "../../domain/projects/variable.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { IdPath, object } from "../schema.ts";

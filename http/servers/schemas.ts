@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import type { Server } from "../../domain/server.ts";
+import type { Server } from "../../domain/servers/server.ts";
 import { about, described, integer, nullable, object, text, Time } from "../schema.ts";
 
 const name = text(80, { description: "What the server is called", examples: ["Berlin 1"] });

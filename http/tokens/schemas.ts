@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import type { AccessToken } from "../../domain/identity.ts";
+import type { AccessToken } from "../../domain/identity/identity.ts";
 import { PERMISSION } from "../meanings.ts";
 import { about, described, explained, Grants, nullable, object, text, Time } from "../schema.ts";
 

@@ -3,7 +3,7 @@ import type {
   CredentialTargets,
   DestinationCredentials,
   DestinationSettings,
-} from "../../domain/backup/destination.ts";
+} from "../../domain/backups/destination.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
 /** A whole new version of a destination's changeable parts; an absent credential stays, a `null` one is cleared. */

@@ -1,4 +1,4 @@
-import type { ObjectPage, StoredObject } from "../../domain/backup/stored_object.ts";
+import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 
 /** What every operation takes: an aborted signal ends it, and it rejects with the signal's reason. */
 export interface StorageOptions {
@@ -20,7 +20,7 @@ export interface SweepOptions extends StorageOptions {
 }
 
 /**
- * A store of objects under keys (`domain/backup/object_key.ts`; others are refused with code `invalid_object_key`), in the same way whatever
+ * A store of objects under keys (`domain/backups/object_key.ts`; others are refused with code `invalid_object_key`), in the same way whatever
  * it is kept in. Bodies are streams of any length, in constant memory. What the store refuses rejects with a `remote_failed` failure, code `unreachable`,
  * `auth_failed`, `not_found` (no such bucket or folder), `permission_denied`, `timeout`, `storage_full`, `misconfigured` or `host_key_changed`, whose
  * sentence holds no secret.

@@ -1,4 +1,4 @@
-import type { Composition } from "../../domain/composition/composition.ts";
+import type { Composition } from "../../domain/services/composition.ts";
 import type { WorkClaim } from "./deployment_queue.ts";
 
 /** What deployments of several services consist of, sealed, as it holds the values of their variables. A deployment brings its first one when it is created. */

@@ -1,4 +1,4 @@
-import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
 import type { WorkClaim } from "./deployment_queue.ts";
 
 /** The numbered events of deployments: durable, without gaps, told to followers in every process. */

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 
 /** A worker's right to carry out a deployment; it is void as soon as it was released, or anybody took the deployment again. */
 export interface WorkClaim {

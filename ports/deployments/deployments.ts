@@ -1,8 +1,8 @@
-import type { Deployment, DeploymentStatus } from "../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { Deployment, DeploymentStatus } from "../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/composition/composition.ts";
+import type { Composition } from "../../domain/services/composition.ts";
 
 /** Which deployments a list shows. */
 export interface DeploymentFilter {

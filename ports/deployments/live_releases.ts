@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { WorkClaim } from "./deployment_queue.ts";
 
 /** A project with the deployment that serves it. */

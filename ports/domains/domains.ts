@@ -1,4 +1,4 @@
-import type { DomainName } from "../../domain/domain_name.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
 /** What a list of names is limited to. */

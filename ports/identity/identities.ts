@@ -1,4 +1,4 @@
-import type { Identity } from "../../domain/identity.ts";
+import type { Identity } from "../../domain/identity/identity.ts";
 
 /** Finds out whom a credential stands for; this is asked on every request. */
 export interface Identities {

@@ -1,4 +1,4 @@
-import type { AccessToken, Organization, User } from "../../domain/identity.ts";
+import type { AccessToken, Organization, User } from "../../domain/identity/identity.ts";
 
 /** The first owner with an organization and a token, as they are to be stored. */
 export interface FirstOwner {

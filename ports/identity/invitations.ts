@@ -1,4 +1,4 @@
-import type { Invitation } from "../../domain/identity.ts";
+import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
 /** Somebody who takes an invitation: a new person, or one who is known already. */

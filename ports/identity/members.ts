@@ -1,6 +1,6 @@
-import type { Member } from "../../domain/identity.ts";
+import type { Member } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Grant, Role } from "../../domain/permission.ts";
+import type { Grant, Role } from "../../domain/identity/permission.ts";
 
 /** How a change of members ended; the last owner of an organization stays one, under any race. */
 export type MemberOutcome = "done" | "missing" | "last_owner";

@@ -1,4 +1,4 @@
-import type { Organization } from "../../domain/identity.ts";
+import type { Organization } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
 /** Where organizations are kept. */

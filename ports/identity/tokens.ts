@@ -1,4 +1,4 @@
-import type { AccessToken } from "../../domain/identity.ts";
+import type { AccessToken } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
 /** Access tokens, kept only as fingerprints. */

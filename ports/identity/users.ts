@@ -1,4 +1,4 @@
-import type { User } from "../../domain/identity.ts";
+import type { User } from "../../domain/identity/identity.ts";
 
 /** Where people are kept. E-mail addresses arrive in their normal form and are unique. */
 export interface Users {

@@ -1,6 +1,6 @@
-import type { DomainName } from "../../domain/domain_name.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Project, ProjectSettings } from "../../domain/project.ts";
+import type { Project, ProjectSettings } from "../../domain/projects/project.ts";
 
 /** Which projects a list shows. */
 export interface ProjectFilter {

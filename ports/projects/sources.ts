@@ -1,4 +1,4 @@
-import type { DeploymentSource } from "../../domain/deployment/deployment.ts";
+import type { DeploymentSource } from "../../domain/deployments/deployment.ts";
 import type { Secret } from "../../domain/secret.ts";
 
 /** What was fetched. */

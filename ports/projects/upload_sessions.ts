@@ -1,5 +1,5 @@
 import type { Listing, Page } from "../../domain/page.ts";
-import type { UploadQuota, UploadSession } from "../../domain/upload.ts";
+import type { UploadQuota, UploadSession } from "../../domain/projects/upload.ts";
 import type { UploadLeases } from "./upload_leases.ts";
 
 /** A session as it is opened; when it was, and until when it waits, is told by the store. */

@@ -1,5 +1,5 @@
 import type { Secret } from "../../domain/secret.ts";
-import type { Variable, VariableUpsert } from "../../domain/variable.ts";
+import type { Variable, VariableUpsert } from "../../domain/projects/variable.ts";
 
 /** The environment variables of projects, encrypted at rest. */
 export interface Variables {

@@ -1,5 +1,5 @@
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Server, ServerChange, ServerCredentials } from "../../domain/server.ts";
+import type { Server, ServerChange, ServerCredentials } from "../../domain/servers/server.ts";
 
 /** How a check of a server ended. */
 export interface ServerCheck {

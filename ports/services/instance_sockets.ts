@@ -1,4 +1,4 @@
-import type { ListeningSocket } from "../../domain/deployment/unreachable.ts";
+import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 
 /** Tells where programs listen, for whoever waits for one that listens somewhere else. */
 export interface InstanceSockets {

@@ -1,7 +1,7 @@
-import type { Ending } from "../../domain/deployment/ending.ts";
-import type { OutputStream } from "../../domain/deployment/output_stream.ts";
+import type { Ending } from "../../domain/deployments/ending.ts";
+import type { OutputStream } from "../../domain/deployments/output_stream.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { ContainerSpec } from "../../domain/composition/service_spec.ts";
+import type { ContainerSpec } from "../../domain/services/service_spec.ts";
 
 /** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
 export interface RunnableFolder {

@@ -1,4 +1,4 @@
-import type { LeftOut } from "../../domain/deployment/output_tail.ts";
+import type { LeftOut } from "../../domain/deployments/output_tail.ts";
 import type { OutputLine, OutputQuery } from "./runtime.ts";
 
 /** Whose log it is: a service of a release. */

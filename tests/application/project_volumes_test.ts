@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import { away } from "../../adapters/docker/engine/engine_api.ts";
 import { EngineScene, SITE } from "../support/engine_scene.ts";
 import { intercepted } from "../support/intercepted.ts";

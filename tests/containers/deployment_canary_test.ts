@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { type DockerServer, dockerServer } from "../support/docker_server.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { bindCredentials } from "../../domain/backup/credential_target.ts";
+import { bindCredentials } from "../../domain/backups/credential_target.ts";
 import {
   type BackupDestination,
   type DestinationCredentials,
   type DestinationSettings,
   flagsOf,
-} from "../../domain/backup/destination.ts";
+} from "../../domain/backups/destination.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Server } from "../../domain/server.ts";
+import type { Server } from "../../domain/servers/server.ts";
 import type { DestinationChange } from "../../ports/backups/backup_destinations.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/composition/composition.ts";
-import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/composition/service_spec.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aDeployment, anOrganization, aProject, compositionOf, deploymentOf } from "../support/store_builders.ts";

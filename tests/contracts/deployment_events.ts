@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
 import { newId } from "../../domain/id.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";

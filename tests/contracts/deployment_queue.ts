@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { DeploymentQueue, WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";

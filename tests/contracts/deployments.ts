@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { DeploymentChange, DeploymentFilter } from "../../ports/deployments/deployments.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { UploadSession, UploadState } from "../../domain/upload.ts";
+import type { UploadSession, UploadState } from "../../domain/projects/upload.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { anOrganization, aProject, deploymentOf, founderOf } from "../support/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { DomainName } from "../../domain/domain_name.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { DomainFilter } from "../../ports/domains/domains.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { Grant } from "../../domain/permission.ts";
+import type { Grant } from "../../domain/identity/permission.ts";
 import { eventually } from "../support/eventually.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { Invitation } from "../../domain/identity.ts";
+import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Newcomer } from "../../ports/identity/invitations.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";

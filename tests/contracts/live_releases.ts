@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { LiveRelease, Standing } from "../../ports/deployments/live_releases.ts";
 import { eventually } from "../support/eventually.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalObjectStorages } from "../../adapters/local/object_storages.ts";
-import { partName } from "../../domain/backup/object_key.ts";
+import { partName } from "../../domain/backups/object_key.ts";
 import { textBody, textOf } from "../support/bodies.ts";
 
 const top = await mkdtemp(join(tmpdir(), "slipway-"));

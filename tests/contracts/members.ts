@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { Grant } from "../../domain/permission.ts";
+import type { Grant } from "../../domain/identity/permission.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { type MemoryWorld, memoryWorld } from "../../adapters/memory/memory_world.ts";
 import { newId } from "../../domain/id.ts";
-import type { Grant } from "../../domain/permission.ts";
+import type { Grant } from "../../domain/identity/permission.ts";
 import { Secret } from "../../domain/secret.ts";
-import { UPLOAD_QUOTA } from "../../domain/upload.ts";
+import { UPLOAD_QUOTA } from "../../domain/projects/upload.ts";
 import {
   aDeployment,
   aMember,

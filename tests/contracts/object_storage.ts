@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { compareKeys } from "../../domain/backup/object_key.ts";
+import { compareKeys } from "../../domain/backups/object_key.ts";
 import type { ObjectStorage } from "../../ports/backups/object_storage.ts";
 import type { OpenStorage } from "../../ports/backups/object_storages.ts";
 import { body, brokenBody, digestOf, textBody, textOf } from "../support/bodies.ts";

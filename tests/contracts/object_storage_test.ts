@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { LocalObjectStorages } from "../../adapters/local/object_storages.ts";
 import { MemoryObjectStorages } from "../../adapters/memory/object_storages.ts";
-import { partName, splitKey } from "../../domain/backup/object_key.ts";
+import { partName, splitKey } from "../../domain/backups/object_key.ts";
 import { objectStorageContract } from "./object_storage.ts";
 
 objectStorageContract("memory", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { Project, ProjectSettings } from "../../domain/project.ts";
+import type { Project, ProjectSettings } from "../../domain/projects/project.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { ProjectChange } from "../../ports/projects/projects.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { lineBytes } from "../../domain/deployment/output_tail.ts";
+import { lineBytes } from "../../domain/deployments/output_tail.ts";
 import { newId } from "../../domain/id.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
 import type { LogOwner } from "../../ports/services/runtime_logs.ts";

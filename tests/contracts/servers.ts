@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Server, ServerCredentials } from "../../domain/server.ts";
+import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";

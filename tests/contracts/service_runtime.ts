@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type ContainerSpec, PLAIN_CONTAINER } from "../../domain/composition/service_spec.ts";
+import { type ContainerSpec, PLAIN_CONTAINER } from "../../domain/services/service_spec.ts";
 import type { Instance, RunnableImage, RunnableMount, RunRequest, Runtime } from "../../ports/services/runtime.ts";
 import type { Volume, Volumes } from "../../ports/services/volumes.ts";
 import { eventually } from "../support/eventually.ts";

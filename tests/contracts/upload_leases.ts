@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { UploadSession } from "../../domain/upload.ts";
+import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { NewUploadSession } from "../../ports/projects/upload_sessions.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aSession as makeSession, RECEIVED, storedSession, timeless } from "../support/upload_session_builders.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import type { UploadQuota, UploadSession } from "../../domain/upload.ts";
+import type { UploadQuota, UploadSession } from "../../domain/projects/upload.ts";
 import type { NewUploadSession, UploadCreation } from "../../ports/projects/upload_sessions.ts";
 import { oddTexts } from "../support/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { assert, property, string } from "fast-check";
-import { isSystemFolder, isWithin } from "../../domain/backup/local_folder.ts";
-import { compareKeys, isObjectKey, nameOfPart, partName } from "../../domain/backup/object_key.ts";
-import { readPathPrefix } from "../../domain/backup/path_prefix.ts";
-import { failedProbe, isAbandonedProbe, probeKey } from "../../domain/backup/probe.ts";
-import { listTree, sweepTree, type TreeChild } from "../../domain/backup/tree_listing.ts";
+import { isSystemFolder, isWithin } from "../../domain/backups/local_folder.ts";
+import { compareKeys, isObjectKey, nameOfPart, partName } from "../../domain/backups/object_key.ts";
+import { readPathPrefix } from "../../domain/backups/path_prefix.ts";
+import { failedProbe, isAbandonedProbe, probeKey } from "../../domain/backups/probe.ts";
+import { listTree, sweepTree, type TreeChild } from "../../domain/backups/tree_listing.ts";
 import { Failure } from "../../domain/failure.ts";
 
 const outcome = (code: string) => failedProbe("read", new Failure("remote_failed", code, "Cannot read"));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { checkSwaps } from "../../domain/composition/check_swaps.ts";
-import { givenServices } from "../../domain/composition/given_services.ts";
-import type { ServiceDefinition } from "../../domain/service_definition.ts";
+import { checkSwaps } from "../../domain/services/check_swaps.ts";
+import { givenServices } from "../../domain/services/given_services.ts";
+import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
 
 function check(...definitions: readonly Omit<ServiceDefinition, "name">[]): void {
   const named = definitions.map((definition, index) => ({ name: `s${index}`, image: "a", ...definition }));

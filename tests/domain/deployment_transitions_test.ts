@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { array, assert, constantFrom, property } from "fast-check";
-import { type Deployment, DEPLOYMENT_STATUSES } from "../../domain/deployment/deployment.ts";
+import { type Deployment, DEPLOYMENT_STATUSES } from "../../domain/deployments/deployment.ts";
 import {
   canHappen,
   happen,
@@ -9,7 +9,7 @@ import {
   isSettled,
   occupies,
   workDurationMs,
-} from "../../domain/deployment/transitions.ts";
+} from "../../domain/deployments/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
 import { deploymentOf, minutes } from "../support/store_builders.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { normalHostname, proofRecord } from "../../domain/domain_name.ts";
+import { normalHostname, proofRecord } from "../../domain/domains/domain_name.ts";
 
 describe("normalHostname()", () => {
   test.each([

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { ServiceDefinition } from "../../domain/service_definition.ts";
-import { givenServices } from "../../domain/composition/given_services.ts";
-import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/composition/service_spec.ts";
+import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
+import { givenServices } from "../../domain/services/given_services.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
 
 const NOTHING = new Map<string, Secret>();
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { checkHostAccess, type HostRules } from "../../domain/composition/host_access.ts";
-import { PLAIN_CONTAINER, type ServiceMount } from "../../domain/composition/service_spec.ts";
+import { checkHostAccess, type HostRules } from "../../domain/services/host_access.ts";
+import { PLAIN_CONTAINER, type ServiceMount } from "../../domain/services/service_spec.ts";
 
 const RULES: HostRules = {
   mode: "self-hosted",

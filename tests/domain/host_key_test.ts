@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { readHostKey } from "../../domain/host_key.ts";
+import { readHostKey } from "../../domain/servers/host_key.ts";
 
 // Made with ssh-keygen, whose -l option printed the fingerprint.
 const FINGERPRINT = "SHA256:Me4vK4J8lMhKmBsrBNEWCAfL+nl1x7iJduaTmWxV/jA";

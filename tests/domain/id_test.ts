@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { isAnyId, isId, newId } from "../../domain/id.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 
 describe("newId()", () => {
   test("makes a prefix and 26 characters that no reader mistakes", () => {

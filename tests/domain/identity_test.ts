@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { actIn, type Identity, normalEmail } from "../../domain/identity.ts";
+import { actIn, type Identity, normalEmail } from "../../domain/identity/identity.ts";
 
 const FIRST = { organizationId: "org_a", role: "viewer", grants: [] } as const;
 const SECOND = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { LineSplitter } from "../../domain/deployment/line_splitter.ts";
+import { LineSplitter } from "../../domain/deployments/line_splitter.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { missingTool, toolAdvice } from "../../domain/deployment/missing_tool.ts";
+import { missingTool, toolAdvice } from "../../domain/deployments/missing_tool.ts";
 
 describe("missingTool()", () => {
   test.each([

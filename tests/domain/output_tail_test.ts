@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type LeftOut, leftOutLine, leftOutTogether, OutputTail } from "../../domain/deployment/output_tail.ts";
+import { type LeftOut, leftOutLine, leftOutTogether, OutputTail } from "../../domain/deployments/output_tail.ts";
 
 const at = (seq: number) => new Date(seq * 1_000);
 const part = (seq: number, bytes: number, lines = 1): LeftOut => ({ lines, bytes, seq, at: at(seq) });

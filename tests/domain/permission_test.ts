@@ -20,7 +20,7 @@ import {
   ROLES,
   type Target,
   visibleIds,
-} from "../../domain/permission.ts";
+} from "../../domain/identity/permission.ts";
 
 function principal(overrides: Partial<Principal> = {}): Principal {
   return {

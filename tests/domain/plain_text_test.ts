@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { plainText, withPlainText } from "../../domain/deployment/plain_text.ts";
+import { plainText, withPlainText } from "../../domain/deployments/plain_text.ts";
 
 describe("plainText()", () => {
   test.each([

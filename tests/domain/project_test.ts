@@ -12,7 +12,7 @@ import {
   SETTINGS_BYTES,
   slugOf,
   sourceOf,
-} from "../../domain/project.ts";
+} from "../../domain/projects/project.ts";
 
 describe("sourceOf()", () => {
   test.each([

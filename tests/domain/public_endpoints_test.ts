@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { addressesOf } from "../../domain/deployment/public_address.ts";
-import type { DomainName } from "../../domain/domain_name.ts";
-import type { PublicEndpoint } from "../../domain/service_definition.ts";
-import { type Listening, resolveEndpoints } from "../../domain/composition/resolve_endpoints.ts";
+import { addressesOf } from "../../domain/deployments/public_address.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
+import type { PublicEndpoint } from "../../domain/services/service_definition.ts";
+import { type Listening, resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
 
 const APP: Listening["from"] = { kind: "app" };
 const IMAGE: Listening["from"] = { kind: "image" };

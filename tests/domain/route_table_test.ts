@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { RouteTable } from "../../domain/deployment/route_table.ts";
+import { RouteTable } from "../../domain/deployments/route_table.ts";
 
 describe("RouteTable", () => {
   test("find() takes addresses as hosts, with and without a port", () => {

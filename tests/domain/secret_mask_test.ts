@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { secretMask } from "../../domain/deployment/secret_mask.ts";
+import { secretMask } from "../../domain/deployments/secret_mask.ts";
 import { Secret } from "../../domain/secret.ts";
 
 const maskOf = (...values: string[]) => secretMask(values.map((value) => new Secret(value)));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkServerAddress } from "../../domain/server.ts";
+import { checkServerAddress } from "../../domain/servers/server.ts";
 
 function refusal(path: string) {
   return expect.objectContaining({ kind: "invalid", details: [expect.objectContaining({ path })] });

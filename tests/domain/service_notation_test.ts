@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { durationMs } from "../../domain/composition/duration.ts";
-import { normalPath } from "../../domain/composition/normal_path.ts";
-import { portEntry } from "../../domain/composition/port_notation.ts";
-import { shellWords } from "../../domain/composition/shell_words.ts";
-import { volumeEntry } from "../../domain/composition/volume_notation.ts";
+import { durationMs } from "../../domain/services/duration.ts";
+import { normalPath } from "../../domain/services/normal_path.ts";
+import { portEntry } from "../../domain/services/port_notation.ts";
+import { shellWords } from "../../domain/services/shell_words.ts";
+import { volumeEntry } from "../../domain/services/volume_notation.ts";
 import { shellWord } from "../../domain/shell_word.ts";
 import { hostileArguments } from "../support/hostile_arguments.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SourceLinks } from "../../domain/deployment/source_links.ts";
+import { SourceLinks } from "../../domain/deployments/source_links.ts";
 import { Failure } from "../../domain/failure.ts";
 
 const tree = (links: Readonly<Record<string, string>>) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { startOrder } from "../../domain/composition/start_order.ts";
+import { startOrder } from "../../domain/services/start_order.ts";
 
 function service(name: string, ...dependsOn: string[]) {
   return { name, dependsOn: dependsOn.map((other) => ({ service: other })) };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fingerprint, newToken, randomText } from "../../domain/token.ts";
+import { fingerprint, newToken, randomText } from "../../domain/identity/token.ts";
 
 test("newToken() is slp_ and 43 base64url characters", () => {
   for (let index = 0; index < 100; index++) expect(newToken()).toMatch(/^slp_[A-Za-z0-9_-]{43}$/);

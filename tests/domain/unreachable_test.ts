@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type ListeningSocket, unreachable } from "../../domain/deployment/unreachable.ts";
+import { type ListeningSocket, unreachable } from "../../domain/deployments/unreachable.ts";
 
 const at = (address: string, port: number): ListeningSocket => ({ address, port });
 const PROCESS = { port: 30_123, name: "$PORT (30123)", inContainer: false };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkVariableKeys } from "../../domain/variable.ts";
+import { checkVariableKeys } from "../../domain/projects/variable.ts";
 
 function refusal(path: string) {
   return expect.objectContaining({ kind: "invalid", details: [expect.objectContaining({ path })] });

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { readConnectionRecord } from "../../adapters/embedded_postgres/connection_record.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { browser, login, member } from "../support/app.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { commandOutcome, printedToken, SlipwayProcess } from "../support/slipway_process.ts";

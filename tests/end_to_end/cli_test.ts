@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { query } from "../support/query.ts";
 import {

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embeddedPostgres } from "../support/embedded_postgres.ts";
-import { fingerprint } from "../../domain/token.ts";
+import { fingerprint } from "../../domain/identity/token.ts";
 import { type Answer, member } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { query } from "../support/query.ts";

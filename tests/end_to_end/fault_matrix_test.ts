@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { faultMatrix, type FaultyServer } from "../support/fault_matrix.ts";
 import { commandLineOf, processesWith } from "../support/processes_with.ts";

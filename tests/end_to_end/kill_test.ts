@@ -5,7 +5,7 @@ import postgres from "postgres";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
 import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
 import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
 import { query } from "../support/query.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { query } from "../support/query.ts";

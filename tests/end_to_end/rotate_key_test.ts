@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { commandOutcome, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";

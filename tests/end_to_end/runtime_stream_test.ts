@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { type SeenEvent, SourceFolder, TestProject } from "../support/deploying.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
 import { testDatabase } from "../support/test_database.ts";

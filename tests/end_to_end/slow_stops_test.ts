@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { SourceFolder, TestProject } from "../support/deploying.ts";
 import { eventually } from "../support/eventually.ts";
 import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { readConnectionRecord } from "../../adapters/embedded_postgres/connection_record.ts";
 import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { eventually } from "../support/eventually.ts";
 import { OpenRequest } from "../support/http_client.ts";
 import { halfUpload } from "../support/half_upload.ts";

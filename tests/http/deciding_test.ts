@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { Principal } from "../../domain/permission.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
 import { memoryApp } from "../support/app.ts";
 import { furnish } from "../support/furnished.ts";
 

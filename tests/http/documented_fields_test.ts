@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { DEPLOYMENT_STATUSES, SERVICE_STATUSES } from "../../domain/deployment/deployment.ts";
-import { ACTIONS, RESOURCES, ROLES } from "../../domain/permission.ts";
+import { DEPLOYMENT_STATUSES, SERVICE_STATUSES } from "../../domain/deployments/deployment.ts";
+import { ACTIONS, RESOURCES, ROLES } from "../../domain/identity/permission.ts";
 import { escapeHtml } from "../../http/page.ts";
 import { memoryApp } from "../support/app.ts";
 

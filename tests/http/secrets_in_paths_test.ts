@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { newToken, randomText } from "../../domain/token.ts";
+import { newToken, randomText } from "../../domain/identity/token.ts";
 import { memoryApp } from "../support/app.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { intercepted } from "../support/intercepted.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ACTIONS, type Permission, RESOURCES } from "../../domain/permission.ts";
+import { ACTIONS, type Permission, RESOURCES } from "../../domain/identity/permission.ts";
 import { ACCESS_TABLE } from "../support/access_table.ts";
 import { memoryApp } from "../support/app.ts";
 import { furnish, goodRequest, MACHINE } from "../support/furnished.ts";

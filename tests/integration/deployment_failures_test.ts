@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import { failing } from "../support/failing.ts";
 import { APP, BUILD, commit, EngineScene, REPOSITORY, type SceneOptions, START } from "../support/engine_scene.ts";
 

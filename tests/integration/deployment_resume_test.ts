@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isSettled } from "../../domain/deployment/transitions.ts";
+import { isSettled } from "../../domain/deployments/transitions.ts";
 import { APP, EngineScene, REPOSITORY, SITE } from "../support/engine_scene.ts";
 import { mortal } from "../support/mortal.ts";
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Failure } from "../../domain/failure.ts";
-import type { ContainerSpec, ServiceFile } from "../../domain/composition/service_spec.ts";
+import type { ContainerSpec, ServiceFile } from "../../domain/services/service_spec.ts";
 import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import { type DockerServices, dockerServices } from "../support/docker_services.ts";
 import { tinyImage } from "../support/docker_world.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { LoggedLine } from "../../application/services/runtime_output.ts";
-import type { DeploymentEvent } from "../../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
 import { EngineScene, START } from "../support/engine_scene.ts";
 import { intercepted } from "../support/intercepted.ts";

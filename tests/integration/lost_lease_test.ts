@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import { isSettled } from "../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { isSettled } from "../../domain/deployments/transitions.ts";
 import { APP, EngineScene, REPOSITORY, SITE } from "../support/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 import { shopProject, shopScene } from "../support/service_scene.ts";

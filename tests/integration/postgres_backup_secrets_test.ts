@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import type { PostgresWorld } from "../../adapters/postgres/postgres_world.ts";
-import { bindCredentials } from "../../domain/backup/credential_target.ts";
-import { type BackupDestination, type DestinationCredentials, flagsOf } from "../../domain/backup/destination.ts";
+import { bindCredentials } from "../../domain/backups/credential_target.ts";
+import { type BackupDestination, type DestinationCredentials, flagsOf } from "../../domain/backups/destination.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";

@@ -3,7 +3,7 @@ import postgres from "postgres";
 import { PostgresDeploymentEvents } from "../../adapters/postgres/deployment_events.ts";
 import { EventFeed, type EventPage } from "../../adapters/postgres/event_feed.ts";
 import type { PostgresSignals } from "../../adapters/postgres/signals.ts";
-import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import { eventually } from "../support/eventually.ts";

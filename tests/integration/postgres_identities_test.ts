@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import postgres from "postgres";
 import { IdentityCache } from "../../adapters/postgres/identity_cache.ts";
 import { newId } from "../../domain/id.ts";
-import type { Identity } from "../../domain/identity.ts";
+import type { Identity } from "../../domain/identity/identity.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
 import { aMember, anOrganization, aToken, minutes, START, uniqueFingerprint } from "../support/store_builders.ts";

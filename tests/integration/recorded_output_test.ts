@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { LoggedLine } from "../../application/services/runtime_output.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { Secret } from "../../domain/secret.ts";
 import { EngineScene, START } from "../support/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";

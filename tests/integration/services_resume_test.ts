@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Project } from "../../domain/project.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { EngineScene } from "../support/engine_scene.ts";
 import { mortal } from "../support/mortal.ts";
 import { type ShopWork, SHOP_WORKS } from "../support/shop_works.ts";

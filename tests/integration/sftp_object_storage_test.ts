@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SftpObjectStorages } from "../../adapters/ssh/sftp/object_storages.ts";
 import { Failure } from "../../domain/failure.ts";
-import { partName, splitKey } from "../../domain/backup/object_key.ts";
+import { partName, splitKey } from "../../domain/backups/object_key.ts";
 import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 import { objectStorageContract, type StorageForContract } from "../contracts/object_storage.ts";
 import { body, digestOf, textBody, textOf } from "../support/bodies.ts";

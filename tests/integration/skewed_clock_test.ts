@@ -4,7 +4,7 @@ import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import type { Hold } from "../../application/deployments/engine/hold.ts";
 import { startWorker } from "../../application/deployments/engine/worker.ts";
 import { compose } from "../../wiring/application.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { caller, member, SETTINGS } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
 import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { newToken } from "../../domain/token.ts";
+import { newToken } from "../../domain/identity/token.ts";
 import { run } from "./command.ts";
 import { DOCKER_HOST } from "./docker_world.ts";
 import { emptyEngine } from "./empty_engine.ts";

@@ -8,11 +8,11 @@ import { runDeployment } from "../../application/deployments/engine/run_deployme
 import { startWorker, type Worker } from "../../application/deployments/engine/worker.ts";
 import type { DeployWish } from "../../application/deployments/deploy_project.ts";
 import { useCases } from "../../wiring/application.ts";
-import type { Deployment, StepName } from "../../domain/deployment/deployment.ts";
-import type { DeploymentEvent, NewEvent } from "../../domain/deployment/deployment_event.ts";
-import { isSettled } from "../../domain/deployment/transitions.ts";
-import type { Principal } from "../../domain/permission.ts";
-import type { Project, ProjectSettings } from "../../domain/project.ts";
+import type { Deployment, StepName } from "../../domain/deployments/deployment.ts";
+import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
+import { isSettled } from "../../domain/deployments/transitions.ts";
+import type { Principal } from "../../domain/identity/permission.ts";
+import type { Project, ProjectSettings } from "../../domain/projects/project.ts";
 import type { ProbeResult } from "../../ports/deployments/health_probe.ts";
 import type { World } from "../../ports/world.ts";
 import { SETTINGS } from "./app.ts";

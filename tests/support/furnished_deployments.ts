@@ -1,6 +1,6 @@
 import type { MemoryWorld } from "../../adapters/memory/memory_world.ts";
-import type { BuildPrompt, Deployment } from "../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
+import type { BuildPrompt, Deployment } from "../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
 import type { World } from "../../ports/world.ts";
 import { logLine } from "./store_builders.ts";
 

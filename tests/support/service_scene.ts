@@ -1,7 +1,7 @@
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
-import type { ServiceDefinition } from "../../domain/service_definition.ts";
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { Project, ProjectSettings } from "../../domain/project.ts";
+import type { ServiceDefinition } from "../../domain/services/service_definition.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Project, ProjectSettings } from "../../domain/projects/project.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { EngineScene, type SceneOptions } from "./engine_scene.ts";
 import { patientYamlReader } from "./patient_yaml_reader.ts";

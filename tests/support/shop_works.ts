@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { Project } from "../../domain/project.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { Project } from "../../domain/projects/project.ts";
 import type { EngineScene } from "./engine_scene.ts";
 import { deployShop, SHOP, shop, type Versions } from "./service_scene.ts";
 

@@ -1,12 +1,12 @@
-import type { Deployment } from "../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../domain/deployment/deployment_event.ts";
-import type { DomainName } from "../../domain/domain_name.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
+import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { newId } from "../../domain/id.ts";
-import type { AccessToken, Invitation, Organization, User } from "../../domain/identity.ts";
-import type { Project } from "../../domain/project.ts";
-import type { Composition } from "../../domain/composition/composition.ts";
-import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/composition/service_spec.ts";
-import { fingerprint, randomText } from "../../domain/token.ts";
+import type { AccessToken, Invitation, Organization, User } from "../../domain/identity/identity.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import type { Composition } from "../../domain/services/composition.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
+import { fingerprint, randomText } from "../../domain/identity/token.ts";
 import type { StoreWorld } from "../contracts/store_world.ts";
 
 /** The time at which tests begin. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import { STEPS, type StepName } from "../../domain/deployment/deployment.ts";
+import { STEPS, type StepName } from "../../domain/deployments/deployment.ts";
 import { TestProject } from "./deploying.ts";
 import type { FaultyServer, Strike, StruckProject } from "./fault_matrix.ts";
 import { type CommitFiles, GitServer } from "./git_server.ts";

@@ -1,5 +1,5 @@
 import { newId } from "../../domain/id.ts";
-import type { UploadSession } from "../../domain/upload.ts";
+import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { NewUploadSession } from "../../ports/projects/upload_sessions.ts";
 import type { StoreWorld } from "../contracts/store_world.ts";
 import { anOrganization, founderOf } from "./store_builders.ts";

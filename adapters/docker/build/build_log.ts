@@ -1,4 +1,4 @@
-import { LineSplitter } from "../../../domain/deployment/line_splitter.ts";
+import { LineSplitter } from "../../../domain/deployments/line_splitter.ts";
 import { plainStep } from "../../../domain/image/plain_step.ts";
 import type { FailedStep } from "./build_failure.ts";
 import type { BuildTrace, TraceOutput, TraceStatus, TraceStep } from "./build_trace.ts";

@@ -1,6 +1,6 @@
 import { tarArchive } from "./tar_archive.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
-import type { ServiceFile } from "../../../domain/composition/service_spec.ts";
+import type { ServiceFile } from "../../../domain/services/service_spec.ts";
 import type { EngineMount } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";

@@ -1,5 +1,5 @@
 import { foregroundCommand, SIGNAL_ALL } from "../../../domain/image/foreground_command.ts";
-import { type ContainerSpec, PLAIN_CONTAINER, type ServiceHealth } from "../../../domain/composition/service_spec.ts";
+import { type ContainerSpec, PLAIN_CONTAINER, type ServiceHealth } from "../../../domain/services/service_spec.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
 import type { ImageConfig } from "../images/image_config.ts";
 import { namesOf, type PublishedPort } from "./labels.ts";

@@ -1,5 +1,5 @@
-import { CRASH_LOOP } from "../../../domain/deployment/crash_loop.ts";
-import type { Ending } from "../../../domain/deployment/ending.ts";
+import { CRASH_LOOP } from "../../../domain/deployments/crash_loop.ts";
+import type { Ending } from "../../../domain/deployments/ending.ts";
 import type { Instance } from "../../../ports/services/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { endingNote } from "../../../domain/deployment/ending.ts";
+import { endingNote } from "../../../domain/deployments/ending.ts";
 import { invalid, notFound } from "../../../domain/failure.ts";
 import type { InstanceEndings } from "../../../ports/services/instance_endings.ts";
 import type { Log } from "../../../ports/system/log.ts";

@@ -1,4 +1,4 @@
-import type { ListeningSocket } from "../../../domain/deployment/unreachable.ts";
+import type { ListeningSocket } from "../../../domain/deployments/unreachable.ts";
 import type { InstanceSockets } from "../../../ports/services/instance_sockets.ts";
 import { listenersInside } from "./container_listening.ts";
 import { isUp } from "./container_state.ts";

@@ -1,4 +1,4 @@
-import type { OutputStream } from "../../../domain/deployment/output_stream.ts";
+import type { OutputStream } from "../../../domain/deployments/output_stream.ts";
 import type { EngineApi, EngineRequest } from "../engine/engine_api.ts";
 
 /** A piece of what a container printed, or of what is noted about it: a line with its end, or a part of a line. */

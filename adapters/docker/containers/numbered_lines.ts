@@ -1,5 +1,5 @@
-import type { OutputStream } from "../../../domain/deployment/output_stream.ts";
-import { LineSplitter } from "../../../domain/deployment/line_splitter.ts";
+import type { OutputStream } from "../../../domain/deployments/output_stream.ts";
+import { LineSplitter } from "../../../domain/deployments/line_splitter.ts";
 import type { OutputLine } from "../../../ports/services/runtime.ts";
 import type { LogFrame } from "./log_frames.ts";
 

@@ -1,4 +1,4 @@
-import { secretMask } from "../../../domain/deployment/secret_mask.ts";
+import { secretMask } from "../../../domain/deployments/secret_mask.ts";
 import { Failure, invalid } from "../../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
 import { EngineRefusal } from "../engine/engine_api.ts";

@@ -1,5 +1,5 @@
 import { TAR_END, tarHead, tarPadding } from "../../../domain/archive/tar_writer.ts";
-import type { ServiceFile } from "../../../domain/composition/service_spec.ts";
+import type { ServiceFile } from "../../../domain/services/service_spec.ts";
 
 /** Small files as one tar, with their owners and rights; the folders above them are left to whoever unpacks it. */
 export function tarArchive(files: readonly ServiceFile[]): Uint8Array {

@@ -1,8 +1,8 @@
 import type { Stats } from "ssh2";
-import { checkObjectKey, nameOfPart, partName, splitKey } from "../../../domain/backup/object_key.ts";
-import { pour } from "../../../domain/backup/pour.ts";
-import type { ObjectPage, StoredObject } from "../../../domain/backup/stored_object.ts";
-import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../../domain/backup/tree_listing.ts";
+import { checkObjectKey, nameOfPart, partName, splitKey } from "../../../domain/backups/object_key.ts";
+import { pour } from "../../../domain/backups/pour.ts";
+import type { ObjectPage, StoredObject } from "../../../domain/backups/stored_object.ts";
+import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../../domain/backups/tree_listing.ts";
 import type { ListOptions, StorageOptions, SweepOptions } from "../../../ports/backups/object_storage.ts";
 import type { OpenStorage, RemoteFolderTarget } from "../../../ports/backups/object_storages.ts";
 import { sftpFailure, STATUS, statusOf } from "./sftp_failure.ts";

@@ -1,6 +1,6 @@
-import type { StepName } from "../../../domain/deployment/deployment.ts";
-import type { LogLevel, NewEvent } from "../../../domain/deployment/deployment_event.ts";
-import type { OutputStream } from "../../../domain/deployment/output_stream.ts";
+import type { StepName } from "../../../domain/deployments/deployment.ts";
+import type { LogLevel, NewEvent } from "../../../domain/deployments/deployment_event.ts";
+import type { OutputStream } from "../../../domain/deployments/output_stream.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { DeploymentEvents } from "../../../ports/deployments/deployment_events.ts";
 

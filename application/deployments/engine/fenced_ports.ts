@@ -1,4 +1,4 @@
-import { isClaimVoid } from "../../../domain/deployment/claim_void.ts";
+import { isClaimVoid } from "../../../domain/deployments/claim_void.ts";
 import { type Hold, TakenAway } from "./hold.ts";
 import type { EnginePorts } from "./run.ts";
 

@@ -1,9 +1,9 @@
-import type { Deployment, StepName, StepRecord } from "../../../domain/deployment/deployment.ts";
-import { isRunning } from "../../../domain/deployment/transitions.ts";
-import type { LogLevel, NewEvent } from "../../../domain/deployment/deployment_event.ts";
+import type { Deployment, StepName, StepRecord } from "../../../domain/deployments/deployment.ts";
+import { isRunning } from "../../../domain/deployments/transitions.ts";
+import type { LogLevel, NewEvent } from "../../../domain/deployments/deployment_event.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { BaseImages } from "../../../domain/image/base_images.ts";
-import type { Project, RuntimeName } from "../../../domain/project.ts";
+import type { Project, RuntimeName } from "../../../domain/projects/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import type { Builder } from "../../../ports/deployments/builder.ts";
 import type { Clock } from "../../../ports/system/clock.ts";

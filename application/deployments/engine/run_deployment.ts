@@ -1,9 +1,9 @@
-import type { Deployment, DeploymentError } from "../../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../../domain/deployment/deployment_event.ts";
-import { secretMask } from "../../../domain/deployment/secret_mask.ts";
-import { secretValues } from "../../../domain/deployment/secret_values.ts";
-import { stoppedService } from "../../../domain/deployment/stopped_service.ts";
-import { happen } from "../../../domain/deployment/transitions.ts";
+import type { Deployment, DeploymentError } from "../../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../../domain/deployments/deployment_event.ts";
+import { secretMask } from "../../../domain/deployments/secret_mask.ts";
+import { secretValues } from "../../../domain/deployments/secret_values.ts";
+import { stoppedService } from "../../../domain/deployments/stopped_service.ts";
+import { happen } from "../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { cleanImages } from "../clean_images.ts";

@@ -1,5 +1,5 @@
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import { happen } from "../../../domain/deployment/transitions.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { happen } from "../../../domain/deployments/transitions.ts";
 import { loggedError } from "../../../domain/logged_error.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { DeploymentQueue, WorkClaim } from "../../../ports/deployments/deployment_queue.ts";

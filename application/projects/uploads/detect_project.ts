@@ -1,10 +1,10 @@
-import { NOTHING_PUBLIC, resolveEndpoints } from "../../../domain/composition/resolve_endpoints.ts";
+import { NOTHING_PUBLIC, resolveEndpoints } from "../../../domain/services/resolve_endpoints.ts";
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { describedServices } from "../../../domain/detection/described_services.ts";
 import { containerNeed } from "../../../domain/detection/container_need.ts";
 import { startCommandIn, warningsIn } from "../../../domain/detection/in_runtime.ts";
 import { engineNeeded, Failure } from "../../../domain/failure.ts";
-import type { RuntimeName } from "../../../domain/project.ts";
+import type { RuntimeName } from "../../../domain/projects/project.ts";
 import type { ContainerEngine } from "../../../ports/deployments/container_engine.ts";
 import type { ManifestParser } from "../../../ports/projects/manifest_parser.ts";
 import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";

@@ -1,6 +1,6 @@
 import { notFound } from "../../../domain/failure.ts";
 import { isId } from "../../../domain/id.ts";
-import type { Principal } from "../../../domain/permission.ts";
+import type { Principal } from "../../../domain/identity/permission.ts";
 import type { UploadFiles } from "../../../ports/projects/upload_files.ts";
 import type { UploadSessions } from "../../../ports/projects/upload_sessions.ts";
 

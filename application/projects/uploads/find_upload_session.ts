@@ -1,7 +1,7 @@
 import { invalid, notFound } from "../../../domain/failure.ts";
 import { isId } from "../../../domain/id.ts";
-import type { Principal } from "../../../domain/permission.ts";
-import type { UploadSession } from "../../../domain/upload.ts";
+import type { Principal } from "../../../domain/identity/permission.ts";
+import type { UploadSession } from "../../../domain/projects/upload.ts";
 import type { UploadSessions } from "../../../ports/projects/upload_sessions.ts";
 
 /** Finds a caller's own, unexpired upload session; anybody else's is not there. */

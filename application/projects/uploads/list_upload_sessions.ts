@@ -1,5 +1,5 @@
 import type { Page } from "../../../domain/page.ts";
-import type { Principal } from "../../../domain/permission.ts";
+import type { Principal } from "../../../domain/identity/permission.ts";
 import type { UploadSessions } from "../../../ports/projects/upload_sessions.ts";
 
 /** Lists the caller's own upload sessions that neither expired nor were deployed, newest first. */

@@ -1,7 +1,7 @@
 import { Failure, invalid } from "../../../domain/failure.ts";
 import { newId } from "../../../domain/id.ts";
-import { allowsSomewhere, forbidden, type Principal } from "../../../domain/permission.ts";
-import { UPLOAD_MS, UPLOAD_QUOTA, type UploadSession } from "../../../domain/upload.ts";
+import { allowsSomewhere, forbidden, type Principal } from "../../../domain/identity/permission.ts";
+import { UPLOAD_MS, UPLOAD_QUOTA, type UploadSession } from "../../../domain/projects/upload.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { UploadFiles } from "../../../ports/projects/upload_files.ts";
 import type { NewUploadSession, UploadSessions } from "../../../ports/projects/upload_sessions.ts";

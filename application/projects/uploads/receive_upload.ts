@@ -1,5 +1,5 @@
 import { conflict, Failure } from "../../../domain/failure.ts";
-import type { Principal } from "../../../domain/permission.ts";
+import type { Principal } from "../../../domain/identity/permission.ts";
 import type { ReceivedUpload, UploadFiles, UploadLimits } from "../../../ports/projects/upload_files.ts";
 import type { UploadSessions } from "../../../ports/projects/upload_sessions.ts";
 import { findUploadSession } from "./find_upload_session.ts";

@@ -1,6 +1,6 @@
 import type { Detection } from "../../../domain/detection/detection.ts";
 import { invalid } from "../../../domain/failure.ts";
-import type { Principal } from "../../../domain/permission.ts";
+import type { Principal } from "../../../domain/identity/permission.ts";
 import type { UploadFiles } from "../../../ports/projects/upload_files.ts";
 import type { UploadSessions } from "../../../ports/projects/upload_sessions.ts";
 import { detectProject, type DetectProjectPorts } from "./detect_project.ts";

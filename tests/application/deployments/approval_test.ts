@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { waitingReason } from "../../../domain/deployment/waiting_reason.ts";
+import { waitingReason } from "../../../domain/deployments/waiting_reason.ts";
 import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/engine_scene.ts";
 
 const DAY = 24 * 3_600_000;

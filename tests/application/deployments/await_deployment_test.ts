@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { awaitDeployment } from "../../../application/deployments/await_deployment.ts";
 import { keepDeployment, rejectDeployment } from "../../../application/deployments/decide_deployment.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
 import { intercepted } from "../../support/intercepted.ts";
 import { deployShop, SHOP, shopProject, shopScene } from "../../support/service_scene.ts";

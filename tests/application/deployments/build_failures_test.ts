@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/engine_scene.ts";

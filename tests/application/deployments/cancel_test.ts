@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cancelDeployment } from "../../../application/deployments/cancel_deployment.ts";
-import type { StepName } from "../../../domain/deployment/deployment.ts";
+import type { StepName } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { APP, EngineScene, START } from "../../support/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";

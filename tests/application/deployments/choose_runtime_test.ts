@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { chooseRuntime } from "../../../application/deployments/engine/build/choose_runtime.ts";
-import type { DeploymentPlan } from "../../../domain/deployment/deployment.ts";
+import type { DeploymentPlan } from "../../../domain/deployments/deployment.ts";
 import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
 import { recipe } from "../../../domain/detection/image_recipe.ts";
 import type { Failure } from "../../../domain/failure.ts";

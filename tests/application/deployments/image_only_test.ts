@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { ProjectSettings } from "../../../domain/project.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { ProjectSettings } from "../../../domain/projects/project.ts";
 import { commit, type EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
 import { shopScene, statuses } from "../../support/service_scene.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { ProjectSettings } from "../../../domain/project.ts";
-import type { VariableUpsert } from "../../../domain/variable.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { ProjectSettings } from "../../../domain/projects/project.ts";
+import type { VariableUpsert } from "../../../domain/projects/variable.ts";
 import { Secret } from "../../../domain/secret.ts";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import { cleanImages } from "../../../application/deployments/clean_images.ts";

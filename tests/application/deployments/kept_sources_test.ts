@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
 import { sweepSources } from "../../../application/deployments/clean_sources.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { Project } from "../../../domain/project.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { Project } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { eventually } from "../../support/eventually.ts";
 import { failing } from "../../support/failing.ts";

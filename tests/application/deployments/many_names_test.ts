@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
 import { currentRoutes } from "../../../application/deployments/restore_releases.ts";
-import type { Project } from "../../../domain/project.ts";
+import type { Project } from "../../../domain/projects/project.ts";
 import { EngineScene } from "../../support/engine_scene.ts";
 import { intercepted } from "../../support/intercepted.ts";
 import { domainOf, minutes } from "../../support/store_builders.ts";

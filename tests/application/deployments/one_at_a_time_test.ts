@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { currentRoutes, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
-import type { Project } from "../../../domain/project.ts";
+import type { Project } from "../../../domain/projects/project.ts";
 import type { DeploymentQueue } from "../../../ports/deployments/deployment_queue.ts";
 import type { EngineScene } from "../../support/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
-import type { ProjectSettings } from "../../../domain/project.ts";
+import type { ProjectSettings } from "../../../domain/projects/project.ts";
 import { commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
 
 const PAGES: SourceFiles = { "public/index.php": "<?php", "composer.json": '{"require": {"slim/slim": "4.*"}}' };

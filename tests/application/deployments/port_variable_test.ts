@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { ProjectSettings, RuntimeName } from "../../../domain/project.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { ProjectSettings, RuntimeName } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
-import type { ServiceDefinition } from "../../../domain/service_definition.ts";
+import type { ServiceDefinition } from "../../../domain/services/service_definition.ts";
 import { APP, commit, REPOSITORY } from "../../support/engine_scene.ts";
 import { shopScene } from "../../support/service_scene.ts";
 

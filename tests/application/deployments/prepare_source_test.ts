@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { prepareSource } from "../../../application/deployments/prepare_source.ts";
-import type { Principal } from "../../../domain/permission.ts";
+import type { Principal } from "../../../domain/identity/permission.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { Sources } from "../../../ports/projects/sources.ts";
 

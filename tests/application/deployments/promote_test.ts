@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { Project } from "../../../domain/project.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { Project } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene, standing, versions } from "../../support/service_scene.ts";

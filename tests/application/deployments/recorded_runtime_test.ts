@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { MemoryLog } from "../../../adapters/memory/log.ts";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { recordedRuntime } from "../../../application/services/recorded_runtime.ts";
-import { lineBytes } from "../../../domain/deployment/output_tail.ts";
+import { lineBytes } from "../../../domain/deployments/output_tail.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
 import { failing } from "../../support/failing.ts";

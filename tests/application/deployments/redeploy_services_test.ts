@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import type { ProjectSettingsChange } from "../../../domain/project.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { ProjectSettingsChange } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene, statuses } from "../../support/service_scene.ts";

@@ -6,7 +6,7 @@ import {
   restoreReleases,
   reviveReleases,
 } from "../../../application/deployments/restore_releases.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EdgeRoute } from "../../../ports/domains/edge.ts";
 import { EngineScene, START } from "../../support/engine_scene.ts";

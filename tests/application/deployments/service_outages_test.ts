@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { OutageWatch } from "../../../application/services/outage_watch.ts";
-import type { Deployment } from "../../../domain/deployment/deployment.ts";
-import { shownService } from "../../../domain/deployment/shown_service.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { shownService } from "../../../domain/deployments/shown_service.ts";
 import { EngineScene, START, told } from "../../support/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
-import type { Project } from "../../../domain/project.ts";
+import type { Project } from "../../../domain/projects/project.ts";
 import type { EngineScene } from "../../support/engine_scene.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene, type Versions } from "../../support/service_scene.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
-import { preparedAt, preparedFolder } from "../../../domain/deployment/prepared_folder.ts";
+import { preparedAt, preparedFolder } from "../../../domain/deployments/prepared_folder.ts";
 import { EngineScene, START } from "../../support/engine_scene.ts";
 import { intercepted } from "../../support/intercepted.ts";
 

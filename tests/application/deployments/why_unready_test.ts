@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Script } from "../../../adapters/memory/script.ts";
-import type { ListeningSocket } from "../../../domain/deployment/unreachable.ts";
-import type { ProjectSettings } from "../../../domain/project.ts";
+import type { ListeningSocket } from "../../../domain/deployments/unreachable.ts";
+import type { ProjectSettings } from "../../../domain/projects/project.ts";
 import { EngineScene, REPOSITORY, START } from "../../support/engine_scene.ts";
 
 /** The warnings in a deployment's log. */

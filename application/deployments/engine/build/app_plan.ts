@@ -1,7 +1,7 @@
-import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
-import type { RuntimeName } from "../../../../domain/project.ts";
-import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../../domain/composition/service_spec.ts";
-import { isSite, plannedOrigin } from "../../../../domain/composition/sole_service.ts";
+import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
+import type { RuntimeName } from "../../../../domain/projects/project.ts";
+import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../../domain/services/service_spec.ts";
+import { isSite, plannedOrigin } from "../../../../domain/services/sole_service.ts";
 
 /** The plan of a service that is built from the source, as if it were a project of its own. */
 export function servicePlan(

@@ -1,4 +1,4 @@
-import { waitingLine } from "../../../../domain/deployment/waiting_reason.ts";
+import { waitingLine } from "../../../../domain/deployments/waiting_reason.ts";
 import { Failure } from "../../../../domain/failure.ts";
 import { type Run, StepFailed, Stopped, store } from "../run.ts";
 

@@ -1,10 +1,10 @@
-import type { Composition } from "../../../../domain/composition/composition.ts";
-import { resolveEndpoints } from "../../../../domain/composition/resolve_endpoints.ts";
-import type { ServiceSpec } from "../../../../domain/composition/service_spec.ts";
-import type { Deployment, DeploymentSource } from "../../../../domain/deployment/deployment.ts";
-import { secretMask } from "../../../../domain/deployment/secret_mask.ts";
-import { secretValues } from "../../../../domain/deployment/secret_values.ts";
-import { happen } from "../../../../domain/deployment/transitions.ts";
+import type { Composition } from "../../../../domain/services/composition.ts";
+import { resolveEndpoints } from "../../../../domain/services/resolve_endpoints.ts";
+import type { ServiceSpec } from "../../../../domain/services/service_spec.ts";
+import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
+import { secretMask } from "../../../../domain/deployments/secret_mask.ts";
+import { secretValues } from "../../../../domain/deployments/secret_values.ts";
+import { happen } from "../../../../domain/deployments/transitions.ts";
 import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../../../projects/check_deployed_path.ts";
 import { servicesOf } from "../../../projects/services_of.ts";

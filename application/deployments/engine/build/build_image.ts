@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
 import type { Detection } from "../../../../domain/detection/detection.ts";
 import { dockerfileFacts } from "../../../../domain/detection/text/dockerfile_text.ts";
 import type { ImageRecipe } from "../../../../domain/detection/image_recipe.ts";
@@ -6,7 +6,7 @@ import { Failure, invalid } from "../../../../domain/failure.ts";
 import { dockerfileArguments } from "../../../../domain/image/dockerfile_arguments.ts";
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../../domain/image/generated_dockerfile.ts";
 import type { Secret } from "../../../../domain/secret.ts";
-import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../../domain/composition/sole_service.ts";
+import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 import type { BuiltImage, ImageMakings } from "../../../../ports/deployments/image_builder.ts";
 import { outputMissing } from "./refuse_empty_site.ts";
 import { folderOf, workingFolder } from "./release_folder.ts";

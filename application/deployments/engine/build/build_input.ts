@@ -1,4 +1,4 @@
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import type { Secret } from "../../../../domain/secret.ts";
 
 /** What a deployment takes from its project when its build starts. */

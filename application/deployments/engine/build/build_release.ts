@@ -1,10 +1,10 @@
-import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
-import { happen } from "../../../../domain/deployment/transitions.ts";
+import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
+import { happen } from "../../../../domain/deployments/transitions.ts";
 import type { Detection } from "../../../../domain/detection/detection.ts";
 import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runtime.ts";
 import { obstacle } from "../../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../../domain/failure.ts";
-import type { RuntimeName } from "../../../../domain/project.ts";
+import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import { detectIn } from "../../prepare_source.ts";
 import { askApproval } from "./ask_approval.ts";
 import { buildImage } from "./build_image.ts";

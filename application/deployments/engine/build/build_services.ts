@@ -1,13 +1,13 @@
-import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
 import type { Failure } from "../../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
 import type {
   ServiceApp,
   ServiceDockerfile,
   ServiceOrigin,
   ServiceSpec,
-} from "../../../../domain/composition/service_spec.ts";
-import { isSite, USUAL_PORT } from "../../../../domain/composition/sole_service.ts";
+} from "../../../../domain/services/service_spec.ts";
+import { isSite, USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 import { NOTHING_DETECTED } from "../../../../domain/detection/detection.ts";
 import type { BuiltImage } from "../../../../ports/deployments/image_builder.ts";
 import { detectIn } from "../../prepare_source.ts";

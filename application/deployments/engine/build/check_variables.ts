@@ -1,4 +1,4 @@
-import type { ServiceSpec } from "../../../../domain/composition/service_spec.ts";
+import type { ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import { invalid } from "../../../../domain/failure.ts";
 import type { Secret } from "../../../../domain/secret.ts";
 

@@ -1,7 +1,7 @@
-import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
 import type { Detection } from "../../../../domain/detection/detection.ts";
 import { engineNeeded, invalid } from "../../../../domain/failure.ts";
-import type { RuntimeName } from "../../../../domain/project.ts";
+import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import type { ContainerEngine } from "../../../../ports/deployments/container_engine.ts";
 
 /** How long a busy engine is waited for before a deployment is decided on without it. */

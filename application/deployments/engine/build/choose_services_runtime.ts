@@ -1,6 +1,6 @@
 import { engineNeeded, invalid } from "../../../../domain/failure.ts";
-import type { RuntimeName } from "../../../../domain/project.ts";
-import { PLAIN_CONTAINER, type ServiceSpec } from "../../../../domain/composition/service_spec.ts";
+import type { RuntimeName } from "../../../../domain/projects/project.ts";
+import { PLAIN_CONTAINER, type ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import type { ContainerEngine } from "../../../../ports/deployments/container_engine.ts";
 import { ENGINE_MS } from "./choose_runtime.ts";
 

@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSource } from "../../../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { FetchableSource, FetchedSource } from "../../../../ports/projects/sources.ts";
 import { dropUpload } from "../../drop_upload.ts";
 import { inTime } from "./in_time.ts";

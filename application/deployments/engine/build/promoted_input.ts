@@ -1,8 +1,8 @@
-import type { Composition, ServiceRecord } from "../../../../domain/composition/composition.ts";
-import { resolveEndpoints } from "../../../../domain/composition/resolve_endpoints.ts";
-import type { ServiceSpec } from "../../../../domain/composition/service_spec.ts";
+import type { Composition, ServiceRecord } from "../../../../domain/services/composition.ts";
+import { resolveEndpoints } from "../../../../domain/services/resolve_endpoints.ts";
+import type { ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import { portNumber } from "../../../../domain/port_number.ts";
-import type { DeploymentPlan, DeploymentSource } from "../../../../domain/deployment/deployment.ts";
+import type { DeploymentPlan, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { Secret } from "../../../../domain/secret.ts";
 import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
 import { detectIn } from "../../prepare_source.ts";

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { Run } from "../run.ts";
 

@@ -1,4 +1,4 @@
-import type { ServiceOrigin } from "../../../../domain/composition/service_spec.ts";
+import type { ServiceOrigin } from "../../../../domain/services/service_spec.ts";
 import { invalid } from "../../../../domain/failure.ts";
 import { holdsFolder } from "./holds_folder.ts";
 import type { Run } from "../run.ts";

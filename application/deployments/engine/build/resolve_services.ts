@@ -1,21 +1,21 @@
-import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
 import type { Detection } from "../../../../domain/detection/detection.ts";
 import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runtime.ts";
 import { obstacle, placed } from "../../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../../domain/failure.ts";
-import type { RuntimeName } from "../../../../domain/project.ts";
+import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import { Secret } from "../../../../domain/secret.ts";
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
-import { checkSwaps } from "../../../../domain/composition/check_swaps.ts";
-import { resolveEndpoints } from "../../../../domain/composition/resolve_endpoints.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import { checkSwaps } from "../../../../domain/services/check_swaps.ts";
+import { resolveEndpoints } from "../../../../domain/services/resolve_endpoints.ts";
 import {
   PLAIN_CONTAINER,
   type ServiceApp,
   type ServiceDockerfile,
   type ServiceOrigin,
   type ServiceSpec,
-} from "../../../../domain/composition/service_spec.ts";
-import { innerPath } from "../../../../domain/composition/sole_service.ts";
+} from "../../../../domain/services/service_spec.ts";
+import { innerPath } from "../../../../domain/services/sole_service.ts";
 import { checkHostMounts } from "../../../projects/check_host_mounts.ts";
 import { loadCompose } from "../../load_compose.ts";
 import { detectIn } from "../../prepare_source.ts";

@@ -1,5 +1,5 @@
 import { portNumber } from "../../../../domain/port_number.ts";
-import type { RuntimeName } from "../../../../domain/project.ts";
+import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import { type Run, say } from "../run.ts";
 
 /** Tells of a variable `PORT` that has no effect: in a container it says where the app listens, and a process is told a free port. */

@@ -1,9 +1,9 @@
-import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
+import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
 import type { Detection } from "../../../../domain/detection/detection.ts";
 import { portNumber } from "../../../../domain/port_number.ts";
-import type { ProjectType, RuntimeName } from "../../../../domain/project.ts";
+import type { ProjectType, RuntimeName } from "../../../../domain/projects/project.ts";
 import type { Secret } from "../../../../domain/secret.ts";
-import { innerPath } from "../../../../domain/composition/sole_service.ts";
+import { innerPath } from "../../../../domain/services/sole_service.ts";
 
 /** What a plan is settled with beside what was found. */
 export interface PlanSetting {

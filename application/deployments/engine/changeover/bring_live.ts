@@ -1,6 +1,6 @@
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
-import { inContainers, usesContainers } from "../../../../domain/deployment/instance_id.ts";
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
+import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
 import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import { checkHostMounts } from "../../../projects/check_host_mounts.ts";

@@ -1,10 +1,10 @@
-import type { DeployedService } from "../../../../domain/deployment/deployment.ts";
-import { instanceIdOf } from "../../../../domain/deployment/instance_id.ts";
+import type { DeployedService } from "../../../../domain/deployments/deployment.ts";
+import { instanceIdOf } from "../../../../domain/deployments/instance_id.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
-import { type Move, movesTo } from "../../../../domain/composition/moves.ts";
-import type { ServiceDependency, ServiceMount } from "../../../../domain/composition/service_spec.ts";
-import { isSite, siteFolder } from "../../../../domain/composition/sole_service.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import { type Move, movesTo } from "../../../../domain/services/moves.ts";
+import type { ServiceDependency, ServiceMount } from "../../../../domain/services/service_spec.ts";
+import { isSite, siteFolder } from "../../../../domain/services/sole_service.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
 import { awaitReady, stayUp } from "./await_ready.ts";

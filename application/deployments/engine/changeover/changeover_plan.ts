@@ -1,7 +1,7 @@
-import type { DeployedService, Deployment } from "../../../../domain/deployment/deployment.ts";
-import type { InstanceOwner } from "../../../../domain/deployment/instance_id.ts";
+import type { DeployedService, Deployment } from "../../../../domain/deployments/deployment.ts";
+import type { InstanceOwner } from "../../../../domain/deployments/instance_id.ts";
 import type { Failure } from "../../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
 
 /** A service as it stands before a changeover. */
 export interface Standing {

@@ -1,7 +1,7 @@
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
-import { HOW_TO_BE_PUBLIC, NOTHING_PUBLIC } from "../../../../domain/composition/resolve_endpoints.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
+import { HOW_TO_BE_PUBLIC, NOTHING_PUBLIC } from "../../../../domain/services/resolve_endpoints.ts";
 import { invalid } from "../../../../domain/failure.ts";
-import type { ProjectType } from "../../../../domain/project.ts";
+import type { ProjectType } from "../../../../domain/projects/project.ts";
 import { type Run, say } from "../run.ts";
 
 const KINDS: Readonly<Record<ProjectType, string>> = {

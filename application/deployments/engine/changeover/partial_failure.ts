@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentError } from "../../../../domain/deployment/deployment.ts";
+import type { Deployment, DeploymentError } from "../../../../domain/deployments/deployment.ts";
 
 /** What is said of a deployment of which some services did not come up; `null` when all did. */
 export function partialFailure({ services }: Pick<Deployment, "services">): DeploymentError | null {

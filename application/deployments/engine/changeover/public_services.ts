@@ -1,5 +1,5 @@
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
-import { SOLE_SERVICE } from "../../../../domain/composition/sole_service.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
+import { SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import { hasServices } from "./records_of.ts";
 
 /** The services that addresses lead to. */

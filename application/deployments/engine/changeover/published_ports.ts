@@ -1,8 +1,8 @@
 import { invalid } from "../../../../domain/failure.ts";
-import type { DeploymentPlan } from "../../../../domain/deployment/deployment.ts";
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
+import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
 import { portNumber } from "../../../../domain/port_number.ts";
-import { USUAL_PORT } from "../../../../domain/composition/sole_service.ts";
+import { USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 
 /** The service with exactly those ports that visitors are led to. */
 export function published(record: ServiceRecord, endpoints: DeploymentPlan["publicEndpoints"]): ServiceRecord {

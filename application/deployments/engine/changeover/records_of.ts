@@ -1,6 +1,6 @@
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
-import { recordsIn, type ServiceRecord } from "../../../../domain/composition/composition.ts";
-import { soleService } from "../../../../domain/composition/sole_service.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
+import { recordsIn, type ServiceRecord } from "../../../../domain/services/composition.ts";
+import { soleService } from "../../../../domain/services/sole_service.ts";
 import type { Compositions } from "../../../../ports/deployments/compositions.ts";
 
 /** The services that a deployment runs, as they are recorded. */

@@ -1,7 +1,7 @@
-import { addressesOf, type PublicAddress } from "../../../../domain/deployment/public_address.ts";
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
-import { innerPath, siteFolder, soleService } from "../../../../domain/composition/sole_service.ts";
-import type { Project } from "../../../../domain/project.ts";
+import { addressesOf, type PublicAddress } from "../../../../domain/deployments/public_address.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
+import { innerPath, siteFolder, soleService } from "../../../../domain/services/sole_service.ts";
+import type { Project } from "../../../../domain/projects/project.ts";
 import type { Domains } from "../../../../ports/domains/domains.ts";
 import type { Edge, EdgeRoute } from "../../../../ports/domains/edge.ts";
 import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";

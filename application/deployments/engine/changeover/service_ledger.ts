@@ -1,5 +1,5 @@
-import type { Deployment, DeployedService } from "../../../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../../../domain/deployment/deployment_event.ts";
+import type { Deployment, DeployedService } from "../../../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../../../domain/deployments/deployment_event.ts";
 import { type Run, store } from "../run.ts";
 
 /** Stores how a service stands, and tells those who follow. */

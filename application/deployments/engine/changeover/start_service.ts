@@ -1,9 +1,9 @@
-import type { Deployment } from "../../../../domain/deployment/deployment.ts";
+import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { Secret } from "../../../../domain/secret.ts";
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
-import { sourceVolume, unnamedVolume } from "../../../../domain/composition/mounted.ts";
-import type { ServiceMount } from "../../../../domain/composition/service_spec.ts";
-import { innerPath } from "../../../../domain/composition/sole_service.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import { sourceVolume, unnamedVolume } from "../../../../domain/services/mounted.ts";
+import type { ServiceMount } from "../../../../domain/services/service_spec.ts";
+import { innerPath } from "../../../../domain/services/sole_service.ts";
 import type { Deployments } from "../../../../ports/deployments/deployments.ts";
 import type { ReleaseFolders } from "../../../../ports/deployments/release_folders.ts";
 import type { Instance, Runnable, RunnableMount, Runtime } from "../../../../ports/services/runtime.ts";

@@ -1,5 +1,5 @@
-import type { ServiceRecord } from "../../../../domain/composition/composition.ts";
-import { SOLE_SERVICE } from "../../../../domain/composition/sole_service.ts";
+import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import { SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import type { OutputLine } from "../../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import type { Run } from "../run.ts";

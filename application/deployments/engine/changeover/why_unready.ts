@@ -1,7 +1,7 @@
-import { missingTool, toolAdvice } from "../../../../domain/deployment/missing_tool.ts";
-import { type ListeningSocket, unreachable } from "../../../../domain/deployment/unreachable.ts";
+import { missingTool, toolAdvice } from "../../../../domain/deployments/missing_tool.ts";
+import { type ListeningSocket, unreachable } from "../../../../domain/deployments/unreachable.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
-import { SOLE_SERVICE } from "../../../../domain/composition/sole_service.ts";
+import { SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import type { Run } from "../run.ts";

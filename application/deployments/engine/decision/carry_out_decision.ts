@@ -1,8 +1,8 @@
-import type { DeployedService, Deployment } from "../../../../domain/deployment/deployment.ts";
-import type { NewEvent } from "../../../../domain/deployment/deployment_event.ts";
-import { inContainers, usesContainers } from "../../../../domain/deployment/instance_id.ts";
-import { stoppedService } from "../../../../domain/deployment/stopped_service.ts";
-import { happen, type Happening } from "../../../../domain/deployment/transitions.ts";
+import type { DeployedService, Deployment } from "../../../../domain/deployments/deployment.ts";
+import type { NewEvent } from "../../../../domain/deployments/deployment_event.ts";
+import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
+import { stoppedService } from "../../../../domain/deployments/stopped_service.ts";
+import { happen, type Happening } from "../../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../../domain/failure.ts";
 import { cleanImages } from "../../clean_images.ts";
 import { cleanReleases } from "../../clean_releases.ts";

@@ -1,5 +1,5 @@
-import { normalHostname } from "../domain_name.ts";
-import type { PublicEndpoint } from "../service_definition.ts";
+import { normalHostname } from "../domains/domain_name.ts";
+import type { PublicEndpoint } from "../services/service_definition.ts";
 
 /** The host name that an endpoint asks for. */
 export type EndpointName =

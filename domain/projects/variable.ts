@@ -1,5 +1,5 @@
-import { invalid, invalidField } from "./failure.ts";
-import type { Secret } from "./secret.ts";
+import { invalid, invalidField } from "../failure.ts";
+import type { Secret } from "../secret.ts";
 
 /** An environment variable of a project; a secret one's value is `null` to everybody but its deployments. */
 export interface Variable {

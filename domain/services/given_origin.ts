@@ -1,5 +1,5 @@
 import { invalidField } from "../failure.ts";
-import type { ServiceBuild, ServiceDefinition } from "../service_definition.ts";
+import type { ServiceBuild, ServiceDefinition } from "./service_definition.ts";
 import { imageReference } from "../image/image_reference.ts";
 import { normalPath } from "./normal_path.ts";
 import type { ServiceApp, ServiceDockerfile, ServiceOrigin } from "./service_spec.ts";

@@ -1,6 +1,6 @@
-import { invalid, invalidField } from "./failure.ts";
-import type { PublicEndpoint, ServiceDefinition } from "./service_definition.ts";
-import { isHostPath } from "./composition/host_access.ts";
+import { invalid, invalidField } from "../failure.ts";
+import type { PublicEndpoint, ServiceDefinition } from "../services/service_definition.ts";
+import { isHostPath } from "../services/host_access.ts";
 
 export const PROJECT_TYPES = ["app", "static", "docker", "services"] as const;
 export const RUNTIMES = ["docker", "process"] as const;

@@ -1,5 +1,5 @@
 import { invalidField } from "../failure.ts";
-import { readHostKey } from "../host_key.ts";
+import { readHostKey } from "../servers/host_key.ts";
 import { isHostName, parseAddress } from "../network_address.ts";
 import type { DestinationKind, DestinationSettings } from "./destination.ts";
 import { readPathPrefix } from "./path_prefix.ts";

@@ -1,7 +1,7 @@
 import { didYouMean } from "../did_you_mean.ts";
 import { invalidField } from "../failure.ts";
 import type { Secret } from "../secret.ts";
-import type { ServiceDefinition } from "../service_definition.ts";
+import type { ServiceDefinition } from "./service_definition.ts";
 import { givenContainer } from "./given_container.ts";
 import { givenOrigin } from "./given_origin.ts";
 import { portEntry } from "./port_notation.ts";

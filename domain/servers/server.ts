@@ -1,6 +1,6 @@
-import { invalidField } from "./failure.ts";
-import { isHostName, parseAddress } from "./network_address.ts";
-import type { Secret } from "./secret.ts";
+import { invalidField } from "../failure.ts";
+import { isHostName, parseAddress } from "../network_address.ts";
+import type { Secret } from "../secret.ts";
 
 /** Another machine that Slipway can enter over SSH; its secrets are told only as flags. */
 export interface Server {

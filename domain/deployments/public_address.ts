@@ -1,6 +1,6 @@
-import type { DomainName } from "../domain_name.ts";
-import type { Project } from "../project.ts";
-import type { ResolvedEndpoint } from "../composition/resolve_endpoints.ts";
+import type { DomainName } from "../domains/domain_name.ts";
+import type { Project } from "../projects/project.ts";
+import type { ResolvedEndpoint } from "../services/resolve_endpoints.ts";
 import type { Deployment } from "./deployment.ts";
 import { endpointName, pathPrefixOf } from "./endpoint_name.ts";
 import { previewLabel } from "./preview_label.ts";

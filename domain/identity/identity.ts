@@ -1,4 +1,4 @@
-import { Failure, notFound } from "./failure.ts";
+import { Failure, notFound } from "../failure.ts";
 import type { Grant, Narrowing, Principal, Role } from "./permission.ts";
 
 /** Owns projects, servers and everything else; people belong to it as members. */

@@ -1,5 +1,5 @@
 import { invalidField } from "../failure.ts";
-import type { ServiceDefinition, ServiceHealthcheck } from "../service_definition.ts";
+import type { ServiceDefinition, ServiceHealthcheck } from "./service_definition.ts";
 import { durationMs } from "./duration.ts";
 import { fieldValue } from "./field_value.ts";
 import { type ContainerSpec, PLAIN_CONTAINER, type ServiceHealth, type ServiceMount } from "./service_spec.ts";

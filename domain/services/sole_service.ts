@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentPlan } from "../deployment/deployment.ts";
+import type { Deployment, DeploymentPlan } from "../deployments/deployment.ts";
 import type { ServiceRecord } from "./composition.ts";
 import { PLAIN_CONTAINER, type ServiceOrigin, type ServiceSpec } from "./service_spec.ts";
 

@@ -1,4 +1,4 @@
-import type { Project } from "../project.ts";
+import type { Project } from "../projects/project.ts";
 
 const PREVIEW = /-v\d+-[a-z0-9]{6}$/;
 

@@ -1,5 +1,5 @@
-import type { ProjectType, RuntimeName } from "../project.ts";
-import type { PublicEndpoint } from "../service_definition.ts";
+import type { ProjectType, RuntimeName } from "../projects/project.ts";
+import type { PublicEndpoint } from "../services/service_definition.ts";
 
 export const DEPLOYMENT_STATUSES = [
   "queued",

@@ -1,4 +1,4 @@
-import { type Failure, invalid } from "./failure.ts";
+import { type Failure, invalid } from "../failure.ts";
 
 /**
  * Where a folder upload stands: `open` waits for the archive, `receiving` takes it, `ready` can be deployed, `used` belongs to

@@ -1,6 +1,6 @@
-import { endpointName, pathPrefixOf } from "../deployment/endpoint_name.ts";
+import { endpointName, pathPrefixOf } from "../deployments/endpoint_name.ts";
 import { type Failure, invalid, invalidField } from "../failure.ts";
-import type { PublicEndpoint } from "../service_definition.ts";
+import type { PublicEndpoint } from "./service_definition.ts";
 import type { ServiceOrigin, ServiceSpec } from "./service_spec.ts";
 
 /** A public endpoint with the service that it leads to; a port of `null` is the one that the service turns out to listen on. */
