@@ -1,25 +1,25 @@
 import { Elysia } from "elysia";
 import { access, declaredRoutes, type DeclaredRoute } from "./access.ts";
-import { authRoutes, type AuthUseCases } from "./auth/routes.ts";
-import { type BackupDestinationUseCases, backupDestinationRoutes } from "./backup_destinations/routes.ts";
+import { authRoutes, type AuthUseCases } from "./identity/auth_routes.ts";
+import { type BackupDestinationUseCases, backupDestinationRoutes } from "./backups/routes.ts";
 import { cloudRoutes, type CloudUseCases } from "./cloud/routes.ts";
 import { readingRoutes, type ReadingUseCases } from "./deployments/reading_routes.ts";
 import { deploymentRoutes, type DeploymentUseCases } from "./deployments/routes.ts";
 import { steeringRoutes, type SteeringUseCases } from "./deployments/steering_routes.ts";
 import { docsPage } from "./docs_page.ts";
 import { domainRoutes, type DomainUseCases } from "./domains/routes.ts";
-import { folderRoutes, type FolderUseCases } from "./folders/routes.ts";
+import { folderRoutes, type FolderUseCases } from "./projects/upload_routes.ts";
 import { gate, type Gate, type GateOptions, identified } from "./gate.ts";
-import { memberRoutes, type MemberUseCases } from "./members/routes.ts";
+import { memberRoutes, type MemberUseCases } from "./identity/member_routes.ts";
 import { openapi } from "./openapi.ts";
-import { organizationRoutes, type OrganizationUseCases } from "./organizations/routes.ts";
+import { organizationRoutes, type OrganizationUseCases } from "./identity/organization_routes.ts";
 import { problems } from "./problems.ts";
 import { projectRoutes, type ProjectUseCases } from "./projects/routes.ts";
 import { variableRoutes, type VariableUseCases } from "./projects/variable_routes.ts";
 import { checkBody, keptBody } from "./request_body.ts";
 import { serverRoutes, type ServerUseCases } from "./servers/routes.ts";
 import { type SystemFacts, systemRoutes } from "./system/routes.ts";
-import { tokenRoutes, type TokenUseCases } from "./tokens/routes.ts";
+import { tokenRoutes, type TokenUseCases } from "./identity/token_routes.ts";
 
 export type HttpUseCases = AuthUseCases &
   BackupDestinationUseCases &

@@ -7,8 +7,8 @@ import type { refuseLocalSource } from "../../application/projects/refuse_local_
 import { invalidField } from "../../domain/failure.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Access } from "../access.ts";
-import { detectionView } from "../folders/detection_view.ts";
-import { DetectionView } from "../folders/schemas.ts";
+import { detectionView } from "../projects/detection_view.ts";
+import { DetectionView } from "../projects/upload_schemas.ts";
 import { operation } from "../operation.ts";
 import { done, IdPath, listed, many, Nothing, one } from "../schema.ts";
 import { BuildAccessBody, DeployBody, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";

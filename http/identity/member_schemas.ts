@@ -1,6 +1,6 @@
 import { t } from "elysia";
 import type { Invitation, Member } from "../../domain/identity/identity.ts";
-import { Email } from "../auth/schemas.ts";
+import { Email } from "./auth_schemas.ts";
 import { CREDENTIAL, OUTCOME } from "../meanings.ts";
 import {
   about,

@@ -26,7 +26,7 @@ import {
   Time,
 } from "../schema.ts";
 import { detectionView } from "./detection_view.ts";
-import { DetectionView, WaitingUploadView, waitingUploadView } from "./schemas.ts";
+import { DetectionView, WaitingUploadView, waitingUploadView } from "./upload_schemas.ts";
 
 export interface FolderUseCases {
   readonly discardUploadSession: ReturnType<typeof discardUploadSession>;

@@ -17,7 +17,7 @@ import {
   MemberView,
   memberView,
   NewInvitationView,
-} from "./schemas.ts";
+} from "./member_schemas.ts";
 
 export interface MemberUseCases {
   readonly changeMember: ReturnType<typeof changeMember>;

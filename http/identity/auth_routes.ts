@@ -11,7 +11,16 @@ import { SESSION_COOKIE } from "../credentials.ts";
 import { operation } from "../operation.ts";
 import { about, Done, done, Nothing, one, Time } from "../schema.ts";
 import { invitationPage } from "./invitation_page.ts";
-import { AcceptBody, LoginBody, MeView, meView, PasswordBody, ProfileBody, UserView, userView } from "./schemas.ts";
+import {
+  AcceptBody,
+  LoginBody,
+  MeView,
+  meView,
+  PasswordBody,
+  ProfileBody,
+  UserView,
+  userView,
+} from "./auth_schemas.ts";
 
 export interface AuthUseCases {
   readonly acceptInvitation: ReturnType<typeof acceptInvitation>;

@@ -6,7 +6,7 @@ import { invalidField } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { Done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
-import { NewTokenView, TokenBody, TokenView, tokenView } from "./schemas.ts";
+import { NewTokenView, TokenBody, TokenView, tokenView } from "./token_schemas.ts";
 
 export interface TokenUseCases {
   readonly createToken: ReturnType<typeof createToken>;
