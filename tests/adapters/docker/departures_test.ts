@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { Departures } from "../../../adapters/docker/containers/departures.ts";
+
+/** Notes who has begun to leave, and lets each end when it is told to. */
+class Leaving {
+  readonly begun: string[] = [];
+  readonly #ends = new Map<string, PromiseWithResolvers<void>>();
+
+  begin(name: string): () => Promise<void> {
+    const end = Promise.withResolvers<void>();
+    this.#ends.set(name, end);
+    return () => {
+      this.begun.push(name);
+      return end.promise;
+    };
+  }
+
+  end(name: string): void {
+    this.#ends.get(name)!.resolve();
+  }
+
+  fail(name: string): void {
+    this.#ends.get(name)!.reject(new Error(`${name} stays`));
+  }
+}
+
+describe("Departures", () => {
+  test("those of one scope leave one after the other, in the order in which they came", async () => {
+    const departures = new Departures();
+    const order: string[] = [];
+    const leave = (name: string) => async () => {
+      order.push(`${name} leaves`);
+      await Promise.resolve();
+      order.push(`${name} is gone`);
+    };
+    await Promise.all(["a", "b", "c"].map((name) => departures.run("shop", leave(name))));
+    expect(order).toEqual(["a leaves", "a is gone", "b leaves", "b is gone", "c leaves", "c is gone"]);
+  });
+
+  test("those of other scopes do not wait", async () => {
+    const departures = new Departures();
+    const leaving = new Leaving();
+    const held = departures.run("shop", leaving.begin("a"));
+    await departures.run("blog", async () => {});
+    expect(leaving.begun).toEqual(["a"]);
+    leaving.end("a");
+    await held;
+  });
+
+  test("one that takes long keeps the next from leaving only for a while", async () => {
+    const departures = new Departures();
+    const leaving = new Leaving();
+    const slow = departures.run("shop", leaving.begin("slow"));
+    await departures.run("shop", async () => {});
+    leaving.end("slow");
+    await slow;
+  });
+
+  test("one that fails keeps nobody, and tells why", async () => {
+    const departures = new Departures();
+    const leaving = new Leaving();
+    const failed = departures.run("shop", leaving.begin("a"));
+    const next = departures.run("shop", async () => "gone");
+    leaving.fail("a");
+    await expect(failed).rejects.toThrow("a stays");
+    expect(await next).toBe("gone");
+  });
+});

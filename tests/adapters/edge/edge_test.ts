@@ -1,0 +1,22 @@
+import { MemoryEdge } from "../../../adapters/memory/edge.ts";
+import { edgeWithApps } from "../../support/edge_with_apps.ts";
+import { runningEdge } from "../../support/running_edge.ts";
+import { edgeContract } from "../../contracts/edge.ts";
+
+edgeContract("memory", async () => {
+  const edge = new MemoryEdge();
+  return {
+    edge,
+    target: () => ({ kind: "address", host: "127.0.0.1", port: 1 }),
+    ask: async (host, path) => edge.routeOf(host, path.split("?")[0] ?? "")?.servedBy,
+    async begin(host, path) {
+      const end = edge.begin(edge.routeOf(host, path)?.servedBy ?? "");
+      return async () => end();
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+});
+
+edgeContract("HTTP/1.1 proxy", async () => {
+  return edgeWithApps(runningEdge());
+});

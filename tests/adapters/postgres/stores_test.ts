@@ -1,0 +1,205 @@
+import { describe, expect, test } from "bun:test";
+import { newKeyText } from "../../../adapters/crypto/keyring.ts";
+import { newId } from "../../../domain/id.ts";
+import { Secret } from "../../../domain/secret.ts";
+import { migratedDatabase, openStores, setBack, vaultOf } from "../../support/postgres_stores.ts";
+import {
+  aDeployment,
+  anOrganization,
+  aProject,
+  compositionOf,
+  deploymentOf,
+  founderOf,
+  logLine,
+  minutes,
+  START,
+  uniqueLabel,
+} from "../../support/store_builders.ts";
+import { PLENTY, sessionOf } from "../../support/upload_session_builders.ts";
+import { storeContracts } from "../../contracts/all_stores.ts";
+import { sealedRowsContract } from "../../contracts/sealed_rows.ts";
+
+/** Two processes' stores over a fresh database. */
+async function openPostgres() {
+  await using opened = new AsyncDisposableStack();
+  const { url } = opened.use(await migratedDatabase());
+  const vault = await vaultOf();
+  const world = opened.use(await openStores({ url, vault }));
+  const elsewhere = opened.use(await openStores({ url, vault }));
+  const held = opened.move();
+  const elapse = (ms: number) => setBack(world.database, ms);
+  return { ...world, elsewhere, now: () => new Date(), elapse, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+storeContracts("postgres", openPostgres);
+
+sealedRowsContract("postgres", async () => {
+  await using opened = new AsyncDisposableStack();
+  const { url } = opened.use(await migratedDatabase());
+  const [former, current] = [newKeyText(), newKeyText()];
+  const [formerVault, vault] = [await vaultOf(former), await vaultOf(current, former)];
+  const before = opened.use(await openStores({ url, vault: formerVault }));
+  const now = opened.use(await openStores({ url, vault }));
+  const { id: organizationId } = await anOrganization(now);
+  const { id: projectId } = await aProject(now, { organizationId });
+  const held = opened.move();
+  let count = 0;
+  return {
+    sealedRows: now.sealedRows,
+    currentKey: vault.keyId(),
+    formerKey: formerVault.keyId(),
+    async storeFormerly(secret) {
+      const key = `SECRET_${++count}`;
+      const put = (world: typeof now, value: Secret) =>
+        world.variables.change(projectId, { upserts: [{ key, value, secret: true }], deletes: [], at: START });
+      await put(before, secret);
+      return {
+        read: async () => (await now.variables.reveal(projectId)).get(key)!,
+        write: (next) => put(now, next),
+      };
+    },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+});
+
+describe("PostgreSQL stores", () => {
+  test("a text with a NUL character is refused, not a fault, and changes nothing", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    const project = await aProject(world, { organizationId });
+    const refused = { name: "Failure", kind: "invalid", code: "invalid_text" };
+    const change = (settings: object) =>
+      world.projects.change(organizationId, project.id, { change: () => settings, at: minutes(1) });
+    await expect(change({ name: "a\0b" })).rejects.toMatchObject(refused);
+    await expect(change({ settings: { buildCommand: "a\0b" } })).rejects.toMatchObject(refused);
+    await expect(change({ settings: { buildCommand: "a\ud800b" } })).rejects.toMatchObject(refused);
+    await expect(world.projects.list(organizationId, { search: "\0" }, { page: 1, perPage: 1 })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(world.projects.list(organizationId, { ids: ["\0"] }, { page: 1, perPage: 1 })).rejects.toMatchObject(
+      refused,
+    );
+    await expect(world.users.findByEmail("a\0@example.com")).rejects.toMatchObject(refused);
+    await expect(world.attempts.take("\0", { limit: 1, windowMs: 1_000 })).rejects.toMatchObject(refused);
+    expect(await world.projects.find(organizationId, project.id)).toEqual(project);
+  });
+
+  test("a text too long for an index is refused, not a fault", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    // Random, for the index compresses what repeats.
+    const slug = Array.from({ length: 200 }, uniqueLabel).join("");
+    const project = await aProject(world, { organizationId });
+    await expect(
+      world.projects.change(organizationId, project.id, { change: () => ({ slug }), at: START }),
+    ).rejects.toMatchObject({ kind: "invalid", code: "text_too_long" });
+  });
+
+  test("keys of any length that callers choose are told apart", async () => {
+    await using world = await openPostgres();
+    const long = Array.from({ length: 500 }, uniqueLabel).join("");
+    const request = { caller: "somebody", key: long, route: "POST /", body: "aa" };
+    expect((await world.idempotentAnswers.claim(request, 60_000)).state).toBe("mine");
+    expect((await world.idempotentAnswers.claim(request, 60_000)).state).toBe("running");
+    expect((await world.idempotentAnswers.claim({ ...request, key: `${long}x` }, 60_000)).state).toBe("mine");
+    const once = { limit: 1, windowMs: 60_000 };
+    expect(await world.attempts.take(long, once)).toBe(0);
+    expect(await world.attempts.take(long, once)).toBeGreaterThan(0);
+    expect(await world.attempts.take(`${long}x`, once)).toBe(0);
+  });
+
+  test("what belongs to something that was removed meanwhile is a conflict, not a fault", async () => {
+    await using world = await openPostgres();
+    const session = { id: newId("ses"), userId: newId("usr"), createdAt: START, expiresAt: minutes(1) };
+    await expect(world.sessions.create(session, "unknown user")).rejects.toMatchObject({
+      kind: "conflict",
+      code: "changed_meanwhile",
+    });
+  });
+
+  test("lists and lookups take one statement each", async () => {
+    await using database = await migratedDatabase();
+    const statements: string[] = [];
+    await using world = await openStores({ url: database.url, onStatement: (text) => statements.push(text) });
+    const { id: organizationId } = await anOrganization(world);
+    const { id: userId } = await founderOf(world);
+    const project = await aProject(world, { organizationId });
+    const deployment = await aDeployment(world, { organizationId, projectId: project.id });
+    const log = { deploymentId: deployment.id, service: "web" };
+    const lines = [{ seq: 1, at: START, stream: "stdout", message: "hello" }] as const;
+    await world.runtimeLogs.append(log, { instanceId: "one", lines, leftOut: null }, { maxBytes: 1_000 });
+    const page = { page: 1, perPage: 10 };
+    const upload = sessionOf({ organizationId, userId });
+    const claim = { deploymentId: deployment.id, owner: "one", attempt: 1 };
+    const asked: readonly [string, () => Promise<unknown>][] = [
+      ["projects.list", () => world.projects.list(organizationId, {}, page)],
+      ["projects.list by search", () => world.projects.list(organizationId, { search: "x", ids: ["y"] }, page)],
+      ["projects.find", () => world.projects.find(organizationId, project.id)],
+      ["deployments.list", () => world.deployments.list(organizationId, {}, page)],
+      [
+        "deployments.list of some",
+        () => world.deployments.list(organizationId, { projectIds: ["x"], ids: ["y"] }, page),
+      ],
+      ["deployments.find", () => world.deployments.find(organizationId, deployment.id)],
+      ["deployments.ofProject", () => world.deployments.ofProject(project.id)],
+      ["deployments.environment", () => world.deployments.environment(deployment.id)],
+      ["compositions.read", () => world.compositions.read(deployment.id)],
+      ["compositions.write", () => world.compositions.write(deployment.id, compositionOf("web"))],
+      ["deploymentEvents.append", () => world.deploymentEvents.append(deployment.id, [logLine("a"), logLine("b")])],
+      ["deploymentEvents.read", () => world.deploymentEvents.read(deployment.id, { since: 0, limit: 10 })],
+      ["deploymentEvents.last", () => world.deploymentEvents.last(deployment.id)],
+      ["runtimeLogs.states", () => world.runtimeLogs.states([log])],
+      ["runtimeLogs.read", () => world.runtimeLogs.read(log, { since: 0, limit: 10 })],
+      ["runtimeLogs.crowded", () => world.runtimeLogs.crowded(20)],
+      ["deploymentQueue.take", () => world.deploymentQueue.take({ owner: "one", leaseMs: 60_000, maxBuilds: 1 })],
+      ["deploymentQueue.renew", () => world.deploymentQueue.renew(claim, 60_000)],
+      [
+        "deploymentEvents.append under a claim",
+        () => world.deploymentEvents.append(deployment.id, [logLine("a")], claim),
+      ],
+      ["liveReleases.activate", () => world.liveReleases.activate(deployment.id, { claim, at: START })],
+      ["uploadSessions.create", () => world.uploadSessions.create(upload, { lifetimeMs: 1_000, quota: PLENTY })],
+      ["uploadSessions.list", () => world.uploadSessions.list(organizationId, userId, page)],
+      ["servers.list", () => world.servers.list(organizationId, {}, page)],
+      ["domains.list", () => world.domains.list(organizationId, {}, page)],
+      ["domains.ofProjects", () => world.domains.ofProjects([project.id, "x"])],
+      ["members.list", () => world.members.list(organizationId, page)],
+      ["tokens.list", () => world.tokens.list({ organizationId, userId }, page)],
+      ["invitations.list", () => world.invitations.list(organizationId, START, page)],
+      ["organizations.list", () => world.organizations.list([organizationId], page)],
+      ["auditLog.list", () => world.auditLog.list(organizationId, {}, page)],
+      ["identities.find", () => world.identities.find("token", "unknown")],
+    ];
+    for (const [name, ask] of asked) {
+      statements.length = 0;
+      await ask();
+      expect(statements, name).toHaveLength(1);
+    }
+  });
+
+  test("no clear text of a secret is in the database", async () => {
+    await using world = await openPostgres();
+    const { id: organizationId } = await anOrganization(world);
+    const { id: projectId } = await aProject(world, { organizationId });
+    const value = new Secret("canary-in-the-mine");
+    const upserts = ["PLAIN", "HIDDEN"].map((key) => ({ key, value, secret: key === "HIDDEN" }));
+    await world.variables.change(projectId, { upserts, deletes: [], at: START });
+    await world.cloudLinks.put({ organizationId, url: "https://example.com", updatedAt: START }, value);
+    const environment = new Map([["HIDDEN", value]]);
+    const deployment = deploymentOf({ organizationId, projectId });
+    await world.deployments.create(deployment, { environment, events: [], composition: compositionOf(value.reveal()) });
+    await world.compositions.write(deployment.id, compositionOf("web", value.reveal()));
+    const [row] = await world.database.run(
+      (sql) => sql<{ dump: string }[]>`
+        select string_agg(whole, ' ') as dump from (
+          select variables::text as whole from variables union all select cloud_links::text from cloud_links
+          union all select deployments::text from deployments
+          union all select deployment_environments::text from deployment_environments
+          union all select deployment_compositions::text from deployment_compositions
+        ) as everything`,
+    );
+    expect(row?.dump).toContain("v1.");
+    expect(row?.dump).not.toContain("canary");
+    expect((await world.cloudLinks.token(organizationId))?.reveal()).toBe("canary-in-the-mine");
+  });
+});

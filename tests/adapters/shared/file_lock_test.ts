@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { holdFile, waitForFile } from "../../../adapters/shared/file_lock.ts";
+
+async function place() {
+  const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+  return { folder, path: join(folder, "lock"), [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
+
+test("holdFile() holds a file alone, and nothing in a folder that is not there", async () => {
+  await using at = await place();
+  const held = holdFile(at.path);
+  expect(held).toBeDefined();
+  expect(holdFile(at.path)).toBeUndefined();
+  held![Symbol.dispose]();
+  using again = holdFile(at.path);
+  expect(again).toBeDefined();
+  expect(holdFile(join(at.folder, "gone/lock"))).toBeUndefined();
+});
+
+test("waitForFile() waits for whoever holds it", async () => {
+  await using at = await place();
+  const held = holdFile(at.path)!;
+  const order: string[] = [];
+  const waiting = waitForFile(at.path).then((own) => {
+    order.push("held");
+    return own;
+  });
+  await Bun.sleep(50);
+  order.push("given back");
+  held[Symbol.dispose]();
+  using own = await waiting;
+  expect([order, own !== undefined, holdFile(at.path)]).toEqual([["given back", "held"], true, undefined]);
+});
+
+test("waitForFile() goes on without it when its holder stands still", async () => {
+  await using at = await place();
+  using held = holdFile(at.path);
+  const without = await waitForFile(at.path, { limitMs: 30 });
+  expect([held === undefined, without === undefined]).toEqual([false, false]);
+  without![Symbol.dispose]();
+  expect(holdFile(at.path)).toBeUndefined();
+  expect(await waitForFile(join(at.folder, "gone/lock"))).toBeUndefined();
+});

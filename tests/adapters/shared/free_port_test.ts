@@ -1,0 +1,77 @@
+import { describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { freePort, type PortRange, PORT_RANGES } from "../../../adapters/shared/free_port.ts";
+import { testPort } from "../../support/test_port.ts";
+
+/** Listens on a port of loopback until disposed. */
+function listening(port: number): Disposable {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port, exclusive: true, socket: { data() {} } });
+  return { [Symbol.dispose]: () => listener.stop(true) };
+}
+
+/** Some ports in a row that nobody listens on, and that no other test gets meanwhile. */
+function quietRange(count: number): PortRange & Disposable {
+  using tried = new DisposableStack();
+  for (;;) {
+    const { port } = tried.use(testPort());
+    try {
+      using _ = new DisposableStack();
+      for (let offset = 0; offset < count; offset++) _.use(listening(port + offset));
+      const held = tried.move();
+      return { first: port, last: port + count - 1, [Symbol.dispose]: () => held.dispose() };
+    } catch {
+      // Somebody listens on one of them: look elsewhere.
+    }
+  }
+}
+
+describe("PORT_RANGES", () => {
+  test("are apart from each other, and within those that programs may use", () => {
+    const ranges = Object.values(PORT_RANGES).toSorted((a, b) => a.first - b.first);
+    for (const [index, { first, last }] of ranges.entries()) {
+      expect(first).toBeGreaterThan(ranges[index - 1]?.last ?? 1_023);
+      expect(last).toBeGreaterThan(first);
+      // What Linux hands out by itself, unless told otherwise, begins here.
+      expect(last).toBeLessThan(32_768);
+    }
+  });
+});
+
+describe("freePort()", () => {
+  test("gives every port of the range, and no other", () => {
+    using range = quietRange(3);
+    const { first, last } = range;
+    const seen = new Set(Array.from({ length: 200 }, () => freePort({ first, last })));
+    // By chance alone one would be missing once in 10^35 runs.
+    expect([...seen].toSorted()).toEqual([first, first + 1, last]);
+  });
+
+  test("passes over what somebody listens on, on loopback or everywhere, and what is taken", async () => {
+    using range = quietRange(4);
+    const { first, last } = range;
+    using _ = listening(first);
+    const everywhere = createServer();
+    await new Promise<void>((resolve) => everywhere.listen(first + 1, "0.0.0.0", resolve));
+    for (let count = 0; count < 20; count++) {
+      expect(freePort({ first, last }, { taken: new Set([first + 2]) })).toBe(last);
+    }
+    expect(freePort({ first, last }, { taken: new Set([first + 2, last]) })).toBeUndefined();
+    await new Promise((resolve) => everywhere.close(resolve));
+  });
+
+  test("gives what the system hands out by itself only when nothing else is left", () => {
+    using range = quietRange(3);
+    const { first, last } = range;
+    const handedOut = { first: first + 1, last: 65_535 };
+    for (let count = 0; count < 20; count++) expect(freePort({ first, last }, { handedOut })).toBe(first);
+    using _ = listening(first);
+    expect([first + 1, last]).toContain(freePort({ first, last }, { handedOut })!);
+    expect(freePort({ first, last }, { handedOut: { first: 1, last: 65_535 } })).toBeDefined();
+  });
+});
+
+test("testPort() gives a port once, also to several at once, until it is given back", () => {
+  using held = new DisposableStack();
+  const ports = Array.from({ length: 50 }, () => held.use(testPort()).port);
+  expect(new Set(ports).size).toBe(50);
+});

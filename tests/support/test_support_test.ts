@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { eventually } from "./eventually.ts";
+import { randomInput } from "./random_input.ts";
+
+describe("eventually()", () => {
+  test("asks until the answer satisfies, past answers that do not and errors", async () => {
+    let asked = 0;
+    const ask = async () => {
+      if (++asked < 3) throw new Error("not yet");
+      return asked;
+    };
+    expect(await eventually(ask, (answer) => answer === 5)).toBe(5);
+  });
+
+  test("rejects with the last answer when none satisfies", async () => {
+    const waiting = eventually(
+      async () => ({ status: "building" }),
+      () => false,
+      0,
+    );
+    await expect(waiting).rejects.toThrow('status: "building"');
+  });
+
+  test("rejects with the last error, which is its cause", async () => {
+    const cause = new Error("nobody is there");
+    const waiting = eventually(
+      () => Promise.reject(cause),
+      () => true,
+      0,
+    );
+    const error = await waiting.catch((reason: unknown) => reason as Error);
+    expect([error.message, error.cause]).toEqual(["It fails for 0 ms: nobody is there", cause]);
+  });
+});
+
+describe("randomInput()", () => {
+  test("gives the same to the same label, and something else to another", () => {
+    const [one, again, other] = ["a", "a", "b"].map((label) => randomInput(label).bytes(32));
+    expect(again).toEqual(one!);
+    expect(other).not.toEqual(one!);
+  });
+
+  test("gives bytes of any length, and numbers within their bounds", () => {
+    const input = randomInput("bounds");
+    for (const length of [0, 1, 5, 1_000]) expect(input.bytes(length)).toHaveLength(length);
+    for (let count = 0; count < 1_000; count++) {
+      expect(input.below(3)).toBeOneOf([0, 1, 2]);
+      expect(input.fraction()).toBeWithin(0, 1);
+    }
+    const bytes = new Uint8Array(100);
+    input.fill(bytes.subarray(0, 50));
+    expect(bytes.subarray(50)).toEqual(new Uint8Array(50));
+    expect(bytes.subarray(0, 50)).not.toEqual(new Uint8Array(50));
+  });
+});
