@@ -55,12 +55,11 @@ function parts(name: string, all: readonly string[]): TestGroup[] {
 }
 
 /** Adapters of Docker, and of what runs in containers of it: an S3 and an SSH server. */
-const WITH_DOCKER =
-  /^tests\/integration\/(docker_|container_engine|generated_dockerfile|backup_preflight|remote_hosts|s3_|sftp_)/;
+const WITH_DOCKER = "tests/integration/docker/";
 
 function kindOf(file: string): GroupKind {
   if (file.startsWith("tests/containers/")) return "containers";
-  return WITH_DOCKER.test(file) ? "docker" : "machine";
+  return file.startsWith(WITH_DOCKER) ? "docker" : "machine";
 }
 
 /** The paths of `test:fast`, so that the list exists once. */

@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { dockerServices } from "../support/docker_services.ts";
-import { eventually } from "../support/eventually.ts";
-import { answerOf } from "../contracts/runtime.ts";
-import { serviceRequest } from "../contracts/service_runtime.ts";
+import { dockerServices } from "../../support/docker_services.ts";
+import { eventually } from "../../support/eventually.ts";
+import { answerOf } from "../../contracts/runtime.ts";
+import { serviceRequest } from "../../contracts/service_runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);

@@ -1,14 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
-import { DockerImageRegistry } from "../../adapters/docker/images/image_registry.ts";
-import { newId } from "../../domain/id.ts";
-import { failureOf, imageRequest } from "../contracts/image_builder.ts";
-import { imageRegistryContract, pullRequest } from "../contracts/image_registry.ts";
-import { run } from "../support/command.ts";
-import { type DockerImages, dockerImages } from "../support/docker_images.ts";
-import { DOCKER_HOST, tinyImage } from "../support/docker_world.ts";
-import { engineGate } from "../support/engine_gate.ts";
-import { OwnRegistry, removePulled } from "../support/own_registry.ts";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import { DockerImageRegistry } from "../../../adapters/docker/images/image_registry.ts";
+import { newId } from "../../../domain/id.ts";
+import { failureOf, imageRequest } from "../../contracts/image_builder.ts";
+import { imageRegistryContract, pullRequest } from "../../contracts/image_registry.ts";
+import { run } from "../../support/command.ts";
+import { type DockerImages, dockerImages } from "../../support/docker_images.ts";
+import { DOCKER_HOST, tinyImage } from "../../support/docker_world.ts";
+import { engineGate } from "../../support/engine_gate.ts";
+import { OwnRegistry, removePulled } from "../../support/own_registry.ts";
 
 // The engine itself waits for a registry that does not answer.
 setDefaultTimeout(90_000);

@@ -1,18 +1,25 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { containerListens } from "../../adapters/docker/containers/container_listening.ts";
-import type { ContainerRecord } from "../../adapters/docker/containers/container_record.ts";
-import { DockerSockets } from "../../adapters/docker/containers/docker_sockets.ts";
-import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
-import { causeOf, type Failure } from "../../domain/failure.ts";
-import { Secret } from "../../domain/secret.ts";
-import { DOCKER_HOST, type DockerWorld, dockerWorld, INNER_PORT, tinyImage } from "../support/docker_world.ts";
-import { eventually } from "../support/eventually.ts";
-import { processesWith } from "../support/processes_with.ts";
-import { TEST_LABEL } from "../support/test_leftovers.ts";
-import { instanceSocketsContract } from "../contracts/instance_sockets.ts";
-import { afterFailures, answerOf, runRequest, runtimeContract, whenFailing, whenStatus } from "../contracts/runtime.ts";
-import { uniqueNumber } from "../support/unique_number.ts";
-import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
+import { containerListens } from "../../../adapters/docker/containers/container_listening.ts";
+import type { ContainerRecord } from "../../../adapters/docker/containers/container_record.ts";
+import { DockerSockets } from "../../../adapters/docker/containers/docker_sockets.ts";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import { causeOf, type Failure } from "../../../domain/failure.ts";
+import { Secret } from "../../../domain/secret.ts";
+import { DOCKER_HOST, type DockerWorld, dockerWorld, INNER_PORT, tinyImage } from "../../support/docker_world.ts";
+import { eventually } from "../../support/eventually.ts";
+import { processesWith } from "../../support/processes_with.ts";
+import { TEST_LABEL } from "../../support/test_leftovers.ts";
+import { instanceSocketsContract } from "../../contracts/instance_sockets.ts";
+import {
+  afterFailures,
+  answerOf,
+  runRequest,
+  runtimeContract,
+  whenFailing,
+  whenStatus,
+} from "../../contracts/runtime.ts";
+import { uniqueNumber } from "../../support/unique_number.ts";
+import { runtimeRemovalContract } from "../../contracts/runtime_removal.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);

@@ -1,5 +1,5 @@
-import { DockerContainerEngine } from "../../adapters/docker/engine/container_engine.ts";
-import { containerEngineContract } from "../contracts/container_engine.ts";
+import { DockerContainerEngine } from "../../../adapters/docker/engine/container_engine.ts";
+import { containerEngineContract } from "../../contracts/container_engine.ts";
 
 containerEngineContract("Docker", async () => ({
   running: new DockerContainerEngine(process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock"),

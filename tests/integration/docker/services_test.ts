@@ -3,16 +3,16 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Failure } from "../../domain/failure.ts";
-import type { ContainerSpec, ServiceFile } from "../../domain/services/service_spec.ts";
-import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
-import { type DockerServices, dockerServices } from "../support/docker_services.ts";
-import { tinyImage } from "../support/docker_world.ts";
-import { eventually } from "../support/eventually.ts";
-import { faultyEngine } from "../support/faulty_engine.ts";
-import { whenStatus } from "../contracts/runtime.ts";
-import { serviceRequest, serviceRuntimeContract } from "../contracts/service_runtime.ts";
-import { volumesContract } from "../contracts/volumes.ts";
+import type { Failure } from "../../../domain/failure.ts";
+import type { ContainerSpec, ServiceFile } from "../../../domain/services/service_spec.ts";
+import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
+import { type DockerServices, dockerServices } from "../../support/docker_services.ts";
+import { tinyImage } from "../../support/docker_world.ts";
+import { eventually } from "../../support/eventually.ts";
+import { faultyEngine } from "../../support/faulty_engine.ts";
+import { whenStatus } from "../../contracts/runtime.ts";
+import { serviceRequest, serviceRuntimeContract } from "../../contracts/service_runtime.ts";
+import { volumesContract } from "../../contracts/volumes.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);

@@ -1,13 +1,13 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { MemoryLog } from "../../adapters/memory/log.ts";
-import { memoryWorld } from "../../adapters/memory/memory_world.ts";
-import { recordedRuntime } from "../../application/services/recorded_runtime.ts";
-import { ServiceLog } from "../../application/services/service_log.ts";
-import type { OutputLine, Runtime } from "../../ports/services/runtime.ts";
-import { runRequest } from "../contracts/runtime.ts";
-import { dockerWorld } from "../support/docker_world.ts";
-import { eventually } from "../support/eventually.ts";
-import { aDeployment } from "../support/store_builders.ts";
+import { MemoryLog } from "../../../adapters/memory/log.ts";
+import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
+import { recordedRuntime } from "../../../application/services/recorded_runtime.ts";
+import { ServiceLog } from "../../../application/services/service_log.ts";
+import type { OutputLine, Runtime } from "../../../ports/services/runtime.ts";
+import { runRequest } from "../../contracts/runtime.ts";
+import { dockerWorld } from "../../support/docker_world.ts";
+import { eventually } from "../../support/eventually.ts";
+import { aDeployment } from "../../support/store_builders.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);

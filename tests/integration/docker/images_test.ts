@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
-import { DockerImageBuilder } from "../../adapters/docker/build/image_builder.ts";
-import { newId } from "../../domain/id.ts";
-import { failureOf, imageBuilderContract, imageRequest } from "../contracts/image_builder.ts";
-import { filesOf, releaseImagesContract } from "../contracts/release_images.ts";
-import { run } from "../support/command.ts";
-import { BASE, dockerImages } from "../support/docker_images.ts";
-import { tinyImage } from "../support/docker_world.ts";
-import { OwnEngine } from "../support/own_engine.ts";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder } from "../../../adapters/docker/build/image_builder.ts";
+import { newId } from "../../../domain/id.ts";
+import { failureOf, imageBuilderContract, imageRequest } from "../../contracts/image_builder.ts";
+import { filesOf, releaseImagesContract } from "../../contracts/release_images.ts";
+import { run } from "../../support/command.ts";
+import { BASE, dockerImages } from "../../support/docker_images.ts";
+import { tinyImage } from "../../support/docker_world.ts";
+import { OwnEngine } from "../../support/own_engine.ts";
 
 const away = new DockerImageBuilder({ engine: new EngineApi("unix:///no/such/docker.sock"), installation: "none" });
 

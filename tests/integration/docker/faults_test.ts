@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { causeOf, type Failure } from "../../domain/failure.ts";
-import { DOCKER_HOST, dockerWorld } from "../support/docker_world.ts";
-import { faultyEngine } from "../support/faulty_engine.ts";
-import { answerOf, runRequest, whenStatus } from "../contracts/runtime.ts";
+import { causeOf, type Failure } from "../../../domain/failure.ts";
+import { DOCKER_HOST, dockerWorld } from "../../support/docker_world.ts";
+import { faultyEngine } from "../../support/faulty_engine.ts";
+import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { buildContext } from "../../adapters/docker/build/build_context.ts";
-import { buildkitBuild } from "../../adapters/docker/build/buildkit_build.ts";
-import { ContentTimes } from "../../adapters/docker/build/content_times.ts";
-import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
-import { DockerImageBuilder } from "../../adapters/docker/build/image_builder.ts";
-import { Secret } from "../../domain/secret.ts";
-import { failureOf, imageRequest } from "../contracts/image_builder.ts";
-import { run } from "../support/command.ts";
-import { BASE, dockerImages, type Tree, writtenTree } from "../support/docker_images.ts";
-import { DOCKER_HOST } from "../support/docker_world.ts";
-import { engineGate } from "../support/engine_gate.ts";
-import { IGNORE_CASES, IGNORE_TREE } from "../support/ignore_cases.ts";
-import { randomInput } from "../support/random_input.ts";
-import { uniqueNumber } from "../support/unique_number.ts";
+import { buildContext } from "../../../adapters/docker/build/build_context.ts";
+import { buildkitBuild } from "../../../adapters/docker/build/buildkit_build.ts";
+import { ContentTimes } from "../../../adapters/docker/build/content_times.ts";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder } from "../../../adapters/docker/build/image_builder.ts";
+import { Secret } from "../../../domain/secret.ts";
+import { failureOf, imageRequest } from "../../contracts/image_builder.ts";
+import { run } from "../../support/command.ts";
+import { BASE, dockerImages, type Tree, writtenTree } from "../../support/docker_images.ts";
+import { DOCKER_HOST } from "../../support/docker_world.ts";
+import { engineGate } from "../../support/engine_gate.ts";
+import { IGNORE_CASES, IGNORE_TREE } from "../../support/ignore_cases.ts";
+import { randomInput } from "../../support/random_input.ts";
+import { uniqueNumber } from "../../support/unique_number.ts";
 
 const signal = new AbortController().signal;
 
