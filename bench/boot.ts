@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
+import { embeddedPostgres } from "../tests/support/database/embedded_postgres.ts";
 import { start, stop } from "./process.ts";
 import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";

@@ -3,8 +3,8 @@ import { CryptoVault } from "../adapters/crypto/vault.ts";
 import { migrate } from "../adapters/postgres/migrate.ts";
 import { postgresWorld } from "../adapters/postgres/postgres_world.ts";
 import type { NewEvent } from "../domain/deployments/deployment_event.ts";
-import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
-import { aDeployment } from "../tests/support/store_builders.ts";
+import { embeddedPostgres } from "../tests/support/database/embedded_postgres.ts";
+import { aDeployment } from "../tests/support/database/store_builders.ts";
 import { tempFolder } from "./temp_folder.ts";
 
 /** The stores over an embedded PostgreSQL as it is used in earnest. */

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { CryptoVault } from "../adapters/crypto/vault.ts";
 import { postgresWorld } from "../adapters/postgres/postgres_world.ts";
-import { aDeployment } from "../tests/support/store_builders.ts";
+import { aDeployment } from "../tests/support/database/store_builders.ts";
 import type { Result } from "./run.ts";
 import { type RunningSlipway, runningSlipway } from "./running_slipway.ts";
 import { type Comparison, CONNECTIONS, throughput } from "./throughput.ts";

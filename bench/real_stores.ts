@@ -1,7 +1,7 @@
-import { baseImage } from "../tests/support/base_image.ts";
-import { dockerEngine } from "../tests/support/docker_engine.ts";
-import { type S3Server, s3Server } from "../tests/support/s3_server.ts";
-import { type SshdContainer, startSshd } from "../tests/support/sshd_container.ts";
+import { baseImage } from "../tests/support/runner/base_image.ts";
+import { dockerEngine } from "../tests/support/runner/docker_engine.ts";
+import { type S3Server, s3Server } from "../tests/support/peers/s3_server.ts";
+import { type SshdContainer, startSshd } from "../tests/support/peers/sshd_container.ts";
 
 /** Where the SSH server keeps what is written to it: in memory, so that no disk is measured. */
 export const FAST_FOLDER = "/srv/fast";

@@ -12,7 +12,7 @@ import { logIngest } from "./log_ingest.ts";
 import { preflightS3, preflightSftp } from "./preflight.ts";
 import { putS3, putSftp } from "./put_storage.ts";
 import { streamFanout } from "./stream_fanout.ts";
-import { useDockerProgram } from "../tests/support/docker_program.ts";
+import { useDockerProgram } from "../tests/support/runner/docker_program.ts";
 
 /** A benchmark prints one line: its name, the ratio to the bare work of the same run, and details. */
 export interface Result {

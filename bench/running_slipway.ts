@@ -1,4 +1,4 @@
-import { embeddedPostgres } from "../tests/support/embedded_postgres.ts";
+import { embeddedPostgres } from "../tests/support/database/embedded_postgres.ts";
 import { printed, start, stop } from "./process.ts";
 import { tempFolder } from "./temp_folder.ts";
 

@@ -1,11 +1,11 @@
-import { say } from "./support/command.ts";
-import { emptyCluster } from "./support/empty_cluster.ts";
-import { type EngineLane, engineLanes, type Lane, plainLanes } from "./support/lane.ts";
-import { removeLeftNetworks } from "./support/lane_network.ts";
-import type { Provision } from "./support/prepare_lane.ts";
-import { type GroupResult, runGroup, type TestCount } from "./support/run_group.ts";
-import { type TestGroup, testGroups } from "./support/test_groups.ts";
-import { testPrograms } from "./support/test_programs.ts";
+import { say } from "./support/runner/command.ts";
+import { emptyCluster } from "./support/runner/empty_cluster.ts";
+import { type EngineLane, engineLanes, type Lane, plainLanes } from "./support/runner/lane.ts";
+import { removeLeftNetworks } from "./support/runner/lane_network.ts";
+import type { Provision } from "./support/runner/prepare_lane.ts";
+import { type GroupResult, runGroup, type TestCount } from "./support/runner/run_group.ts";
+import { type TestGroup, testGroups } from "./support/runner/test_groups.ts";
+import { testPrograms } from "./support/runner/test_programs.ts";
 
 const MINUTES = 60_000;
 /** Several times what the longest group takes where nothing else runs. */

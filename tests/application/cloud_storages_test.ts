@@ -3,7 +3,7 @@ import { MemoryNameRecords } from "../../adapters/memory/name_records.ts";
 import { Secret } from "../../domain/secret.ts";
 import { openStorages } from "../../wiring/open_world.ts";
 import type { StorageTarget } from "../../ports/backups/object_storages.ts";
-import { textBody } from "../support/bodies.ts";
+import { textBody } from "../support/inputs/bodies.ts";
 
 const SETTINGS = { mode: "cloud", dataFolder: "/data/slipway", backupCaFile: undefined } as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
 import { detectProject } from "../../application/projects/uploads/detect_project.ts";
 import type { Detection } from "../../domain/detection/detection.ts";
-import { patientYamlReader } from "../support/patient_yaml_reader.ts";
+import { patientYamlReader } from "../support/faults/patient_yaml_reader.ts";
 
 function found(
   files: Readonly<Record<string, string>>,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { loadCompose, type LoadComposeWish } from "../../application/deployments/load_compose.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import { patientYamlReader } from "../support/patient_yaml_reader.ts";
+import { patientYamlReader } from "../support/faults/patient_yaml_reader.ts";
 
 function load(files: Readonly<Record<string, string>>, wish: Partial<LoadComposeWish> = {}) {
   const asked: string[] = [];

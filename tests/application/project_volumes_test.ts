@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import { away } from "../../adapters/docker/engine/engine_api.ts";
-import { EngineScene, SITE } from "../support/engine_scene.ts";
-import { intercepted } from "../support/intercepted.ts";
-import { deployShop, SHOP, shop, shopProject, shopScene } from "../support/service_scene.ts";
+import { EngineScene, SITE } from "../support/apps/engine_scene.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
+import { deployShop, SHOP, shop, shopProject, shopScene } from "../support/apps/service_scene.ts";
 
 /** A project with a volume of its own and one of a preview. */
 async function withPreview(scene: EngineScene): Promise<{ project: Project; preview: string }> {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { memoryApp } from "../support/app.ts";
+import { memoryApp } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { intercepted } from "../support/intercepted.ts";
-import { file, streamOf, tarGz } from "../support/tar_archive.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
+import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 
 const MINUTE = 60_000;
 

@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { expectBrokenComposeRefused } from "../support/broken_compose.ts";
-import { type Files, SourceFolder, TestProject } from "../support/deploying.ts";
-import { dockerServer } from "../support/docker_server.ts";
-import { expectShownBack, expectShownDown, shownService } from "../support/shown_outage.ts";
-import { Visitor } from "../support/visitor.ts";
+import { expectBrokenComposeRefused } from "../support/inputs/broken_compose.ts";
+import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
+import { dockerServer } from "../support/servers/docker_server.ts";
+import { expectShownBack, expectShownDown, shownService } from "../support/servers/shown_outage.ts";
+import { Visitor } from "../support/servers/visitor.ts";
 
 setDefaultTimeout(300_000);
 

@@ -2,15 +2,15 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
-import { SourceFolder, TestProject } from "../support/deploying.ts";
-import { type DockerServer, dockerServer } from "../support/docker_server.ts";
+import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
+import { type DockerServer, dockerServer } from "../support/servers/docker_server.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { folderText, watchProcesses } from "../support/places_of_leaks.ts";
-import { dump } from "../support/query.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
-import { testDatabase } from "../support/test_database.ts";
-import { toolchainImage } from "../support/toolchain_image.ts";
+import { dump } from "../support/database/query.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { testDatabase } from "../support/database/test_database.ts";
+import { toolchainImage } from "../support/peers/toolchain_image.ts";
 
 setDefaultTimeout(600_000);
 

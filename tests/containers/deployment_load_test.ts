@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { containerApp } from "../support/container_app.ts";
-import { type Files, SourceFolder, TestProject } from "../support/deploying.ts";
-import { dockerServer } from "../support/docker_server.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
-import { steadyLoad } from "../support/steady_load.ts";
+import { containerApp } from "../support/peers/container_app.ts";
+import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
+import { dockerServer } from "../support/servers/docker_server.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { steadyLoad } from "../support/servers/steady_load.ts";
 
 setDefaultTimeout(400_000);
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
-import { TestProject } from "../support/deploying.ts";
-import { type DockerServer, dockerServer } from "../support/docker_server.ts";
-import { ecosystemProjects } from "../support/ecosystem_projects.ts";
-import { inTurns } from "../support/in_turns.ts";
-import { file } from "../support/tar_archive.ts";
-import { toolchainImage } from "../support/toolchain_image.ts";
+import { TestProject } from "../support/apps/deploying.ts";
+import { type DockerServer, dockerServer } from "../support/servers/docker_server.ts";
+import { ecosystemProjects } from "../support/inputs/ecosystem_projects.ts";
+import { inTurns } from "../support/faults/in_turns.ts";
+import { file } from "../support/inputs/tar_archive.ts";
+import { toolchainImage } from "../support/peers/toolchain_image.ts";
 
 setDefaultTimeout(600_000);
 

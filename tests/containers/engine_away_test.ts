@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { containerApp } from "../support/container_app.ts";
-import { type Files, SourceFolder, TestProject } from "../support/deploying.ts";
-import { dockerServer } from "../support/docker_server.ts";
+import { containerApp } from "../support/peers/container_app.ts";
+import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
+import { dockerServer } from "../support/servers/docker_server.ts";
 import { eventually } from "../support/eventually.ts";
-import { OwnEngine } from "../support/own_engine.ts";
+import { OwnEngine } from "../support/peers/own_engine.ts";
 
 setDefaultTimeout(400_000);
 

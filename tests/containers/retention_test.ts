@@ -6,8 +6,8 @@ import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import { DockerImageBuilder } from "../../adapters/docker/build/image_builder.ts";
 import { DockerReleaseImages } from "../../adapters/docker/images/release_images.ts";
 import { LocalReleaseFolders } from "../../adapters/local/release_folders.ts";
-import { DOCKER_HOST } from "../support/docker_world.ts";
-import { EngineScene } from "../support/engine_scene.ts";
+import { DOCKER_HOST } from "../support/peers/docker_world.ts";
+import { EngineScene } from "../support/apps/engine_scene.ts";
 
 setDefaultTimeout(300_000);
 

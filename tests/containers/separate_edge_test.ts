@@ -1,8 +1,8 @@
 import { setDefaultTimeout, test } from "bun:test";
-import { containerApp } from "../support/container_app.ts";
-import { type Files, SourceFolder, TestProject } from "../support/deploying.ts";
-import { dockerServer } from "../support/docker_server.ts";
-import { expectServedThroughRestarts } from "../support/served_through_restarts.ts";
+import { containerApp } from "../support/peers/container_app.ts";
+import { type Files, SourceFolder, TestProject } from "../support/apps/deploying.ts";
+import { dockerServer } from "../support/servers/docker_server.ts";
+import { expectServedThroughRestarts } from "../support/servers/served_through_restarts.ts";
 
 setDefaultTimeout(300_000);
 

@@ -1,14 +1,14 @@
 import { describe, expect, setDefaultTimeout } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { TestProject } from "../support/deploying.ts";
-import { type DockerServer, dockerServer } from "../support/docker_server.ts";
+import type { TestProject } from "../support/apps/deploying.ts";
+import { type DockerServer, dockerServer } from "../support/servers/docker_server.ts";
 import { eventually } from "../support/eventually.ts";
-import { faultMatrix } from "../support/fault_matrix.ts";
+import { faultMatrix } from "../support/faults/fault_matrix.ts";
 import { processesWith } from "../support/processes_with.ts";
-import { serviceApp } from "../support/service_app.ts";
-import { DEPLOYMENT_STRIKES, struckApps } from "../support/struck_apps.ts";
-import { REJECT_STRIKES, struckRejects } from "../support/struck_rejects.ts";
+import { serviceApp } from "../support/servers/service_app.ts";
+import { DEPLOYMENT_STRIKES, struckApps } from "../support/faults/struck_apps.ts";
+import { REJECT_STRIKES, struckRejects } from "../support/faults/struck_rejects.ts";
 
 // Each waits for its turn, too.
 setDefaultTimeout(600_000);

@@ -1,14 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { TestProject } from "../support/deploying.ts";
-import { type DockerServer, dockerServer } from "../support/docker_server.ts";
+import { TestProject } from "../support/apps/deploying.ts";
+import { type DockerServer, dockerServer } from "../support/servers/docker_server.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
 import { folderText } from "../support/places_of_leaks.ts";
-import { dump } from "../support/query.ts";
-import { type Box, Shop, SHOP_SERVICES, type ShopService } from "../support/shop.ts";
-import { ShopLoad } from "../support/shop_load.ts";
-import { file } from "../support/tar_archive.ts";
-import { TELLING_APP } from "../support/telling_app.ts";
+import { dump } from "../support/database/query.ts";
+import { type Box, Shop, SHOP_SERVICES, type ShopService } from "../support/apps/shop.ts";
+import { ShopLoad } from "../support/servers/shop_load.ts";
+import { file } from "../support/inputs/tar_archive.ts";
+import { TELLING_APP } from "../support/servers/telling_app.ts";
 
 setDefaultTimeout(400_000);
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { AuditEntry } from "../../ports/identity/audit_log.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aMember, anOrganization, founderOf, minutes, START } from "../support/store_builders.ts";
+import { aMember, anOrganization, founderOf, minutes, START } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

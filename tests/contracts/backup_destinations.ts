@@ -11,9 +11,9 @@ import { Secret } from "../../domain/secret.ts";
 import type { Server } from "../../domain/servers/server.ts";
 import type { DestinationChange } from "../../ports/backups/backup_destinations.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, minutes, START, uniqueLabel } from "../support/store_builders.ts";
+import { anOrganization, minutes, START, uniqueLabel } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, minutes } from "../support/store_builders.ts";
+import { anOrganization, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 /** What every `CloudLinks` adapter promises. */

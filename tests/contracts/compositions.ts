@@ -3,9 +3,15 @@ import { newId } from "../../domain/id.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Composition } from "../../domain/services/composition.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, anOrganization, aProject, compositionOf, deploymentOf } from "../support/store_builders.ts";
+import {
+  aDeployment,
+  anOrganization,
+  aProject,
+  compositionOf,
+  deploymentOf,
+} from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const NONE = { environment: new Map<string, Secret>(), events: [] };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deployment_event.ts";
 import { newId } from "../../domain/id.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, logLine, minutes } from "../support/store_builders.ts";
+import { aDeployment, logLine, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 /** One event of every type. */

@@ -4,9 +4,9 @@ import { newId } from "../../domain/id.ts";
 import type { DeploymentQueue, WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { eventually } from "../support/eventually.ts";
-import { randomInput } from "../support/random_input.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";
+import { aDeployment, anOrganization, aProject, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 type QueueWorld = WorldOf<

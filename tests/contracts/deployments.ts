@@ -5,9 +5,16 @@ import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { DeploymentChange, DeploymentFilter } from "../../ports/deployments/deployments.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, anOrganization, aProject, deploymentOf, logLine, minutes } from "../support/store_builders.ts";
+import {
+  aDeployment,
+  anOrganization,
+  aProject,
+  deploymentOf,
+  logLine,
+  minutes,
+} from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

@@ -3,9 +3,9 @@ import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { UploadSession, UploadState } from "../../domain/projects/upload.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, aProject, deploymentOf, founderOf } from "../support/store_builders.ts";
+import { anOrganization, aProject, deploymentOf, founderOf } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
-import { sessionOf } from "../support/upload_session_builders.ts";
+import { sessionOf } from "../support/database/upload_session_builders.ts";
 
 const NONE = { environment: new Map(), events: [] };
 const PLENTY = { perUser: 10_000, perOrganization: 10_000 };

@@ -3,9 +3,9 @@ import type { DomainName } from "../../domain/domains/domain_name.ts";
 import { newId } from "../../domain/id.ts";
 import type { DomainFilter } from "../../ports/domains/domains.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, aProject, domainOf, minutes, START } from "../support/store_builders.ts";
+import { anOrganization, aProject, domainOf, minutes, START } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

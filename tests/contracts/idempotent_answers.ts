@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { IdempotentRequest } from "../../ports/system/idempotent_answers.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { uniqueLabel } from "../support/store_builders.ts";
+import { uniqueLabel } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const MINUTE = 60_000;

@@ -12,7 +12,7 @@ import {
   minutes,
   START,
   uniqueFingerprint,
-} from "../support/store_builders.ts";
+} from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 /** What every `Identities` adapter promises. */

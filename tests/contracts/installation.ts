@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Installation } from "../../ports/identity/installation.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { firstOwner, founderOf, uniqueFingerprint } from "../support/store_builders.ts";
+import { firstOwner, founderOf, uniqueFingerprint } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

@@ -3,7 +3,7 @@ import { newId } from "../../domain/id.ts";
 import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Newcomer } from "../../ports/identity/invitations.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import {
   aMember,
@@ -13,7 +13,7 @@ import {
   minutes,
   uniqueFingerprint,
   uniqueLabel,
-} from "../support/store_builders.ts";
+} from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

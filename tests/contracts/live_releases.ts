@@ -4,7 +4,7 @@ import { newId } from "../../domain/id.ts";
 import type { LiveRelease, Standing } from "../../ports/deployments/live_releases.ts";
 import { eventually } from "../support/eventually.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";
+import { aDeployment, anOrganization, aProject, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const PREVIEW = { environment: "preview", status: "ready", artifactAvailable: true } as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { Grant } from "../../domain/identity/permission.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import {
   aMember,
@@ -14,7 +14,7 @@ import {
   START,
   uniqueFingerprint,
   uniqueLabel,
-} from "../support/store_builders.ts";
+} from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

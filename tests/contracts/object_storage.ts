@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compareKeys } from "../../domain/backups/object_key.ts";
 import type { ObjectStorage } from "../../ports/backups/object_storage.ts";
 import type { OpenStorage } from "../../ports/backups/object_storages.ts";
-import { body, brokenBody, digestOf, textBody, textOf } from "../support/bodies.ts";
+import { body, brokenBody, digestOf, textBody, textOf } from "../support/inputs/bodies.ts";
 import { memoryGrowth } from "../support/memory_growth.ts";
 
 /** A store to try, which may hold other things. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { Organization } from "../../domain/identity/identity.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import {
   aMember,
@@ -12,7 +12,7 @@ import {
   minutes,
   organizationOf,
   START,
-} from "../support/store_builders.ts";
+} from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const BY_CREATION = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../domain/secret.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 
 /** What every `Passwords` adapter promises, argon2id apart. */
 export function passwordsContract(name: string, open: () => Promise<Passwords>) {

@@ -4,7 +4,7 @@ import type { Project, ProjectSettings } from "../../domain/projects/project.ts"
 import { Secret } from "../../domain/secret.ts";
 import type { ProjectChange } from "../../ports/projects/projects.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import {
   anOrganization,
@@ -15,7 +15,7 @@ import {
   projectOf,
   START,
   uniqueLabel,
-} from "../support/store_builders.ts";
+} from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isAbsolute } from "node:path";
 import { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import { file, link, streamOf, tar } from "../support/tar_archive.ts";
+import { file, link, streamOf, tar } from "../support/inputs/tar_archive.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 
 /** An adapter to try, and how a build writes into a folder that it made. */

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
-import { hostileArguments } from "../support/hostile_arguments.ts";
+import { hostileArguments } from "../support/inputs/hostile_arguments.ts";
 
 /**
  * A network to try an adapter on. The machine behind the logins has four programs: `show-arguments` prints each

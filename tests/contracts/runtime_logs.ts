@@ -3,9 +3,9 @@ import { lineBytes } from "../../domain/deployments/output_tail.ts";
 import { newId } from "../../domain/id.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
 import type { LogOwner } from "../../ports/services/runtime_logs.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, anOrganization, aProject, minutes } from "../support/store_builders.ts";
+import { aDeployment, anOrganization, aProject, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const PLENTY = { maxBytes: 10_000_000 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../domain/secret.ts";
 import type { SealedRows } from "../../ports/system/sealed_rows.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 
 /** A stored secret that can be read and written as its owner does, with the current key. */

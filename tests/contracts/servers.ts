@@ -3,9 +3,9 @@ import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, minutes, START, uniqueLabel } from "../support/store_builders.ts";
+import { anOrganization, minutes, START, uniqueLabel } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };

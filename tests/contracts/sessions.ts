@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { Session } from "../../ports/identity/sessions.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aMember, anOrganization, minutes, START, uniqueFingerprint } from "../support/store_builders.ts";
+import { aMember, anOrganization, minutes, START, uniqueFingerprint } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const LONG_AGO = new Date("1985-01-01T00:00:00.000Z");

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Failure } from "../../domain/failure.ts";
 import type { UploadFiles, UploadLimits } from "../../ports/projects/upload_files.ts";
-import { hostileArchives } from "../support/hostile_archives.ts";
-import { randomInput } from "../support/random_input.ts";
-import { file, folder, link, pax, streamOf, tar, type TarFixture, tarGz } from "../support/tar_archive.ts";
+import { hostileArchives } from "../support/inputs/hostile_archives.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { file, folder, link, pax, streamOf, tar, type TarFixture, tarGz } from "../support/inputs/tar_archive.ts";
 
 /** An adapter to try, with what has to be put away afterwards. */
 export interface UploadFilesFixture extends AsyncDisposable {

@@ -3,7 +3,12 @@ import { newId } from "../../domain/id.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { NewUploadSession } from "../../ports/projects/upload_sessions.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aSession as makeSession, RECEIVED, storedSession, timeless } from "../support/upload_session_builders.ts";
+import {
+  aSession as makeSession,
+  RECEIVED,
+  storedSession,
+  timeless,
+} from "../support/database/upload_session_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const MINUTE = 60_000;

@@ -2,16 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { UploadQuota, UploadSession } from "../../domain/projects/upload.ts";
 import type { NewUploadSession, UploadCreation } from "../../ports/projects/upload_sessions.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aMember, anOrganization } from "../support/store_builders.ts";
+import { aMember, anOrganization } from "../support/database/store_builders.ts";
 import {
   aSession as makeSession,
   PLENTY,
   sessionOf,
   storedSession,
   timeless,
-} from "../support/upload_session_builders.ts";
+} from "../support/database/upload_session_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const MINUTE = 60_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aMember, anOrganization, founderOf, minutes, uniqueLabel } from "../support/store_builders.ts";
+import { aMember, anOrganization, founderOf, minutes, uniqueLabel } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 /** What every `Users` adapter promises. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { VARIABLE_LIMITS } from "../../domain/projects/variable.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { anOrganization, aProject, minutes, START } from "../support/store_builders.ts";
+import { anOrganization, aProject, minutes, START } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 function plain(key: string, value: string) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Secret } from "../../domain/secret.ts";
 import type { SealedPlace, Vault } from "../../ports/system/vault.ts";
-import { oddTexts } from "../support/odd_texts.ts";
+import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 
 /** Vaults with different keys. */

@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { DeploymentQueue, WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { aDeployment, compositionOf, logLine, minutes } from "../support/store_builders.ts";
+import { aDeployment, compositionOf, logLine, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
 const LEASE_MS = 120_000;

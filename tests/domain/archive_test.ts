@@ -6,7 +6,7 @@ import { shown } from "../../domain/archive/refusal.ts";
 import { TarReader } from "../../domain/archive/tar_reader.ts";
 import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure } from "../../domain/failure.ts";
-import { file, folder, link, pax, streamOf, tar } from "../support/tar_archive.ts";
+import { file, folder, link, pax, streamOf, tar } from "../support/inputs/tar_archive.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { COMPOSE_CASES, composeCases, composeSays, type ComposeWish } from "../support/compose_case.ts";
-import { writtenProject } from "../support/written_project.ts";
+import { COMPOSE_CASES, composeCases, composeSays, type ComposeWish } from "../support/inputs/compose_case.ts";
+import { writtenProject } from "../support/inputs/written_project.ts";
 
 const UPDATES = process.env["UPDATE_COMPOSE"] === "1";
 

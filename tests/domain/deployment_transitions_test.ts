@@ -11,7 +11,7 @@ import {
   workDurationMs,
 } from "../../domain/deployments/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
-import { deploymentOf, minutes } from "../support/store_builders.ts";
+import { deploymentOf, minutes } from "../support/database/store_builders.ts";
 
 const HAPPENINGS = [
   "taken",

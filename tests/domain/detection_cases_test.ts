@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.ts";
 import { detectFiles } from "../../application/projects/uploads/detect_files.ts";
 import type { Detection } from "../../domain/detection/detection.ts";
-import { writtenProject } from "../support/written_project.ts";
+import { writtenProject } from "../support/inputs/written_project.ts";
 
 const FOLDER = join(import.meta.dirname, "detection_cases");
 const UPDATES = process.env["UPDATE_DETECTION"] === "1";

@@ -6,7 +6,7 @@ import { recipe } from "../../domain/detection/image_recipe.ts";
 import { Failure } from "../../domain/failure.ts";
 import { baseImageEntry } from "../../domain/image/base_images.ts";
 import { type DockerfileRequest, generatedDockerfile, workingFolder } from "../../domain/image/generated_dockerfile.ts";
-import { DOCKERFILE_SCENES, plainRequest, SECRET_SCENES, SITE_SCENE } from "../support/dockerfile_requests.ts";
+import { DOCKERFILE_SCENES, plainRequest, SECRET_SCENES, SITE_SCENE } from "../support/inputs/dockerfile_requests.ts";
 
 const FOLDER = join(import.meta.dirname, "dockerfiles");
 const UPDATES = process.env["UPDATE_DOCKERFILES"] === "1";

@@ -10,7 +10,7 @@ import {
 import { ProjectFolder } from "../../domain/detection/project_folder.ts";
 import { workspaceMembers } from "../../domain/detection/ecosystems/node/workspace.ts";
 import { plainPackage, plainPath } from "../../domain/detection/plain_names.ts";
-import { detectedIn, type Files } from "../support/every_manifest.ts";
+import { detectedIn, type Files } from "../support/inputs/every_manifest.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);

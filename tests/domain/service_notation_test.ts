@@ -6,7 +6,7 @@ import { portEntry } from "../../domain/services/port_notation.ts";
 import { shellWords } from "../../domain/services/shell_words.ts";
 import { volumeEntry } from "../../domain/services/volume_notation.ts";
 import { shellWord } from "../../domain/shell_word.ts";
-import { hostileArguments } from "../support/hostile_arguments.ts";
+import { hostileArguments } from "../support/inputs/hostile_arguments.ts";
 
 describe("shellWords()", () => {
   test.each([

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { Failure } from "../../domain/failure.ts";
 import { shellWord } from "../../domain/shell_word.ts";
-import { hostileArguments } from "../support/hostile_arguments.ts";
+import { hostileArguments } from "../support/inputs/hostile_arguments.ts";
 
 /** The arguments a real shell hands to a program when it reads this line. */
 function readBack(line: string): string[] {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { readConnectionRecord } from "../../adapters/embedded_postgres/connection_record.ts";
 import { newToken } from "../../domain/identity/token.ts";
-import { browser, login, member } from "../support/app.ts";
+import { browser, login, member } from "../support/apps/app.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
-import { commandOutcome, printedToken, SlipwayProcess } from "../support/slipway_process.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { commandOutcome, printedToken, SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 

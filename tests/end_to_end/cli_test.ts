@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { newToken } from "../../domain/identity/token.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { query } from "../support/query.ts";
+import { query } from "../support/database/query.ts";
 import {
   commandOutcome,
   postgresOn,
@@ -12,8 +12,8 @@ import {
   type ProgramOutcome,
   SlipwayProcess,
   temporaryPlace,
-} from "../support/slipway_process.ts";
-import { testDatabase } from "../support/test_database.ts";
+} from "../support/servers/slipway_process.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 

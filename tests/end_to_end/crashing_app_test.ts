@@ -1,11 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { expectBrokenComposeRefused } from "../support/broken_compose.ts";
-import { SourceFolder, TestProject } from "../support/deploying.ts";
-import { faultyListener } from "../support/faulty_listener.ts";
-import { expectShownBack, expectShownDown, shownService } from "../support/shown_outage.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
-import { tcpGate } from "../support/tcp_gate.ts";
-import { Visitor } from "../support/visitor.ts";
+import { expectBrokenComposeRefused } from "../support/inputs/broken_compose.ts";
+import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
+import { faultyListener } from "../support/faults/faulty_listener.ts";
+import { expectShownBack, expectShownDown, shownService } from "../support/servers/shown_outage.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { tcpGate } from "../support/faults/tcp_gate.ts";
+import { Visitor } from "../support/servers/visitor.ts";
 
 setDefaultTimeout(180_000);
 

@@ -1,14 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { embeddedPostgres } from "../support/embedded_postgres.ts";
+import { embeddedPostgres } from "../support/database/embedded_postgres.ts";
 import { fingerprint } from "../../domain/identity/token.ts";
-import { type Answer, member } from "../support/app.ts";
+import { type Answer, member } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { query } from "../support/query.ts";
-import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
-import { tcpGate } from "../support/tcp_gate.ts";
+import { query } from "../support/database/query.ts";
+import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
+import { tcpGate } from "../support/faults/tcp_gate.ts";
 
 setDefaultTimeout(120_000);
 

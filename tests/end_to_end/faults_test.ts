@@ -1,15 +1,15 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { halfUpload } from "../support/half_upload.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { halfUpload } from "../support/servers/half_upload.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 
 /** A server in which something goes wrong on demand. */
 function start(url: string): Promise<SlipwayProcess> {
-  const preload = join(import.meta.dir, "../support/faults_on_signal.ts");
+  const preload = join(import.meta.dir, "../support/faults/faults_on_signal.ts");
   return SlipwayProcess.start({ DATABASE_URL: url, BUN_OPTIONS: `--preload ${preload}` });
 }
 

@@ -7,12 +7,12 @@ import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/runnin
 import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
 import { newToken } from "../../domain/identity/token.ts";
 import { eventually } from "../support/eventually.ts";
-import { OpenRequest } from "../support/http_client.ts";
-import { query } from "../support/query.ts";
-import { randomInput } from "../support/random_input.ts";
-import { commandLine, commandOutcome, printedToken, SlipwayProcess } from "../support/slipway_process.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { OpenRequest } from "../support/servers/http_client.ts";
+import { query } from "../support/database/query.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { commandLine, commandOutcome, printedToken, SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(180_000);
 

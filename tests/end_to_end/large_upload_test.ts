@@ -4,11 +4,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createGzip } from "node:zlib";
 import { eventually } from "../support/eventually.ts";
-import { OpenRequest, type RawAnswer } from "../support/http_client.ts";
-import { randomInput } from "../support/random_input.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
-import { file, tarEntry, tarGz } from "../support/tar_archive.ts";
-import { type TestDatabase, testDatabase } from "../support/test_database.ts";
+import { OpenRequest, type RawAnswer } from "../support/servers/http_client.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
+import { file, tarEntry, tarGz } from "../support/inputs/tar_archive.ts";
+import { type TestDatabase, testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(180_000);
 

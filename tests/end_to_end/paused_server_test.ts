@@ -3,11 +3,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
-import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
-import { query } from "../support/query.ts";
-import { SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { query } from "../support/database/query.ts";
+import { SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(180_000);
 

@@ -3,16 +3,16 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
-import { faultyListener } from "../support/faulty_listener.ts";
-import { query } from "../support/query.ts";
+import { faultyListener } from "../support/faults/faulty_listener.ts";
+import { query } from "../support/database/query.ts";
 import {
   type ProgramOutcome,
   type Settings,
   slipwayOutcome,
   SlipwayProcess,
   temporaryPlace,
-} from "../support/slipway_process.ts";
-import { testDatabase } from "../support/test_database.ts";
+} from "../support/servers/slipway_process.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 

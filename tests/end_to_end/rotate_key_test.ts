@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { newKeyText } from "../../adapters/crypto/keyring.ts";
 import { migrate } from "../../adapters/postgres/migrate.ts";
 import { newToken } from "../../domain/identity/token.ts";
-import { SourceFolder, TestProject } from "../support/deploying.ts";
+import { SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
-import { commandOutcome, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { commandOutcome, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(240_000);
 
@@ -117,7 +117,7 @@ test("a rotation that was killed in the middle goes on, and nothing is lost on t
   const both = { SLIPWAY_SECRET_KEY: current, SLIPWAY_SECRET_KEY_PREVIOUS: former };
   await slipway.start(both);
 
-  const script = join(import.meta.dir, "../support/resealing_process.ts");
+  const script = join(import.meta.dir, "../support/database/resealing_process.ts");
   const killed = Bun.spawn([process.execPath, script, database.url, place.data, current, former], {
     stdout: "pipe",
     stderr: "inherit",

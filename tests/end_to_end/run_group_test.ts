@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { type GroupResult, runGroup } from "../support/run_group.ts";
+import { type GroupResult, runGroup } from "../support/runner/run_group.ts";
 
 let folder: string;
 

@@ -8,13 +8,13 @@ import { readConnectionRecord } from "../../adapters/embedded_postgres/connectio
 import { runningEmbeddedPostgres } from "../../adapters/embedded_postgres/running_embedded_postgres.ts";
 import { newToken } from "../../domain/identity/token.ts";
 import { eventually } from "../support/eventually.ts";
-import { OpenRequest } from "../support/http_client.ts";
-import { halfUpload } from "../support/half_upload.ts";
-import { query } from "../support/query.ts";
+import { OpenRequest } from "../support/servers/http_client.ts";
+import { halfUpload } from "../support/servers/half_upload.ts";
+import { query } from "../support/database/query.ts";
 import { sharedWorld } from "../support/shared_world.ts";
-import { postgresOn, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { postgresOn, printedToken, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 

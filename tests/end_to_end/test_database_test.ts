@@ -4,8 +4,8 @@ import { readlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import postgres from "postgres";
 import { eventually } from "../support/eventually.ts";
-import { query } from "../support/query.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { query } from "../support/database/query.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(60_000);
 
@@ -42,7 +42,7 @@ test("testDatabase() drops the database although someone is connected", async ()
 });
 
 test("testDatabase() leaves neither a process nor a file when its process is killed", async () => {
-  const module = join(import.meta.dir, "../support/test_database.ts");
+  const module = join(import.meta.dir, "../support/database/test_database.ts");
   const script = `
     const { testDatabase } = await import(${JSON.stringify(module)});
     const { default: postgres } = await import("postgres");

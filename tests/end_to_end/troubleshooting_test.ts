@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { MISTAKES } from "../support/ordinary_mistakes.ts";
-import { SlipwayProcess } from "../support/slipway_process.ts";
+import { MISTAKES } from "../support/inputs/ordinary_mistakes.ts";
+import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 
 setDefaultTimeout(300_000);
 

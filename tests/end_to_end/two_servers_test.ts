@@ -3,14 +3,14 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CryptoVault } from "../../adapters/crypto/vault.ts";
 import { postgresWorld } from "../../adapters/postgres/postgres_world.ts";
-import { browser, login, member, ownerSession } from "../support/app.ts";
+import { browser, login, member, ownerSession } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { OpenRequest } from "../support/http_client.ts";
-import { query } from "../support/query.ts";
-import { randomInput } from "../support/random_input.ts";
-import { commandOutcome, printedToken, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { OpenRequest } from "../support/servers/http_client.ts";
+import { query } from "../support/database/query.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { commandOutcome, printedToken, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 

@@ -4,10 +4,10 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type SeenEvent, SourceFolder, TestProject } from "../support/deploying.ts";
+import { type SeenEvent, SourceFolder, TestProject } from "../support/apps/deploying.ts";
 import { eventually } from "../support/eventually.ts";
-import { NO_ENGINE, RunningProgram, SlipwayProcess, temporaryPlace } from "../support/slipway_process.ts";
-import { testPort } from "../support/test_port.ts";
+import { NO_ENGINE, RunningProgram, SlipwayProcess, temporaryPlace } from "../support/servers/slipway_process.ts";
+import { testPort } from "../support/servers/test_port.ts";
 
 setDefaultTimeout(180_000);
 

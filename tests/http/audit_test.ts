@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, browser, type Call, member, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
-import { failing } from "../support/failing.ts";
-import { furnish, goodRequest, MACHINE } from "../support/furnished.ts";
-import { intercepted } from "../support/intercepted.ts";
+import { type Answer, browser, type Call, member, memoryApp, ownerSession, type TestApp } from "../support/apps/app.ts";
+import { failing } from "../support/faults/failing.ts";
+import { furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 interface Entry {
   readonly id: string;

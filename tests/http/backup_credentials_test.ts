@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { AuthContext } from "ssh2";
 import { SftpObjectStorages } from "../../adapters/ssh/sftp/object_storages.ts";
 import type { ObjectStorages } from "../../ports/backups/object_storages.ts";
-import { member, memoryApp } from "../support/app.ts";
-import { keyPair } from "../support/key_pair.ts";
-import { scriptedSshd } from "../support/scripted_sshd.ts";
+import { member, memoryApp } from "../support/apps/app.ts";
+import { keyPair } from "../support/inputs/key_pair.ts";
+import { scriptedSshd } from "../support/faults/scripted_sshd.ts";
 
 const PATH = "/api/backup-destinations";
 const KEY = "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
-import { member, memoryApp, type TestApp } from "../support/app.ts";
-import { SERVER } from "../support/furnished.ts";
+import { member, memoryApp, type TestApp } from "../support/apps/app.ts";
+import { SERVER } from "../support/apps/furnished.ts";
 
 const PATH = "/api/backup-destinations";
 const KEY = "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Call, memoryApp, type TestApp } from "../support/app.ts";
-import { streamOf } from "../support/tar_archive.ts";
+import { type Call, memoryApp, type TestApp } from "../support/apps/app.ts";
+import { streamOf } from "../support/inputs/tar_archive.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const LIMIT = 1_048_576;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Listener, listen } from "../../wiring/listen.ts";
-import { memoryApp, type TestApp } from "../support/app.ts";
-import { OpenRequest, type RequestHead } from "../support/http_client.ts";
-import { randomInput } from "../support/random_input.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
+import { memoryApp, type TestApp } from "../support/apps/app.ts";
+import { OpenRequest, type RequestHead } from "../support/servers/http_client.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
 
 const LIMIT = 20_000;
 const NOISE = tarGz([file("noise", randomInput("body limits").bytes(3 * LIMIT))]);

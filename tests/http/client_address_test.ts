@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { memoryApp } from "../support/app.ts";
+import { memoryApp } from "../support/apps/app.ts";
 
 test.each([
   {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { browser, member, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+import { browser, member, memoryApp, ownerSession, type TestApp } from "../support/apps/app.ts";
 
 const PATH = "/api/cloud/link";
 const LINK = { url: "https://cloud.example.com", token: "slp_canary_of_the_cloud" };

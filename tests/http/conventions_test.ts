@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { MemoryServiceHealth } from "../../adapters/memory/service_health.ts";
 import { MemoryContainerEngine } from "../../adapters/memory/container_engine.ts";
-import { failing } from "../support/failing.ts";
-import { type Answer, type Call, memoryApp, type TestApp } from "../support/app.ts";
+import { failing } from "../support/faults/failing.ts";
+import { type Answer, type Call, memoryApp, type TestApp } from "../support/apps/app.ts";
 
 const UNKNOWN = "prj_00000000000000000000000000";
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deployingApp } from "../support/deploying_app.ts";
+import { deployingApp } from "../support/apps/deploying_app.ts";
 
 const WEB = { name: "web", startCommand: "serve", ports: [3000] };
 const WORKER = { name: "worker", startCommand: "work" };

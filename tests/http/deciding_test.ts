@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
-import { memoryApp } from "../support/app.ts";
-import { furnish } from "../support/furnished.ts";
+import { memoryApp } from "../support/apps/app.ts";
+import { furnish } from "../support/apps/furnished.ts";
 
 /** An application in which somebody else carries decisions out, at once. */
 async function scene(restoredDeploymentId: string | null) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
-import { BUILD, START } from "../support/engine_scene.ts";
+import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
+import { BUILD, START } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 
 const LINES = Array.from({ length: 50 }, (_, index) => `line ${index + 1}`);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { browser, member } from "../support/app.ts";
-import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
-import { BUILD } from "../support/engine_scene.ts";
+import { browser, member } from "../support/apps/app.ts";
+import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
+import { BUILD } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
-import { framesOf, readToEnd, readUntil } from "../support/feed_reading.ts";
+import { framesOf, readToEnd, readUntil } from "../support/servers/feed_reading.ts";
 
 /** A deployment whose build goes on until it is cancelled. */
 async function building(app: DeployingApp): Promise<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { member, memoryApp } from "../support/app.ts";
-import { deployingApp } from "../support/deploying_app.ts";
+import { member, memoryApp } from "../support/apps/app.ts";
+import { deployingApp } from "../support/apps/deploying_app.ts";
 
 describe("GET /api/deployments", () => {
   test("shows only those with a status, an environment or a branch", async () => {

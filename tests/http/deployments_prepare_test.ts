@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
-import { member, memoryApp } from "../support/app.ts";
-import { APP } from "../support/engine_scene.ts";
+import { member, memoryApp } from "../support/apps/app.ts";
+import { APP } from "../support/apps/engine_scene.ts";
 
 const ADDRESS = "https://git.example.com/acme/shop.git";
 

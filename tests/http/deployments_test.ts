@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { member } from "../support/app.ts";
-import { deployingApp } from "../support/deploying_app.ts";
-import { BUILD, REPOSITORY, START } from "../support/engine_scene.ts";
+import { member } from "../support/apps/app.ts";
+import { deployingApp } from "../support/apps/deploying_app.ts";
+import { BUILD, REPOSITORY, START } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 
 const FIELDS =

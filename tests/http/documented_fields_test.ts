@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { DEPLOYMENT_STATUSES, SERVICE_STATUSES } from "../../domain/deployments/deployment.ts";
 import { ACTIONS, RESOURCES, ROLES } from "../../domain/identity/permission.ts";
 import { escapeHtml } from "../../http/page.ts";
-import { memoryApp } from "../support/app.ts";
+import { memoryApp } from "../support/apps/app.ts";
 
 // A test reads the document as whatever it is.
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { deployingApp } from "../support/deploying_app.ts";
-import { BUILD, START } from "../support/engine_scene.ts";
+import { deployingApp } from "../support/apps/deploying_app.ts";
+import { BUILD, START } from "../support/apps/engine_scene.ts";
 
 test("pin is refused for what was cancelled, failed or cleaned up; letting go never is", async () => {
   await using app = await deployingApp();

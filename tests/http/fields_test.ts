@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Call, memoryApp, type TestApp } from "../support/app.ts";
+import { type Call, memoryApp, type TestApp } from "../support/apps/app.ts";
 
 let app: TestApp;
 let projectId: string;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { memoryApp } from "../support/app.ts";
-import { MACHINE } from "../support/furnished.ts";
-import { fuzzRoutes } from "../support/fuzz_routes.ts";
+import { memoryApp } from "../support/apps/app.ts";
+import { MACHINE } from "../support/apps/furnished.ts";
+import { fuzzRoutes } from "../support/inputs/fuzz_routes.ts";
 
 const SEED = 20_260_131;
 

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import { type Listener, listen } from "../../wiring/listen.ts";
-import { memoryApp, type TestApp } from "../support/app.ts";
+import { memoryApp, type TestApp } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { failing } from "../support/failing.ts";
-import { OpenRequest, type RequestHead } from "../support/http_client.ts";
-import { intercepted } from "../support/intercepted.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
+import { failing } from "../support/faults/failing.ts";
+import { OpenRequest, type RequestHead } from "../support/servers/http_client.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
 
 const lines = ({ world }: TestApp) => world.log.lines.map(({ level, text }) => ({ level, ...JSON.parse(text) }));
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
 import type { AppSettings } from "../../wiring/application.ts";
-import { browser, type Call, member, memoryApp, ownerSession } from "../support/app.ts";
+import { browser, type Call, member, memoryApp, ownerSession } from "../support/apps/app.ts";
 
 const DB = { name: "db", image: "postgres:18", ports: [5432], volumes: ["data:/var/lib/postgresql"] };
 const folders = new MemoryHostFolders(["/srv/shop/files", "/opt/apps/one", "/etc/x", "/data/slipway/releases"], {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type Call, member, memoryApp, type TestApp } from "../support/app.ts";
-import { failing } from "../support/failing.ts";
+import { type Call, member, memoryApp, type TestApp } from "../support/apps/app.ts";
+import { failing } from "../support/faults/failing.ts";
 import { eventually } from "../support/eventually.ts";
-import { intercepted } from "../support/intercepted.ts";
-import { randomInput } from "../support/random_input.ts";
-import { file, streamOf, tarGz } from "../support/tar_archive.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 
 const DAY = 24 * 3_600_000;
 const KEY = { "idempotency-key": "order-66" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { browser, type Call, login, member, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+import { browser, type Call, login, member, memoryApp, ownerSession, type TestApp } from "../support/apps/app.ts";
 
 const PASSWORD = "correct horse battery";
 const LOGIN = { email: "owner@localhost", password: PASSWORD };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type Call, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+import { type Call, memoryApp, ownerSession, type TestApp } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { failing } from "../support/failing.ts";
-import { intercepted } from "../support/intercepted.ts";
+import { failing } from "../support/faults/failing.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 const EMAIL = "owner@localhost";
 const PASSWORD = "correct horse battery";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { browser, login, member, memoryApp, ownerSession, type TestApp } from "../support/app.ts";
+import { browser, login, member, memoryApp, ownerSession, type TestApp } from "../support/apps/app.ts";
 
 const PASSWORD = "correct horse battery";
 const DAY = 24 * 3_600_000;

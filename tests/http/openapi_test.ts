@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import type { DeclaredRoute } from "../../http/access.ts";
 import { openapi } from "../../http/openapi.ts";
 import { Problem } from "../../http/problems.ts";
-import { memoryApp, type TestApp } from "../support/app.ts";
+import { memoryApp, type TestApp } from "../support/apps/app.ts";
 
 // A test reads the document as whatever it is.
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { browser, login, member, memoryApp, ownerSession } from "../support/app.ts";
+import { browser, login, member, memoryApp, ownerSession } from "../support/apps/app.ts";
 
 const NEW = "another long password";
 

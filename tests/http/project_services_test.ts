@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
-import { type Answer, type Call, member, memoryApp } from "../support/app.ts";
+import { type Answer, type Call, member, memoryApp } from "../support/apps/app.ts";
 
 const DB = { name: "db", image: "postgres:18" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
-import { memoryApp } from "../support/app.ts";
+import { memoryApp } from "../support/apps/app.ts";
 
 const openApp = () => memoryApp({}, () => ({ hostFolders: new MemoryHostFolders(["/srv/harbour"]) }));
 

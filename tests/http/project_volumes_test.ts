@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { member } from "../support/app.ts";
-import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
+import { member } from "../support/apps/app.ts";
+import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
 
 const DB = { name: "db", image: "db:1", volumes: ["data:/data"] };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { member } from "../support/app.ts";
-import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
-import { BUILD } from "../support/engine_scene.ts";
+import { member } from "../support/apps/app.ts";
+import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
+import { BUILD } from "../support/apps/engine_scene.ts";
 
 const preview = (app: DeployingApp, project: string) => app.deployed(project, { environment: "preview" });
 

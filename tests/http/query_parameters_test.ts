@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { memoryApp } from "../support/app.ts";
-import { ACCESS_TABLE } from "../support/access_table.ts";
-import { furnish, goodRequest, MACHINE } from "../support/furnished.ts";
+import { memoryApp } from "../support/apps/app.ts";
+import { ACCESS_TABLE } from "../support/inputs/access_table.ts";
+import { furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
 
 /** What caches, polyfills of EventSource and trackers add. */
 const UNKNOWN = "_=1700000000000&lastEventId=5&utm_source=x&a%00b=%00&__proto__=x&constructor&_=2&toString=1";

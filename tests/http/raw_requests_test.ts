@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type Listener, listen } from "../../wiring/listen.ts";
-import { memoryApp, type TestApp } from "../support/app.ts";
+import { memoryApp, type TestApp } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
 
 let app: TestApp;
 let listener: Listener;

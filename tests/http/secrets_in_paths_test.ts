@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { newToken, randomText } from "../../domain/identity/token.ts";
-import { memoryApp } from "../support/app.ts";
+import { memoryApp } from "../support/apps/app.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
-import { intercepted } from "../support/intercepted.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 async function scene() {
   const claimed: unknown[] = [];

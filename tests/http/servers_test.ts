@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryMachine, MemoryProgram } from "../../adapters/memory/remote_hosts.ts";
-import { type Call, member, memoryApp, type TestApp } from "../support/app.ts";
+import { type Call, member, memoryApp, type TestApp } from "../support/apps/app.ts";
 
 const FIRST = "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU";
 const SECOND = "SHA256:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0";

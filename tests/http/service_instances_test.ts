@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { InstanceUsage } from "../../ports/services/runtime.ts";
-import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
-import { SITE } from "../support/engine_scene.ts";
+import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
+import { SITE } from "../support/apps/engine_scene.ts";
 
 const WEB = { name: "web", startCommand: "serve", ports: [3000] };
 const WORKER = { name: "worker", startCommand: "work" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Call, memoryApp } from "../support/app.ts";
+import { type Call, memoryApp } from "../support/apps/app.ts";
 
 async function scene() {
   const app = await memoryApp();

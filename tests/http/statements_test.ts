@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ownerSession } from "../support/app.ts";
-import { fillPath, furnish } from "../support/furnished.ts";
-import { postgresApp } from "../support/postgres_app.ts";
+import { ownerSession } from "../support/apps/app.ts";
+import { fillPath, furnish } from "../support/apps/furnished.ts";
+import { postgresApp } from "../support/database/postgres_app.ts";
 
 const PATHS = [
   "/api/auth/me",

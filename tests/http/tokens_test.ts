@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { browser, member, memoryApp, type TestApp } from "../support/app.ts";
+import { browser, member, memoryApp, type TestApp } from "../support/apps/app.ts";
 
 const HOUR = 3_600_000;
 

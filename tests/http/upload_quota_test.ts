@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { member, memoryApp } from "../support/app.ts";
+import { member, memoryApp } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
 
 const HOUR = 3_600_000;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type Call, member, memoryApp } from "../support/app.ts";
-import { hostileArchives } from "../support/hostile_archives.ts";
-import { randomInput } from "../support/random_input.ts";
-import { file, streamOf, tarGz } from "../support/tar_archive.ts";
+import { type Call, member, memoryApp } from "../support/apps/app.ts";
+import { hostileArchives } from "../support/inputs/hostile_archives.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 
 const HOUR = 3_600_000;
 const GOOD = tarGz([

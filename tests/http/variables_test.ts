@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { member, memoryApp, type TestApp } from "../support/app.ts";
+import { member, memoryApp, type TestApp } from "../support/apps/app.ts";
 
 const VALUE = "s3cr3t-värde";
 let app: TestApp;

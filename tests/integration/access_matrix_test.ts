@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { declaredRoutes } from "../../http/access.ts";
-import { ACCESS_TABLE, CALLERS } from "../support/access_table.ts";
-import { memoryApp } from "../support/app.ts";
-import { callers, furnish, goodRequest, MACHINE } from "../support/furnished.ts";
+import { ACCESS_TABLE, CALLERS } from "../support/inputs/access_table.ts";
+import { memoryApp } from "../support/apps/app.ts";
+import { callers, furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
 
 /** Paths that contract section 3 opens to callers without credentials. */
 const OPEN = [

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openStorages } from "../../wiring/open_world.ts";
-import { memoryApp } from "../support/app.ts";
+import { memoryApp } from "../support/apps/app.ts";
 
 const PATH = "/api/backup-destinations";
 const HOST = "storage.example.com";

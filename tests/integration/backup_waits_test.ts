@@ -7,9 +7,9 @@ import { timed } from "../../application/backups/storage/timed.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { ObjectStorage } from "../../ports/backups/object_storage.ts";
 import { objectStorageContract } from "../contracts/object_storage.ts";
-import { brokenBody, textBody, textOf } from "../support/bodies.ts";
-import { failing } from "../support/failing.ts";
-import { intercepted } from "../support/intercepted.ts";
+import { brokenBody, textBody, textOf } from "../support/inputs/bodies.ts";
+import { failing } from "../support/faults/failing.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
 
 const PATIENCE = { attempts: 3, pauseMs: 1 };
 const away = new Failure("remote_failed", "unreachable", "Cannot connect");

@@ -2,7 +2,7 @@ import { setDefaultTimeout } from "bun:test";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { MemoryBuilder } from "../../adapters/memory/builder.ts";
-import { builderOn, dataFolder, workingSandboxes } from "../support/process_world.ts";
+import { builderOn, dataFolder, workingSandboxes } from "../support/apps/process_world.ts";
 import { builderContract } from "../contracts/builder.ts";
 
 // The disk and the processors may be busy with other suites.

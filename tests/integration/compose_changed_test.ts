@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { COMPOSE_CASES, composeCases, composeSays } from "../support/compose_case.ts";
-import { writtenProject } from "../support/written_project.ts";
+import { COMPOSE_CASES, composeCases, composeSays } from "../support/inputs/compose_case.ts";
+import { writtenProject } from "../support/inputs/written_project.ts";
 
 /** Values that stand where others are expected. */
 const ODD_VALUES = ["[]", "{}", "null", "-1", "[[x]]", "{a: {b: c}}", '"${NOPE}"', "!reset null", "[{}]"];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ACTIONS, type Permission, RESOURCES } from "../../domain/identity/permission.ts";
-import { ACCESS_TABLE } from "../support/access_table.ts";
-import { memoryApp } from "../support/app.ts";
-import { furnish, goodRequest, MACHINE } from "../support/furnished.ts";
+import { ACCESS_TABLE } from "../support/inputs/access_table.ts";
+import { memoryApp } from "../support/apps/app.ts";
+import { furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
 
 const { routes, call } = await memoryApp();
 const { paths } = (await call("GET", "/api/openapi.json")).body;

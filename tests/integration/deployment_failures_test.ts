@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Project } from "../../domain/projects/project.ts";
-import { failing } from "../support/failing.ts";
-import { APP, BUILD, commit, EngineScene, REPOSITORY, type SceneOptions, START } from "../support/engine_scene.ts";
+import { failing } from "../support/faults/failing.ts";
+import { APP, BUILD, commit, EngineScene, REPOSITORY, type SceneOptions, START } from "../support/apps/engine_scene.ts";
 
 interface Case {
   readonly what: string;

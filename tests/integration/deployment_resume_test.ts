@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { isSettled } from "../../domain/deployments/transitions.ts";
-import { APP, EngineScene, REPOSITORY, SITE } from "../support/engine_scene.ts";
-import { mortal } from "../support/mortal.ts";
+import { APP, EngineScene, REPOSITORY, SITE } from "../support/apps/engine_scene.ts";
+import { mortal } from "../support/faults/mortal.ts";
 
 const LEASE_MS = 10_000;
 /** More calls than any deployment makes. */

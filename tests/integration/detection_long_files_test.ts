@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { detectedIn, EVERY_MANIFEST, type Files } from "../support/every_manifest.ts";
+import { detectedIn, EVERY_MANIFEST, type Files } from "../support/inputs/every_manifest.ts";
 
 /** Files that make an ecosystem look at the others of its own. */
 const COMPANIONS: Files = {

@@ -3,9 +3,9 @@ import type { Socket } from "bun";
 import { EdgeServer } from "../../adapters/edge/edge_server.ts";
 import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { eventually } from "../support/eventually.ts";
-import { randomInput } from "../support/random_input.ts";
-import { rawApp, rawConnection } from "../support/raw_http.ts";
-import { at, runningEdge, type RunningEdge } from "../support/running_edge.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { rawApp, rawConnection } from "../support/servers/raw_http.ts";
+import { at, runningEdge, type RunningEdge } from "../support/servers/running_edge.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const GET = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";

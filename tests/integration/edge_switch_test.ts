@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { eventually } from "../support/eventually.ts";
-import { at, runningEdge, type RunningEdge } from "../support/running_edge.ts";
+import { at, runningEdge, type RunningEdge } from "../support/servers/running_edge.ts";
 
 const SWITCHES = 30;
 

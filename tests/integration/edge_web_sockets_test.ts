@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ServerWebSocket } from "bun";
 import { eventually } from "../support/eventually.ts";
-import { randomInput } from "../support/random_input.ts";
-import { rawApp, rawConnection } from "../support/raw_http.ts";
-import { at, runningEdge, type RunningEdge } from "../support/running_edge.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { rawApp, rawConnection } from "../support/servers/raw_http.ts";
+import { at, runningEdge, type RunningEdge } from "../support/servers/running_edge.ts";
 
 const UPGRADE =
   "GET /live HTTP/1.1\r\nHost: a.test\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as fc from "fast-check";
-import { detectedIn, EVERY_MANIFEST, type Files } from "../support/every_manifest.ts";
+import { detectedIn, EVERY_MANIFEST, type Files } from "../support/inputs/every_manifest.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);

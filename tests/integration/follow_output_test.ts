@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import type { LoggedLine } from "../../application/services/runtime_output.ts";
 import type { DeploymentEvent } from "../../domain/deployments/deployment_event.ts";
 import type { OutputLine } from "../../ports/services/runtime.ts";
-import { EngineScene, START } from "../support/engine_scene.ts";
-import { intercepted } from "../support/intercepted.ts";
-import { deployShop, SHOP, shopProject, shopScene } from "../support/service_scene.ts";
+import { EngineScene, START } from "../support/apps/engine_scene.ts";
+import { intercepted } from "../support/faults/intercepted.ts";
+import { deployShop, SHOP, shopProject, shopScene } from "../support/apps/service_scene.ts";
 
 const FOREVER = new AbortController().signal;
 

@@ -8,10 +8,10 @@ import { GitSources } from "../../adapters/git/git_sources.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { FetchableSource, FetchTarget } from "../../ports/projects/sources.ts";
-import { run } from "../support/command.ts";
+import { run } from "../support/runner/command.ts";
 import { eventually } from "../support/eventually.ts";
-import { GitServer } from "../support/git_server.ts";
-import { scriptedSshd } from "../support/scripted_sshd.ts";
+import { GitServer } from "../support/peers/git_server.ts";
+import { scriptedSshd } from "../support/faults/scripted_sshd.ts";
 
 // Git starts many processes; the machine may be busy with other suites.
 setDefaultTimeout(60_000);

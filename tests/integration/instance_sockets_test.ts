@@ -4,8 +4,8 @@ import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
 import { ProcessSockets } from "../../adapters/process/process_sockets.ts";
 import type { SandboxKind } from "../../adapters/process/sandbox.ts";
 import { instanceSocketsContract } from "../contracts/instance_sockets.ts";
-import { processWorld, workingSandboxes } from "../support/process_world.ts";
-import { testPort } from "../support/test_port.ts";
+import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
+import { testPort } from "../support/servers/test_port.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(60_000);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalObjectStorages } from "../../adapters/local/object_storages.ts";
-import { body, digestOf } from "../support/bodies.ts";
+import { body, digestOf } from "../support/inputs/bodies.ts";
 import { memoryGrowth } from "../support/memory_growth.ts";
 
 const BYTES = 512 * 2 ** 20;

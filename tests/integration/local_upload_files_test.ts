@@ -20,9 +20,9 @@ import { storageFailure } from "../../adapters/local/storage_failure.ts";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { eventually } from "../support/eventually.ts";
-import { hostileArchives } from "../support/hostile_archives.ts";
-import { randomInput } from "../support/random_input.ts";
-import { file, folder, link, pax, streamOf, tarGz } from "../support/tar_archive.ts";
+import { hostileArchives } from "../support/inputs/hostile_archives.ts";
+import { randomInput } from "../support/inputs/random_input.ts";
+import { file, folder, link, pax, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(30_000);
@@ -307,7 +307,7 @@ describe("LocalUploadFiles on the disk", () => {
   });
 
   test("receive() does not fill the memory with what it unpacks or refuses", async () => {
-    const script = join(import.meta.dir, "../support/receive_bomb.ts");
+    const script = join(import.meta.dir, "../support/apps/receive_bomb.ts");
     const size = 500 * 1024 * 1024;
     for (const [limit, outcome] of [
       [2 * size, "1 files"],

@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isSettled } from "../../domain/deployments/transitions.ts";
-import { APP, EngineScene, REPOSITORY, SITE } from "../support/engine_scene.ts";
+import { APP, EngineScene, REPOSITORY, SITE } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
-import { shopProject, shopScene } from "../support/service_scene.ts";
-import { SHOP_WORKS } from "../support/shop_works.ts";
-import { sleeper } from "../support/sleeper.ts";
+import { shopProject, shopScene } from "../support/apps/service_scene.ts";
+import { SHOP_WORKS } from "../support/apps/shop_works.ts";
+import { sleeper } from "../support/faults/sleeper.ts";
 
 // Each of them runs through a deployment hundreds of times.
 setDefaultTimeout(180_000);

@@ -5,8 +5,8 @@ import { bindCredentials } from "../../domain/backups/credential_target.ts";
 import { type BackupDestination, type DestinationCredentials, flagsOf } from "../../domain/backups/destination.ts";
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
-import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { anOrganization, START } from "../support/store_builders.ts";
+import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
+import { anOrganization, START } from "../support/database/store_builders.ts";
 
 const CREDENTIALS: DestinationCredentials = {
   accessKeyId: new Secret("canary id"),

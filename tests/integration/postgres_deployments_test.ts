@@ -7,9 +7,9 @@ import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deploym
 import { invalid } from "../../domain/failure.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import { eventually } from "../support/eventually.ts";
-import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { aDeployment, logLine } from "../support/store_builders.ts";
-import { tcpGate } from "../support/tcp_gate.ts";
+import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
+import { aDeployment, logLine } from "../support/database/store_builders.ts";
+import { tcpGate } from "../support/faults/tcp_gate.ts";
 
 const NEVER = 1_000_000;
 

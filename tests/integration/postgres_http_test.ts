@@ -1,13 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ArgonPasswords } from "../../adapters/crypto/passwords.ts";
-import { ACCESS_TABLE, CALLERS } from "../support/access_table.ts";
-import { browser, login, member } from "../support/app.ts";
+import { ACCESS_TABLE, CALLERS } from "../support/inputs/access_table.ts";
+import { browser, login, member } from "../support/apps/app.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
-import { callers, furnish, goodRequest, MACHINE } from "../support/furnished.ts";
-import { fuzzRoutes } from "../support/fuzz_routes.ts";
-import { CANARY } from "../support/odd_requests.ts";
-import { postgresApp } from "../support/postgres_app.ts";
-import { dump } from "../support/query.ts";
+import { callers, furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
+import { fuzzRoutes } from "../support/inputs/fuzz_routes.ts";
+import { CANARY } from "../support/inputs/odd_requests.ts";
+import { postgresApp } from "../support/database/postgres_app.ts";
+import { dump } from "../support/database/query.ts";
 
 setDefaultTimeout(120_000);
 

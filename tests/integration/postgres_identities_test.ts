@@ -4,9 +4,16 @@ import { IdentityCache } from "../../adapters/postgres/identity_cache.ts";
 import { newId } from "../../domain/id.ts";
 import type { Identity } from "../../domain/identity/identity.ts";
 import { eventually } from "../support/eventually.ts";
-import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { aMember, anOrganization, aToken, minutes, START, uniqueFingerprint } from "../support/store_builders.ts";
-import { tcpGate } from "../support/tcp_gate.ts";
+import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
+import {
+  aMember,
+  anOrganization,
+  aToken,
+  minutes,
+  START,
+  uniqueFingerprint,
+} from "../support/database/store_builders.ts";
+import { tcpGate } from "../support/faults/tcp_gate.ts";
 
 /** Stores whose statements are counted, a way to change rows behind their back, and a member with a token and a session. */
 async function aCachedCaller(options: { readonly beatMs?: number } = {}) {

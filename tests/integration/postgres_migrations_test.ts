@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import postgres from "postgres";
 import { migrate } from "../../adapters/postgres/migrate.ts";
-import { aDeployment } from "../support/store_builders.ts";
+import { aDeployment } from "../support/database/store_builders.ts";
 import { recordText } from "../../adapters/postgres/deployment_row.ts";
 import { ALL_MIGRATIONS, type Migration } from "../../adapters/postgres/migrations/all_migrations.ts";
 import { credentialTarget } from "../../domain/backups/credential_target.ts";
 import type { DeployedService, Deployment, DeploymentPlan } from "../../domain/deployments/deployment.ts";
 import { eventually } from "../support/eventually.ts";
-import { migratedDatabase, openStores } from "../support/postgres_stores.ts";
-import { deploymentOf } from "../support/store_builders.ts";
-import { testDatabase } from "../support/test_database.ts";
+import { migratedDatabase, openStores } from "../support/database/postgres_stores.ts";
+import { deploymentOf } from "../support/database/store_builders.ts";
+import { testDatabase } from "../support/database/test_database.ts";
 
 const SLOW: Migration = { version: 1_000, name: "slow", text: "create table slow (); select pg_sleep(0)" };
 
@@ -105,7 +105,7 @@ describe("migrate()", () => {
 
   test("is whole after its process was killed in the middle, and can be run again", async () => {
     await using database = await aDatabase();
-    const script = join(import.meta.dir, "../support/migrating_process.ts");
+    const script = join(import.meta.dir, "../support/database/migrating_process.ts");
     const killed = Bun.spawn([process.execPath, script, database.url, "0.5"], { stdout: "ignore", stderr: "inherit" });
     await eventually(
       () => database.sql`select 1 from pg_stat_activity where query like '%pg_sleep(0.5)%' and pid <> pg_backend_pid()`,

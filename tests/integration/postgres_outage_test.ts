@@ -4,10 +4,10 @@ import postgres from "postgres";
 import { openDatabase } from "../../adapters/postgres/database.ts";
 import { Failure } from "../../domain/failure.ts";
 import { eventually } from "../support/eventually.ts";
-import { sessionOf } from "../support/upload_session_builders.ts";
-import { migratedDatabase, openStores } from "../support/postgres_stores.ts";
-import { anOrganization, founderOf } from "../support/store_builders.ts";
-import { tcpGate } from "../support/tcp_gate.ts";
+import { sessionOf } from "../support/database/upload_session_builders.ts";
+import { migratedDatabase, openStores } from "../support/database/postgres_stores.ts";
+import { anOrganization, founderOf } from "../support/database/store_builders.ts";
+import { tcpGate } from "../support/faults/tcp_gate.ts";
 
 const AWAY = { name: "Failure", kind: "unavailable", code: "database_away" };
 

@@ -9,8 +9,8 @@ import { KEYS_CHANNEL, type PostgresWorld } from "../../adapters/postgres/postgr
 import { newId } from "../../domain/id.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
-import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { anOrganization, aProject, compositionOf, deploymentOf, START } from "../support/store_builders.ts";
+import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
+import { anOrganization, aProject, compositionOf, deploymentOf, START } from "../support/database/store_builders.ts";
 
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -213,7 +213,7 @@ describe("secrets in PostgreSQL", () => {
     const stored = await withSecrets(world, 60);
     const before = await reveal(world, stored);
     const added = await addKey(folder);
-    const script = join(import.meta.dir, "../support/resealing_process.ts");
+    const script = join(import.meta.dir, "../support/database/resealing_process.ts");
     const killed = Bun.spawn([process.execPath, script, database.url, folder], { stdout: "pipe", stderr: "inherit" });
     await killed.stdout.getReader().read();
     killed.kill("SIGKILL");

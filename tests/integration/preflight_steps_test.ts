@@ -6,9 +6,9 @@ import { type DestinationWish, readDraft } from "../../domain/backups/destinatio
 import { probeKey } from "../../domain/backups/probe.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import { member, memoryApp, type TestApp } from "../support/app.ts";
-import { textBody } from "../support/bodies.ts";
-import { SERVER } from "../support/furnished.ts";
+import { member, memoryApp, type TestApp } from "../support/apps/app.ts";
+import { textBody } from "../support/inputs/bodies.ts";
+import { SERVER } from "../support/apps/furnished.ts";
 
 const PATH = "/api/backup-destinations";
 const KEY = "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU";

@@ -6,7 +6,7 @@ import type { ProcessBuilder } from "../../adapters/process/builder.ts";
 import type { SandboxKind } from "../../adapters/process/sandbox.ts";
 import { Secret } from "../../domain/secret.ts";
 import { eventually } from "../support/eventually.ts";
-import { builderOn, dataFolder, workingSandboxes } from "../support/process_world.ts";
+import { builderOn, dataFolder, workingSandboxes } from "../support/apps/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
 import { buildRequest } from "../contracts/builder.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
@@ -98,7 +98,7 @@ for (const kind of await workingSandboxes()) {
     test("build() ends with its server, however that dies, and the next build clears away what is left", async () => {
       await using world = await buildWorld(kind);
       const seconds = marker();
-      const script = new URL("../support/process_builder_owner.ts", import.meta.url).pathname;
+      const script = new URL("../support/apps/process_builder_owner.ts", import.meta.url).pathname;
       const command = [
         process.execPath,
         script,
@@ -124,7 +124,7 @@ for (const kind of await workingSandboxes()) {
     test("build() waits for no server that stands still in the middle of another one, and leaves that alone", async () => {
       await using world = await buildWorld(kind);
       const seconds = marker();
-      const script = new URL("../support/process_builder_owner.ts", import.meta.url).pathname;
+      const script = new URL("../support/apps/process_builder_owner.ts", import.meta.url).pathname;
       const words = [script, world.data, kind, world.folder, `echo ready; exec sleep ${seconds}`];
       const owner = Bun.spawn([process.execPath, ...words], { stdio: ["ignore", "pipe", "inherit"] });
       await owner.stdout.getReader().read();

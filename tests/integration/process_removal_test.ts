@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InstanceFolder } from "../../adapters/process/instance_folder.ts";
 import { eventually } from "../support/eventually.ts";
-import { processWorld, workingSandboxes } from "../support/process_world.ts";
+import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { runRequest } from "../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.

@@ -9,7 +9,7 @@ import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { eventually } from "../support/eventually.ts";
-import { processWorld, type ProcessWorld, workingSandboxes } from "../support/process_world.ts";
+import { processWorld, type ProcessWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { commandLineOf, processesWith, processIds } from "../support/processes_with.ts";
 import { afterFailures, answerOf, runRequest, whenFailing, whenStatus } from "../contracts/runtime.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
@@ -357,7 +357,7 @@ interface Owner extends AsyncDisposable {
 
 /** Another server process on the same data folder. */
 async function ownerOf(world: ProcessWorld, kind: SandboxKind, commands: readonly string[]): Promise<Owner> {
-  const script = new URL("../support/process_runtime_owner.ts", import.meta.url).pathname;
+  const script = new URL("../support/apps/process_runtime_owner.ts", import.meta.url).pathname;
   const owner = Bun.spawn([process.execPath, script, world.data, kind, world.folder, ...commands], {
     stdio: ["ignore", "pipe", "inherit"],
   });

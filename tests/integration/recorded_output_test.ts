@@ -2,11 +2,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { LoggedLine } from "../../application/services/runtime_output.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { Secret } from "../../domain/secret.ts";
-import { EngineScene, START } from "../support/engine_scene.ts";
+import { EngineScene, START } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectHidden } from "../support/expect_hidden.ts";
-import { failing } from "../support/failing.ts";
-import { deployShop, digestOf, SHOP, shopProject, shopScene } from "../support/service_scene.ts";
+import { failing } from "../support/faults/failing.ts";
+import { deployShop, digestOf, SHOP, shopProject, shopScene } from "../support/apps/service_scene.ts";
 
 // What is replaced is stopped a little later.
 setDefaultTimeout(30_000);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { browser, member } from "../support/app.ts";
-import { type DeployingApp, deployingApp } from "../support/deploying_app.ts";
-import { BUILD, commit, REPOSITORY, SITE, START } from "../support/engine_scene.ts";
+import { browser, member } from "../support/apps/app.ts";
+import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.ts";
+import { BUILD, commit, REPOSITORY, SITE, START } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
-import { framesOf, readToEnd, readUntil } from "../support/feed_reading.ts";
+import { framesOf, readToEnd, readUntil } from "../support/servers/feed_reading.ts";
 
 /** A deployment that serves and has printed two lines; `print` lets it print more. */
 async function running(app: DeployingApp, project?: string) {

@@ -1,6 +1,6 @@
 import { setDefaultTimeout } from "bun:test";
 import { MemoryRuntime } from "../../adapters/memory/runtime.ts";
-import { processWorld, workingSandboxes } from "../support/process_world.ts";
+import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { type RuntimeForContract, runtimeContract } from "../contracts/runtime.ts";
 import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chooseSandbox } from "../../adapters/process/choose_sandbox.ts";
 import { SANDBOX_KINDS } from "../../adapters/process/sandbox.ts";
-import { workingSandboxes } from "../support/process_world.ts";
+import { workingSandboxes } from "../support/apps/process_world.ts";
 
 const isRoot = process.getuid?.() === 0;
 

@@ -5,10 +5,10 @@ import { readNote } from "../../adapters/edge/separate/edge_note.ts";
 import { endedEdge, SeparateEdge } from "../../adapters/edge/separate/separate_edge.ts";
 import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { edgeContract } from "../contracts/edge.ts";
-import { edgeWithApps } from "../support/edge_with_apps.ts";
+import { edgeWithApps } from "../support/servers/edge_with_apps.ts";
 import { eventually } from "../support/eventually.ts";
-import { at } from "../support/running_edge.ts";
-import { separateEdge } from "../support/separate_edge.ts";
+import { at } from "../support/servers/running_edge.ts";
+import { separateEdge } from "../support/servers/separate_edge.ts";
 
 setDefaultTimeout(60_000);
 

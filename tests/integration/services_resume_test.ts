@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Project } from "../../domain/projects/project.ts";
-import type { EngineScene } from "../support/engine_scene.ts";
-import { mortal } from "../support/mortal.ts";
-import { type ShopWork, SHOP_WORKS } from "../support/shop_works.ts";
+import type { EngineScene } from "../support/apps/engine_scene.ts";
+import { mortal } from "../support/faults/mortal.ts";
+import { type ShopWork, SHOP_WORKS } from "../support/apps/shop_works.ts";
 import {
   deployShop,
   SHOP,
@@ -12,7 +12,7 @@ import {
   statuses,
   type Versions,
   versions,
-} from "../support/service_scene.ts";
+} from "../support/apps/service_scene.ts";
 
 const LEASE_MS = 10_000;
 /** More calls than any of these makes. */

@@ -5,12 +5,12 @@ import type { Hold } from "../../application/deployments/engine/hold.ts";
 import { startWorker } from "../../application/deployments/engine/worker.ts";
 import { compose } from "../../wiring/application.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { caller, member, SETTINGS } from "../support/app.ts";
+import { caller, member, SETTINGS } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
-import { migratedDatabase, openStores, vaultOf } from "../support/postgres_stores.ts";
-import { query } from "../support/query.ts";
-import { aDeployment } from "../support/store_builders.ts";
-import { file, tarGz } from "../support/tar_archive.ts";
+import { migratedDatabase, openStores, vaultOf } from "../support/database/postgres_stores.ts";
+import { query } from "../support/database/query.ts";
+import { aDeployment } from "../support/database/store_builders.ts";
+import { file, tarGz } from "../support/inputs/tar_archive.ts";
 
 setDefaultTimeout(60_000);
 

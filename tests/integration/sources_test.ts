@@ -9,8 +9,8 @@ import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import { UploadSources } from "../../adapters/local/upload_sources.ts";
 import { MemorySources } from "../../adapters/memory/sources.ts";
 import { Secret } from "../../domain/secret.ts";
-import { GitServer } from "../support/git_server.ts";
-import { file, streamOf, tarGz } from "../support/tar_archive.ts";
+import { GitServer } from "../support/peers/git_server.ts";
+import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 import { COMMITS, FEATURE, LOCAL_FILES, PASSWORD, sourcesContract, UPLOADED_FILES } from "../contracts/sources.ts";
 
 // Git starts many processes; the machine may be busy with other suites.

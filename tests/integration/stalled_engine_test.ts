@@ -4,7 +4,7 @@ import { EngineApi } from "../../adapters/docker/engine/engine_api.ts";
 import { ImageNames } from "../../adapters/docker/images/image_names.ts";
 import { DockerReleaseImages } from "../../adapters/docker/images/release_images.ts";
 import { eventually } from "../support/eventually.ts";
-import { endlessAnswer, scriptedEngine } from "../support/scripted_engine.ts";
+import { endlessAnswer, scriptedEngine } from "../support/faults/scripted_engine.ts";
 import { failureOf } from "../contracts/image_builder.ts";
 
 const SOON = { answerMs: 1_000 };

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { MemoryYamlReader } from "../../adapters/memory/yaml_reader.ts";
 import { LibraryYamlReader } from "../../adapters/yaml/library_yaml_reader.ts";
 import { YAML_TEXTS, yamlReaderContract } from "../contracts/yaml_reader.ts";
-import { patientYamlReader } from "../support/patient_yaml_reader.ts";
+import { patientYamlReader } from "../support/faults/patient_yaml_reader.ts";
 
 yamlReaderContract("memory", () => new MemoryYamlReader(new Map(YAML_TEXTS.map(([, text, says]) => [text, says]))));
 yamlReaderContract("library", () => patientYamlReader());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { eventually } from "./eventually.ts";
-import { randomInput } from "./random_input.ts";
+import { randomInput } from "./inputs/random_input.ts";
 
 describe("eventually()", () => {
   test("asks until the answer satisfies, past answers that do not and errors", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newKeyText } from "../../../adapters/crypto/keyring.ts";
 import { ArgonPasswords } from "../../../adapters/crypto/passwords.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { vaultOf } from "../../support/postgres_stores.ts";
+import { vaultOf } from "../../support/database/postgres_stores.ts";
 import { passwordsContract } from "../../contracts/passwords.ts";
 import { vaultContract } from "../../contracts/vault.ts";
 

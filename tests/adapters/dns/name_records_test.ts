@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { DnsNameRecords } from "../../../adapters/dns/name_records.ts";
 import { MemoryNameRecords } from "../../../adapters/memory/name_records.ts";
-import { dnsServer } from "../../support/dns_server.ts";
+import { dnsServer } from "../../support/peers/dns_server.ts";
 import { nameRecordsContract } from "../../contracts/name_records.ts";
 
 const LONG = "x".repeat(300);

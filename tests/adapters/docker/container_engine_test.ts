@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { engineAnswers } from "../../../adapters/docker/engine/container_engine.ts";
 import { MemoryContainerEngine } from "../../../adapters/memory/container_engine.ts";
-import { faultyListener } from "../../support/faulty_listener.ts";
+import { faultyListener } from "../../support/faults/faulty_listener.ts";
 import { containerEngineContract } from "../../contracts/container_engine.ts";
 
 containerEngineContract("memory", async () => ({

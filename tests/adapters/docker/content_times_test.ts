@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ContentTimes, type ProjectTimes } from "../../../adapters/docker/build/content_times.ts";
 import { type ContextEntry, contentOf, contextEntry } from "../../../adapters/docker/build/context_entry.ts";
-import { writtenTree } from "../../support/docker_images.ts";
+import { writtenTree } from "../../support/peers/docker_images.ts";
 
 /** A file in a fresh folder, as a build sees it. */
 async function fileWith(content: string | Uint8Array) {

@@ -6,7 +6,7 @@ import { type ContextEntry, contentOf } from "../../../adapters/docker/build/con
 import { contextTar } from "../../../adapters/docker/build/context_tar.ts";
 import { followPaths } from "../../../adapters/docker/build/follow_paths.ts";
 import type { ImageRequest } from "../../../ports/deployments/image_builder.ts";
-import { type Tree, writtenTree } from "../../support/docker_images.ts";
+import { type Tree, writtenTree } from "../../support/peers/docker_images.ts";
 import { failureOf } from "../../contracts/image_builder.ts";
 import { filesOf } from "../../contracts/release_images.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DockerIgnore, type Verdict } from "../../../adapters/docker/build/docker_ignore.ts";
-import { IGNORE_CASES, IGNORE_TREE } from "../../support/ignore_cases.ts";
+import { IGNORE_CASES, IGNORE_TREE } from "../../support/inputs/ignore_cases.ts";
 
 /** What is left of a list of paths, as a walk through them finds it. */
 function left(rules: string, paths: readonly string[]): string[] {

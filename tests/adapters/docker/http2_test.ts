@@ -15,7 +15,7 @@ import {
 import { Http2Server } from "../../../adapters/docker/build/http2/http2_server.ts";
 import type { Http2Stream } from "../../../adapters/docker/build/http2/http2_stream.ts";
 import { eventually } from "../../support/eventually.ts";
-import { randomInput } from "../../support/random_input.ts";
+import { randomInput } from "../../support/inputs/random_input.ts";
 
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const REQUEST: readonly Header[] = [

@@ -1,6 +1,6 @@
 import { MemoryEdge } from "../../../adapters/memory/edge.ts";
-import { edgeWithApps } from "../../support/edge_with_apps.ts";
-import { runningEdge } from "../../support/running_edge.ts";
+import { edgeWithApps } from "../../support/servers/edge_with_apps.ts";
+import { runningEdge } from "../../support/servers/running_edge.ts";
 import { edgeContract } from "../../contracts/edge.ts";
 
 edgeContract("memory", async () => {

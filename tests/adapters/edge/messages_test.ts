@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rawApp, rawConnection } from "../../support/raw_http.ts";
-import { at, runningEdge, type RunningEdge } from "../../support/running_edge.ts";
+import { rawApp, rawConnection } from "../../support/servers/raw_http.ts";
+import { at, runningEdge, type RunningEdge } from "../../support/servers/running_edge.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openStatic } from "../../../adapters/edge/static_file.ts";
-import { randomInput } from "../../support/random_input.ts";
-import { rawConnection } from "../../support/raw_http.ts";
-import { runningEdge, type RunningEdge } from "../../support/running_edge.ts";
+import { randomInput } from "../../support/inputs/random_input.ts";
+import { rawConnection } from "../../support/servers/raw_http.ts";
+import { runningEdge, type RunningEdge } from "../../support/servers/running_edge.ts";
 
 const FILES = {
   "index.html": "home",

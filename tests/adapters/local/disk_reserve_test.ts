@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DiskReserve, type DiskSpace, diskSpace } from "../../../adapters/local/disk_reserve.ts";
 import { LocalUploadFiles } from "../../../adapters/local/upload_files.ts";
-import { file, folder, link, streamOf, tarGz } from "../../support/tar_archive.ts";
+import { file, folder, link, streamOf, tarGz } from "../../support/inputs/tar_archive.ts";
 
 const MIB = 2 ** 20;
 const FULL = { kind: "unavailable", code: "storage_full" };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LocalObjectStorages } from "../../../adapters/local/object_storages.ts";
 import { partName } from "../../../domain/backups/object_key.ts";
-import { textBody, textOf } from "../../support/bodies.ts";
+import { textBody, textOf } from "../../support/inputs/bodies.ts";
 
 const top = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(top, { recursive: true, force: true }));

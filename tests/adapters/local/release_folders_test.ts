@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { LocalReleaseFolders } from "../../../adapters/local/release_folders.ts";
 import { MemoryReleaseFolders } from "../../../adapters/memory/release_folders.ts";
-import { file, streamOf, tar } from "../../support/tar_archive.ts";
+import { file, streamOf, tar } from "../../support/inputs/tar_archive.ts";
 import { releaseFoldersContract } from "../../contracts/release_folders.ts";
 
 // The disk and the processors may be busy with other suites.

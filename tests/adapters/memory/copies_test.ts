@@ -22,7 +22,7 @@ import {
   projectOf,
   tokenOf,
   uniqueFingerprint,
-} from "../../support/store_builders.ts";
+} from "../../support/database/store_builders.ts";
 
 const PAGE = { page: 1, perPage: 100 };
 

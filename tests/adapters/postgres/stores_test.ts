@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { newKeyText } from "../../../adapters/crypto/keyring.ts";
 import { newId } from "../../../domain/id.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { migratedDatabase, openStores, setBack, vaultOf } from "../../support/postgres_stores.ts";
+import { migratedDatabase, openStores, setBack, vaultOf } from "../../support/database/postgres_stores.ts";
 import {
   aDeployment,
   anOrganization,
@@ -14,8 +14,8 @@ import {
   minutes,
   START,
   uniqueLabel,
-} from "../../support/store_builders.ts";
-import { PLENTY, sessionOf } from "../../support/upload_session_builders.ts";
+} from "../../support/database/store_builders.ts";
+import { PLENTY, sessionOf } from "../../support/database/upload_session_builders.ts";
 import { storeContracts } from "../../contracts/all_stores.ts";
 import { sealedRowsContract } from "../../contracts/sealed_rows.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { freePort, type PortRange, PORT_RANGES } from "../../../adapters/shared/free_port.ts";
-import { testPort } from "../../support/test_port.ts";
+import { testPort } from "../../support/servers/test_port.ts";
 
 /** Listens on a port of loopback until disposed. */
 function listening(port: number): Disposable {

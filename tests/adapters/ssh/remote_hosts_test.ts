@@ -6,10 +6,10 @@ import { explain } from "../../../adapters/ssh/connection_failure.ts";
 import { SshRemoteHosts } from "../../../adapters/ssh/remote_hosts.ts";
 import { Failure, invalid } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { faultyListener } from "../../support/faulty_listener.ts";
-import { keyPair } from "../../support/key_pair.ts";
+import { faultyListener } from "../../support/faults/faulty_listener.ts";
+import { keyPair } from "../../support/inputs/key_pair.ts";
 import { eventually } from "../../support/eventually.ts";
-import { scriptedSshd } from "../../support/scripted_sshd.ts";
+import { scriptedSshd } from "../../support/faults/scripted_sshd.ts";
 
 const hosts = new SshRemoteHosts();
 const OTHER_KEY = `SHA256:${"A".repeat(43)}`;
@@ -151,7 +151,7 @@ describe("SshRemoteHosts.connect()", () => {
 
   test("does not load ssh2 before it is called", async () => {
     const script = `
-      const { SshRemoteHosts } = await import("../../contracts/adapters/ssh/remote_hosts.ts");
+      const { SshRemoteHosts } = await import("./adapters/ssh/remote_hosts.ts");
       const loaded = () => Object.keys(require.cache).some((path) => path.includes("node_modules/ssh2/"));
       const hosts = new SshRemoteHosts({ resolveAddress: async () => "127.0.0.1" });
       const before = loaded();

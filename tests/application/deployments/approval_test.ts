@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { waitingReason } from "../../../domain/deployments/waiting_reason.ts";
-import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/engine_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/apps/engine_scene.ts";
 
 const DAY = 24 * 3_600_000;
 const GATED = { gitUrl: REPOSITORY, requireApproval: true };

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { awaitDeployment } from "../../../application/deployments/await_deployment.ts";
 import { keepDeployment, rejectDeployment } from "../../../application/deployments/decide_deployment.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { EngineScene } from "../../support/engine_scene.ts";
-import { intercepted } from "../../support/intercepted.ts";
-import { deployShop, SHOP, shopProject, shopScene } from "../../support/service_scene.ts";
+import { EngineScene } from "../../support/apps/engine_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
+import { deployShop, SHOP, shopProject, shopScene } from "../../support/apps/service_scene.ts";
 
 const LONG_MS = 60_000;
 

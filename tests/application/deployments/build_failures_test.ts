@@ -2,8 +2,16 @@ import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/engine_scene.ts";
-import { deployShop, SHOP, shopProject, shopScene, standing, statuses, versions } from "../../support/service_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/apps/engine_scene.ts";
+import {
+  deployShop,
+  SHOP,
+  shopProject,
+  shopScene,
+  standing,
+  statuses,
+  versions,
+} from "../../support/apps/service_scene.ts";
 
 const PARTS = { "web/Dockerfile": "FROM scratch # web", "api/Dockerfile": "FROM scratch # api" };
 const SERVICES = [

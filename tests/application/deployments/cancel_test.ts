@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { cancelDeployment } from "../../../application/deployments/cancel_deployment.ts";
 import type { StepName } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
-import { APP, EngineScene, START } from "../../support/engine_scene.ts";
+import { APP, EngineScene, START } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
-import { intercepted } from "../../support/intercepted.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
 
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));

@@ -4,7 +4,7 @@ import type { DeploymentPlan } from "../../../domain/deployments/deployment.ts";
 import { NOTHING_DETECTED } from "../../../domain/detection/detection.ts";
 import { recipe } from "../../../domain/detection/image_recipe.ts";
 import type { Failure } from "../../../domain/failure.ts";
-import { deploymentOf } from "../../support/store_builders.ts";
+import { deploymentOf } from "../../support/database/store_builders.ts";
 
 interface Situation {
   readonly plan?: Partial<DeploymentPlan>;

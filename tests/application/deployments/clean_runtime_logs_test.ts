@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { cleanRuntimeLogs } from "../../../application/services/clean_runtime_logs.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { aDeployment, anOrganization, aProject, minutes } from "../../support/store_builders.ts";
+import { aDeployment, anOrganization, aProject, minutes } from "../../support/database/store_builders.ts";
 
 const LINES = [{ seq: 1, at: minutes(1), stream: "stdout", message: "hello" }] as const;
 

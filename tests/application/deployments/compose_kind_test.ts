@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { SETTINGS } from "../../support/app.ts";
-import { commit, REPOSITORY } from "../../support/engine_scene.ts";
-import { shopScene, standing } from "../../support/service_scene.ts";
+import { SETTINGS } from "../../support/apps/app.ts";
+import { commit, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { shopScene, standing } from "../../support/apps/service_scene.ts";
 
 const COMPOSE = "services:\n  web: { build: ./web, expose: ['8080'] }\n  db: { image: 'db:1' }\n";
 const FILES = { "compose.yaml": COMPOSE, "web/Dockerfile": "FROM scratch", "web/page": "one" };

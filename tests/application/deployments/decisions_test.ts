@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../domain/failure.ts";
-import { told } from "../../support/engine_scene.ts";
+import { told } from "../../support/apps/engine_scene.ts";
 import {
   deployShop,
   SHOP,
@@ -10,7 +10,7 @@ import {
   standing,
   statuses,
   versions,
-} from "../../support/service_scene.ts";
+} from "../../support/apps/service_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describe("a deployment of which a part does not come up", () => {

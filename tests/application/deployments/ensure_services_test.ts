@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ensureServices } from "../../../application/services/ensure_services.ts";
 import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { Failure } from "../../../domain/failure.ts";
-import { deployShop, SHOP, shopProject, shopScene, standing } from "../../support/service_scene.ts";
+import { deployShop, SHOP, shopProject, shopScene, standing } from "../../support/apps/service_scene.ts";
 
 test("ensureServices() starts nothing beside another version of it that an engine does not tell of", async () => {
   await using scene = await shopScene();

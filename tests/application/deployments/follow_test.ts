@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Edge } from "../../../ports/domains/edge.ts";
-import { EngineScene } from "../../support/engine_scene.ts";
-import { intercepted } from "../../support/intercepted.ts";
+import { EngineScene } from "../../support/apps/engine_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ensureServices } from "../../../application/services/ensure_services.ts";
 import type { Project } from "../../../domain/projects/project.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
-import { shopScene, standing, statuses } from "../../support/service_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { shopScene, standing, statuses } from "../../support/apps/service_scene.ts";
 
 const PART = APP["package.json"]!;
 const SERVICES = [

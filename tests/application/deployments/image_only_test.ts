@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { ProjectSettings } from "../../../domain/projects/project.ts";
-import { commit, type EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
-import { shopScene, statuses } from "../../support/service_scene.ts";
+import { commit, type EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { shopScene, statuses } from "../../support/apps/service_scene.ts";
 
 const SERVICES = [{ name: "web", image: "web:1", ports: [80] }];
 const MOUNTING = [{ ...SERVICES[0]!, volumes: ["./conf:/etc/web:ro"] }];

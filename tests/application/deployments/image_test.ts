@@ -6,8 +6,8 @@ import { Secret } from "../../../domain/secret.ts";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import { cleanImages } from "../../../application/deployments/clean_images.ts";
 import type { Instance } from "../../../ports/services/runtime.ts";
-import { intercepted } from "../../support/intercepted.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 
 const DOCKERFILE: SourceFiles = { Dockerfile: "FROM debian\nARG EDITION\nARG TOKEN\nEXPOSE 9000\n", "server.js": "" };
 

@@ -5,8 +5,8 @@ import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { eventually } from "../../support/eventually.ts";
-import { failing } from "../../support/failing.ts";
-import { APP, EngineScene } from "../../support/engine_scene.ts";
+import { failing } from "../../support/faults/failing.ts";
+import { APP, EngineScene } from "../../support/apps/engine_scene.ts";
 
 const DAY = 24 * 3_600_000;
 

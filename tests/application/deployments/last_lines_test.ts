@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { lastLines } from "../../../application/services/last_lines.ts";
-import { EngineScene, START } from "../../support/engine_scene.ts";
-import { intercepted } from "../../support/intercepted.ts";
+import { EngineScene, START } from "../../support/apps/engine_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
 
 const ENDLESS = 1_000;
 

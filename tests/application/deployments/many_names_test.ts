@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
 import { currentRoutes } from "../../../application/deployments/restore_releases.ts";
 import type { Project } from "../../../domain/projects/project.ts";
-import { EngineScene } from "../../support/engine_scene.ts";
-import { intercepted } from "../../support/intercepted.ts";
-import { domainOf, minutes } from "../../support/store_builders.ts";
+import { EngineScene } from "../../support/apps/engine_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
+import { domainOf, minutes } from "../../support/database/store_builders.ts";
 
 const MANY = 250;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
-import { shopScene, statuses } from "../../support/service_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { shopScene, statuses } from "../../support/apps/service_scene.ts";
 
 test("an output folder that the build did not leave is named", async () => {
   await using scene = await EngineScene.open();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 
 const OTHERWISE = 'set the runtime of the project to "process"';
 

@@ -2,11 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { currentRoutes, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import type { DeploymentQueue } from "../../../ports/deployments/deployment_queue.ts";
-import type { EngineScene } from "../../support/engine_scene.ts";
+import type { EngineScene } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
-import { intercepted } from "../../support/intercepted.ts";
-import { deployShop, SHOP, shop, shopProject, shopScene, standing, versions } from "../../support/service_scene.ts";
-import { sideBySide } from "../../support/side_by_side.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
+import {
+  deployShop,
+  SHOP,
+  shop,
+  shopProject,
+  shopScene,
+  standing,
+  versions,
+} from "../../support/apps/service_scene.ts";
+import { sideBySide } from "../../support/peers/side_by_side.ts";
 
 /** A scene in which the database is being replaced and does not say yet that it is well. */
 async function replacingDatabase(scene: EngineScene, project: Project) {

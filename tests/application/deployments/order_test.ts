@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EngineScene } from "../../support/engine_scene.ts";
+import { EngineScene } from "../../support/apps/engine_scene.ts";
 
 test("one deployment of a project runs at a time, in order, and never more builds than allowed, over all processes", async () => {
   await using scene = await EngineScene.open({ maxBuilds: 3 });

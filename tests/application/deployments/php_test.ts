@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import type { ProjectSettings } from "../../../domain/projects/project.ts";
-import { commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 
 const PAGES: SourceFiles = { "public/index.php": "<?php", "composer.json": '{"require": {"slim/slim": "4.*"}}' };
 const BUILT_IN = /^PHP_CLI_SERVER_WORKERS=4 php .* -S 0\.0\.0\.0:\$PORT -t public$/;

@@ -4,8 +4,8 @@ import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { ProjectSettings, RuntimeName } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
 import type { ServiceDefinition } from "../../../domain/services/service_definition.ts";
-import { APP, commit, REPOSITORY } from "../../support/engine_scene.ts";
-import { shopScene } from "../../support/service_scene.ts";
+import { APP, commit, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { shopScene } from "../../support/apps/service_scene.ts";
 
 const EXPOSING: SourceFiles = { Dockerfile: "FROM debian\nEXPOSE 9000\n", "server.js": "" };
 const TWO_APPS: SourceFiles = {

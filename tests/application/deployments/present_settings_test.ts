@@ -3,8 +3,8 @@ import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Project, ProjectSettingsChange } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
-import { SHOP, shop, shopProject, shopScene, statuses } from "../../support/service_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { SHOP, shop, shopProject, shopScene, statuses } from "../../support/apps/service_scene.ts";
 
 const OTHER = "https://git.example.com/acme/other.git";
 

@@ -4,9 +4,9 @@ import { followLiveReleases } from "../../../application/deployments/follow_live
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Project } from "../../../domain/projects/project.ts";
-import { EngineScene, REPOSITORY, SITE } from "../../support/engine_scene.ts";
+import { EngineScene, REPOSITORY, SITE } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
-import { intercepted } from "../../support/intercepted.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
 
 async function previews(scene: EngineScene, project: Project, count: number): Promise<Deployment[]> {
   const made: Deployment[] = [];

@@ -2,8 +2,16 @@ import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
-import { deployShop, SHOP, shop, shopProject, shopScene, standing, versions } from "../../support/service_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import {
+  deployShop,
+  SHOP,
+  shop,
+  shopProject,
+  shopScene,
+  standing,
+  versions,
+} from "../../support/apps/service_scene.ts";
 
 async function promoted(scene: EngineScene, { id }: Deployment): Promise<Deployment> {
   scene.memory.clock.advance(1_000);

@@ -5,9 +5,9 @@ import { recordedRuntime } from "../../../application/services/recorded_runtime.
 import { lineBytes } from "../../../domain/deployments/output_tail.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Runtime } from "../../../ports/services/runtime.ts";
-import { failing } from "../../support/failing.ts";
-import { intercepted } from "../../support/intercepted.ts";
-import { aDeployment } from "../../support/store_builders.ts";
+import { failing } from "../../support/faults/failing.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
+import { aDeployment } from "../../support/database/store_builders.ts";
 
 const GRACE = { graceMs: 0 };
 const LINES = Array.from({ length: 12_345 }, (_, index) => `line ${index + 1}`);

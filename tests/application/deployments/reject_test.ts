@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../domain/failure.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
-import { intercepted } from "../../support/intercepted.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
 import {
   deployShop,
   SHOP,
@@ -12,7 +12,7 @@ import {
   standing,
   statuses,
   versions,
-} from "../../support/service_scene.ts";
+} from "../../support/apps/service_scene.ts";
 
 const programs = (web: string, api: string) => [
   { name: "web", rootDirectory: "web", startCommand: `serve ${web}` },

@@ -9,8 +9,8 @@ import {
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EdgeRoute } from "../../../ports/domains/edge.ts";
-import { EngineScene, START } from "../../support/engine_scene.ts";
-import { deployShop, shopProject, shopScene, standing } from "../../support/service_scene.ts";
+import { EngineScene, START } from "../../support/apps/engine_scene.ts";
+import { deployShop, shopProject, shopScene, standing } from "../../support/apps/service_scene.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 

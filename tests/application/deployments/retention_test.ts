@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Project } from "../../../domain/projects/project.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { EngineScene } from "../../support/engine_scene.ts";
+import { EngineScene } from "../../support/apps/engine_scene.ts";
 
 async function several(scene: EngineScene, project: Project, count: number): Promise<Deployment[]> {
   const made: Deployment[] = [];

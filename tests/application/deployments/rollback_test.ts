@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 
 function back(scene: EngineScene, id: string) {
   scene.memory.clock.advance(1_000);

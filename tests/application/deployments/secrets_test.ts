@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { Failure } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { BUILD, EngineScene, START } from "../../support/engine_scene.ts";
+import { BUILD, EngineScene, START } from "../../support/apps/engine_scene.ts";
 import { expectHidden } from "../../support/expect_hidden.ts";
-import { intercepted } from "../../support/intercepted.ts";
-import { deployShop, digestOf, SHOP, shopProject, shopScene } from "../../support/service_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
+import { deployShop, digestOf, SHOP, shopProject, shopScene } from "../../support/apps/service_scene.ts";
 
 const SECRET = "canary-Xk29+/qT&zzz";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import { ServiceLog } from "../../../application/services/service_log.ts";
 import type { OutputLine, OutputQuery } from "../../../ports/services/runtime.ts";
-import { aDeployment, minutes } from "../../support/store_builders.ts";
+import { aDeployment, minutes } from "../../support/database/store_builders.ts";
 
 const lines = (...messages: readonly string[]): OutputLine[] =>
   messages.map((message, index) => ({ seq: index + 1, at: minutes(index), stream: "stdout", message }));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { deployShop, SHOP, shopProject, shopScene } from "../../support/service_scene.ts";
+import { deployShop, SHOP, shopProject, shopScene } from "../../support/apps/service_scene.ts";
 
 test("without a name the output of all services is shown, each line with its service", async () => {
   await using scene = await shopScene();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { OutageWatch } from "../../../application/services/outage_watch.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { shownService } from "../../../domain/deployments/shown_service.ts";
-import { EngineScene, START, told } from "../../support/engine_scene.ts";
+import { EngineScene, START, told } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const DOWN = /^It ended with code 7 and is started again by itself, next try at \d{4}-\d\d-\d\dT/;

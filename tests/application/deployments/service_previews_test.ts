@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
 import type { Project } from "../../../domain/projects/project.ts";
-import type { EngineScene } from "../../support/engine_scene.ts";
-import { deployShop, SHOP, shop, shopProject, shopScene, type Versions } from "../../support/service_scene.ts";
+import type { EngineScene } from "../../support/apps/engine_scene.ts";
+import { deployShop, SHOP, shop, shopProject, shopScene, type Versions } from "../../support/apps/service_scene.ts";
 
 const preview = (scene: EngineScene, project: Project, wanted: Versions = SHOP) =>
   scene.deployed(project, { services: shop(wanted), environment: "preview" });

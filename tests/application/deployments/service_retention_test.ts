@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
-import { commit, REPOSITORY } from "../../support/engine_scene.ts";
-import { shopScene, statuses } from "../../support/service_scene.ts";
+import { commit, REPOSITORY } from "../../support/apps/engine_scene.ts";
+import { shopScene, statuses } from "../../support/apps/service_scene.ts";
 
 /** A service that sees files of its source, and others. */
 function filesWith(others: string): Record<string, string> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { currentRoutes, restoreReleases } from "../../../application/deployments/restore_releases.ts";
-import { APP, commit, REPOSITORY, told } from "../../support/engine_scene.ts";
-import { EngineScene } from "../../support/engine_scene.ts";
+import { APP, commit, REPOSITORY, told } from "../../support/apps/engine_scene.ts";
+import { EngineScene } from "../../support/apps/engine_scene.ts";
 import {
   deployShop,
   digestOf,
@@ -12,7 +12,7 @@ import {
   standing,
   statuses,
   versions,
-} from "../../support/service_scene.ts";
+} from "../../support/apps/service_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describe("a deployment of several services", () => {

@@ -5,11 +5,11 @@ import { removeProject } from "../../../application/projects/remove_project.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Failure } from "../../../domain/failure.ts";
 import type { Project } from "../../../domain/projects/project.ts";
-import type { EngineScene } from "../../support/engine_scene.ts";
+import type { EngineScene } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
-import { gatedRuntime } from "../../support/gated_runtime.ts";
-import { intercepted } from "../../support/intercepted.ts";
-import { shop, shopProject, shopScene } from "../../support/service_scene.ts";
+import { gatedRuntime } from "../../support/faults/gated_runtime.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
+import { shop, shopProject, shopScene } from "../../support/apps/service_scene.ts";
 
 /** What runs for good of a shop: all but the service that ends by itself. */
 const LASTING = 4;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Instance } from "../../../ports/services/runtime.ts";
-import { deployShop, SHOP, shopProject, shopScene, statuses } from "../../support/service_scene.ts";
+import { deployShop, SHOP, shopProject, shopScene, statuses } from "../../support/apps/service_scene.ts";
 
 type Look = Pick<Instance, "restarts" | "status">;
 

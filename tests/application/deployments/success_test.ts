@@ -1,5 +1,15 @@
 import { expect, test } from "bun:test";
-import { EngineScene, APP, BUILD, commit, INSTALL, REPOSITORY, SITE, START, told } from "../../support/engine_scene.ts";
+import {
+  EngineScene,
+  APP,
+  BUILD,
+  commit,
+  INSTALL,
+  REPOSITORY,
+  SITE,
+  START,
+  told,
+} from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const STEPS = ["fetch", "detect", "build", "start", "health", "switch", "retire", "clean"];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Script } from "../../../adapters/memory/script.ts";
 import type { ListeningSocket } from "../../../domain/deployments/unreachable.ts";
 import type { ProjectSettings } from "../../../domain/projects/project.ts";
-import { EngineScene, REPOSITORY, START } from "../../support/engine_scene.ts";
+import { EngineScene, REPOSITORY, START } from "../../support/apps/engine_scene.ts";
 
 /** The warnings in a deployment's log. */
 async function warnings(scene: EngineScene, id: string): Promise<readonly string[]> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import type { ProjectSettings } from "../../../domain/projects/project.ts";
-import { commit, EngineScene, REPOSITORY } from "../../support/engine_scene.ts";
+import { commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 
 /** How a deployment of these files ends. */
 async function deployed(files: SourceFiles, settings: ProjectSettings = {}) {

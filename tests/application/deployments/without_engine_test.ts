@@ -7,8 +7,8 @@ import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Project, ProjectSettings } from "../../../domain/projects/project.ts";
 import type { World } from "../../../ports/world.ts";
-import { APP, commit, EngineScene, REPOSITORY, SITE } from "../../support/engine_scene.ts";
-import { patientYamlReader } from "../../support/patient_yaml_reader.ts";
+import { APP, commit, EngineScene, REPOSITORY, SITE } from "../../support/apps/engine_scene.ts";
+import { patientYamlReader } from "../../support/faults/patient_yaml_reader.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 

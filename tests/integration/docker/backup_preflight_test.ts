@@ -11,12 +11,12 @@ import { openStorages } from "../../../wiring/open_world.ts";
 import type { BucketTarget } from "../../../ports/backups/object_storages.ts";
 import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import { expectHidden } from "../../support/expect_hidden.ts";
-import { faultyListener } from "../../support/faulty_listener.ts";
-import { keyPair } from "../../support/key_pair.ts";
-import { postgresApp } from "../../support/postgres_app.ts";
-import { type S3Server, s3Server } from "../../support/s3_server.ts";
-import { type SshdContainer, startSshd } from "../../support/sshd_container.ts";
-import { tcpGate } from "../../support/tcp_gate.ts";
+import { faultyListener } from "../../support/faults/faulty_listener.ts";
+import { keyPair } from "../../support/inputs/key_pair.ts";
+import { postgresApp } from "../../support/database/postgres_app.ts";
+import { type S3Server, s3Server } from "../../support/peers/s3_server.ts";
+import { type SshdContainer, startSshd } from "../../support/peers/sshd_container.ts";
+import { tcpGate } from "../../support/faults/tcp_gate.ts";
 
 const PATH = "/api/backup-destinations";
 

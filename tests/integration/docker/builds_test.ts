@@ -8,12 +8,12 @@ import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { DockerImageBuilder } from "../../../adapters/docker/build/image_builder.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { failureOf, imageRequest } from "../../contracts/image_builder.ts";
-import { run } from "../../support/command.ts";
-import { BASE, dockerImages, type Tree, writtenTree } from "../../support/docker_images.ts";
-import { DOCKER_HOST } from "../../support/docker_world.ts";
-import { engineGate } from "../../support/engine_gate.ts";
-import { IGNORE_CASES, IGNORE_TREE } from "../../support/ignore_cases.ts";
-import { randomInput } from "../../support/random_input.ts";
+import { run } from "../../support/runner/command.ts";
+import { BASE, dockerImages, type Tree, writtenTree } from "../../support/peers/docker_images.ts";
+import { DOCKER_HOST } from "../../support/peers/docker_world.ts";
+import { engineGate } from "../../support/faults/engine_gate.ts";
+import { IGNORE_CASES, IGNORE_TREE } from "../../support/inputs/ignore_cases.ts";
+import { randomInput } from "../../support/inputs/random_input.ts";
 import { uniqueNumber } from "../../support/unique_number.ts";
 
 const signal = new AbortController().signal;

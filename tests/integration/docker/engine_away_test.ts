@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { DockerRuntime } from "../../../adapters/docker/containers/docker_runtime.ts";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { Failure } from "../../../domain/failure.ts";
-import { dockerWorld, tinyImage } from "../../support/docker_world.ts";
+import { dockerWorld, tinyImage } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
-import { OwnEngine } from "../../support/own_engine.ts";
+import { OwnEngine } from "../../support/peers/own_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { causeOf, type Failure } from "../../../domain/failure.ts";
-import { DOCKER_HOST, dockerWorld } from "../../support/docker_world.ts";
-import { faultyEngine } from "../../support/faulty_engine.ts";
+import { DOCKER_HOST, dockerWorld } from "../../support/peers/docker_world.ts";
+import { faultyEngine } from "../../support/faults/faulty_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
 
 // The disk and the processors may be busy with other suites.

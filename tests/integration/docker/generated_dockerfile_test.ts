@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { generatedDockerfile, workingFolder } from "../../../domain/image/generated_dockerfile.ts";
-import { builtImage, removeBuiltImages } from "../../support/built_image.ts";
-import { run } from "../../support/command.ts";
+import { builtImage, removeBuiltImages } from "../../support/peers/built_image.ts";
+import { run } from "../../support/runner/command.ts";
 import {
   DOCKERFILE_SCENES,
   type DockerfileScene,
   SCENE_SECRET,
   SECRET_SCENES,
   SITE_SCENE,
-} from "../../support/dockerfile_requests.ts";
-import { TEST_LABEL } from "../../support/test_leftovers.ts";
+} from "../../support/inputs/dockerfile_requests.ts";
+import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
 
 const MINUTES = 60_000;
 const SECRET_SCENE = SECRET_SCENES["secrets while installing and building"]!;

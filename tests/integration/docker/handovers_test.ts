@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { dockerServices } from "../../support/docker_services.ts";
+import { dockerServices } from "../../support/peers/docker_services.ts";
 import { eventually } from "../../support/eventually.ts";
 import { answerOf } from "../../contracts/runtime.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";

@@ -6,10 +6,10 @@ import { DockerImageBuilder } from "../../../adapters/docker/build/image_builder
 import { newId } from "../../../domain/id.ts";
 import { failureOf, imageBuilderContract, imageRequest } from "../../contracts/image_builder.ts";
 import { filesOf, releaseImagesContract } from "../../contracts/release_images.ts";
-import { run } from "../../support/command.ts";
-import { BASE, dockerImages } from "../../support/docker_images.ts";
-import { tinyImage } from "../../support/docker_world.ts";
-import { OwnEngine } from "../../support/own_engine.ts";
+import { run } from "../../support/runner/command.ts";
+import { BASE, dockerImages } from "../../support/peers/docker_images.ts";
+import { tinyImage } from "../../support/peers/docker_world.ts";
+import { OwnEngine } from "../../support/peers/own_engine.ts";
 
 const away = new DockerImageBuilder({ engine: new EngineApi("unix:///no/such/docker.sock"), installation: "none" });
 

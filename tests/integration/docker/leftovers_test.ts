@@ -1,19 +1,19 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { DockerRuntime } from "../../../adapters/docker/containers/docker_runtime.ts";
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
-import { type DockerServices, dockerServices } from "../../support/docker_services.ts";
-import { DOCKER_HOST } from "../../support/docker_world.ts";
-import type { StarterTask } from "../../support/docker_starter.ts";
+import { type DockerServices, dockerServices } from "../../support/peers/docker_services.ts";
+import { DOCKER_HOST } from "../../support/peers/docker_world.ts";
+import type { StarterTask } from "../../support/peers/docker_starter.ts";
 import { eventually } from "../../support/eventually.ts";
-import { faultyEngine } from "../../support/faulty_engine.ts";
-import { TEST_LABEL } from "../../support/test_leftovers.ts";
+import { faultyEngine } from "../../support/faults/faulty_engine.ts";
+import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);
 
 const FILES = [{ target: "/run/secrets/key", content: "secret", mode: 0o400, uid: 0, gid: 0 }];
-const STARTER = new URL("../../support/docker_starter.ts", import.meta.url).pathname;
+const STARTER = new URL("../../support/peers/docker_starter.ts", import.meta.url).pathname;
 const GRACE = { graceMs: 0 };
 
 /** Everything that the engine has of an installation. */

@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Failure } from "../../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
-import { type DockerServices, dockerServices } from "../../support/docker_services.ts";
+import { type DockerServices, dockerServices } from "../../support/peers/docker_services.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type EngineQuestion, faultyEngine } from "../../support/faulty_engine.ts";
-import { TEST_LABEL } from "../../support/test_leftovers.ts";
+import { type EngineQuestion, faultyEngine } from "../../support/faults/faulty_engine.ts";
+import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
 import { uniqueNumber } from "../../support/unique_number.ts";
 import { answerOf, whenFailing, whenStatus } from "../../contracts/runtime.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { LogFrame } from "../../../adapters/docker/containers/log_frames.ts";
 import { NumberedLines } from "../../../adapters/docker/containers/numbered_lines.ts";
 import type { OutputLine, Runtime } from "../../../ports/services/runtime.ts";
-import { type DockerWorld, dockerWorld } from "../../support/docker_world.ts";
+import { type DockerWorld, dockerWorld } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { runRequest, whenStatus } from "../../contracts/runtime.ts";
 

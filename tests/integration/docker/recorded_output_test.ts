@@ -5,9 +5,9 @@ import { recordedRuntime } from "../../../application/services/recorded_runtime.
 import { ServiceLog } from "../../../application/services/service_log.ts";
 import type { OutputLine, Runtime } from "../../../ports/services/runtime.ts";
 import { runRequest } from "../../contracts/runtime.ts";
-import { dockerWorld } from "../../support/docker_world.ts";
+import { dockerWorld } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
-import { aDeployment } from "../../support/store_builders.ts";
+import { aDeployment } from "../../support/database/store_builders.ts";
 
 // The disk and the processors may be busy with other suites.
 setDefaultTimeout(120_000);

@@ -4,11 +4,11 @@ import { DockerImageRegistry } from "../../../adapters/docker/images/image_regis
 import { newId } from "../../../domain/id.ts";
 import { failureOf, imageRequest } from "../../contracts/image_builder.ts";
 import { imageRegistryContract, pullRequest } from "../../contracts/image_registry.ts";
-import { run } from "../../support/command.ts";
-import { type DockerImages, dockerImages } from "../../support/docker_images.ts";
-import { DOCKER_HOST, tinyImage } from "../../support/docker_world.ts";
-import { engineGate } from "../../support/engine_gate.ts";
-import { OwnRegistry, removePulled } from "../../support/own_registry.ts";
+import { run } from "../../support/runner/command.ts";
+import { type DockerImages, dockerImages } from "../../support/peers/docker_images.ts";
+import { DOCKER_HOST, tinyImage } from "../../support/peers/docker_world.ts";
+import { engineGate } from "../../support/faults/engine_gate.ts";
+import { OwnRegistry, removePulled } from "../../support/peers/own_registry.ts";
 
 // The engine itself waits for a registry that does not answer.
 setDefaultTimeout(90_000);

@@ -3,10 +3,10 @@ import { SshRemoteHosts } from "../../../adapters/ssh/remote_hosts.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { remoteHostsContract } from "../../contracts/remote_hosts.ts";
 import { eventually } from "../../support/eventually.ts";
-import { faultyListener } from "../../support/faulty_listener.ts";
-import { hostileArguments } from "../../support/hostile_arguments.ts";
-import { keyPair } from "../../support/key_pair.ts";
-import { type SshdContainer, startSshd } from "../../support/sshd_container.ts";
+import { faultyListener } from "../../support/faults/faulty_listener.ts";
+import { hostileArguments } from "../../support/inputs/hostile_arguments.ts";
+import { keyPair } from "../../support/inputs/key_pair.ts";
+import { type SshdContainer, startSshd } from "../../support/peers/sshd_container.ts";
 
 remoteHostsContract("OpenSSH", async () => {
   await using stack = new AsyncDisposableStack();

@@ -5,10 +5,10 @@ import { DockerSockets } from "../../../adapters/docker/containers/docker_socket
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { causeOf, type Failure } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { DOCKER_HOST, type DockerWorld, dockerWorld, INNER_PORT, tinyImage } from "../../support/docker_world.ts";
+import { DOCKER_HOST, type DockerWorld, dockerWorld, INNER_PORT, tinyImage } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { processesWith } from "../../support/processes_with.ts";
-import { TEST_LABEL } from "../../support/test_leftovers.ts";
+import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
 import { instanceSocketsContract } from "../../contracts/instance_sockets.ts";
 import {
   afterFailures,

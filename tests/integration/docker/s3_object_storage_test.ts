@@ -3,9 +3,9 @@ import { S3ObjectStorages } from "../../../adapters/s3/object_storages.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { BucketTarget } from "../../../ports/backups/object_storages.ts";
 import { objectStorageContract } from "../../contracts/object_storage.ts";
-import { textBody, textOf } from "../../support/bodies.ts";
-import { type S3Server, s3Server } from "../../support/s3_server.ts";
-import { selfSignedCertificate } from "../../support/self_signed_certificate.ts";
+import { textBody, textOf } from "../../support/inputs/bodies.ts";
+import { type S3Server, s3Server } from "../../support/peers/s3_server.ts";
+import { selfSignedCertificate } from "../../support/inputs/self_signed_certificate.ts";
 
 const MIB = 1024 * 1024;
 let server: S3Server;

@@ -4,8 +4,8 @@ import { Failure } from "../../../domain/failure.ts";
 import { partName, splitKey } from "../../../domain/backups/object_key.ts";
 import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import { objectStorageContract, type StorageForContract } from "../../contracts/object_storage.ts";
-import { body, digestOf, textBody, textOf } from "../../support/bodies.ts";
-import { type SshdContainer, startSshd } from "../../support/sshd_container.ts";
+import { body, digestOf, textBody, textOf } from "../../support/inputs/bodies.ts";
+import { type SshdContainer, startSshd } from "../../support/peers/sshd_container.ts";
 
 const MIB = 1024 * 1024;
 const storages = new SftpObjectStorages();

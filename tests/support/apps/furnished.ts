@@ -1,0 +1,149 @@
+import { browser, type Call, member, ownerSession, type TestApp } from "./app.ts";
+import { type ArrangedWorld, type DeploymentIds, furnishDeployments, PROMPT_ID } from "./furnished_deployments.ts";
+import { file, tarGz } from "../inputs/tar_archive.ts";
+
+/** The server that a furnished organization has. */
+export const SERVER = { name: "Berlin", sshHost: "berlin.example.com", sshUser: "deploy", sshPassword: "letmein" };
+
+/** The backup destination that it has. */
+export const DESTINATION = {
+  name: "Nightly",
+  kind: "s3_compatible",
+  bucket: "backups",
+  accessKeyId: "AKIAEXAMPLE",
+  secretAccessKey: "letmein",
+};
+
+/** A machine in memory that answers as that server. */
+export const MACHINE = {
+  host: SERVER.sshHost,
+  hostKey: "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
+  logins: [{ user: SERVER.sshUser, password: SERVER.sshPassword }],
+};
+
+type Callable = Pick<TestApp, "call" | "owner">;
+
+/** An application whose world can be arranged from behind. */
+type Furnishable = Callable & { readonly world: ArrangedWorld };
+
+/** What a furnished organization has: the id of one thing of every kind. */
+export type Furniture = Awaited<ReturnType<typeof furnish>>;
+
+/** Gives the first organization one thing of every kind. */
+export async function furnish({ call, owner, world }: Furnishable) {
+  const id = async (method: string, path: string, body: unknown) => {
+    const answer = await call(method, path, { token: owner, body });
+    if (answer.status > 201) throw new Error(`${method} ${path}: ${answer.text}`);
+    return (answer.body.data?.id ?? answer.body.sessionId) as string;
+  };
+  const project = await id("POST", "/api/projects", { name: "Harbour", gitOwner: "acme", gitRepo: "harbour" });
+  const domain = await id("POST", "/api/domains", { projectId: project, hostname: "harbour-two.localhost" });
+  const server = await id("POST", "/api/servers", SERVER);
+  const destination = await id("POST", "/api/backup-destinations", DESTINATION);
+  const token = await id("POST", "/api/tokens", { name: "spare" });
+  const upload = await id("POST", "/api/projects/folder/session", {});
+  const scanned = await id("POST", "/api/projects/folder/session", {});
+  await call("POST", `/api/projects/folder/upload/${scanned}`, { token: owner, raw: archive() });
+  await id("PUT", "/api/cloud/link", { url: "https://cloud.example.com", token: "slp_cloud" });
+  const { userId } = await member({ call, owner }, "viewer");
+  const deployments = await furnishDeployments(world, await deploy(call, owner, project));
+  return { project, domain, server, destination, token, upload, scanned, member: userId, ...deployments };
+}
+
+/** Queues a deployment of the project for every state that a route wants to find one in. */
+async function deploy(call: Callable["call"], owner: string, projectId: string): Promise<DeploymentIds> {
+  const id = async (environment = "production") => {
+    const answer = await call("POST", "/api/deployments", { token: owner, body: { projectId, environment } });
+    if (answer.status !== 202) throw new Error(answer.text);
+    return answer.body.data.deployment_id as string;
+  };
+  return {
+    queued: await id(),
+    cancellable: await id(),
+    asking: await id(),
+    released: await id(),
+    failed: await id(),
+    preview: await id("preview"),
+  };
+}
+
+/** Tokens of every kind of caller; `foreign` is an owner of another organization, `narrowed` an owner's token with `project:read` alone. */
+export async function callers(app: Callable) {
+  const { call, owner } = app;
+  const viewer = await member(app, "viewer");
+  const developer = await member(app, "developer");
+  const body = { name: "narrow", permissions: ["project:read"] };
+  const narrowed = await call("POST", "/api/tokens", { token: owner, body });
+  const cookie = await ownerSession(app);
+  const other = await call("POST", "/api/organizations", { ...browser(cookie), body: { name: "Elsewhere" } });
+  const foreign = await member(app, "owner", { cookie, organizationId: other.body.data.id });
+  return {
+    anonymous: undefined,
+    foreign: foreign.token,
+    viewer: viewer.token,
+    developer: developer.token,
+    narrowed: narrowed.body.data.token as string,
+    owner,
+  };
+}
+
+function archive() {
+  return tarGz([file("index.html", "<h1>Hi</h1>")]);
+}
+
+/** A request of a route that goes well for somebody who may send it; `who` makes its names different ones. */
+export function goodRequest(method: string, path: string, ids: Furniture, who: string): { path: string; call: Call } {
+  const bodies: Record<string, unknown> = {
+    "POST /api/auth/login": { email: "nobody@example.com", password: "wrong" },
+    "POST /api/auth/accept-invitation": { token: "unknown", name: "X", password: "correct horse battery" },
+    "PATCH /api/auth/me": { name: "Renamed" },
+    "POST /api/auth/password": { password: "another long password", current: "correct horse battery" },
+    "POST /api/tokens": { name: "new" },
+    "POST /api/organizations": { name: `Third ${who}` },
+    "POST /api/members": { email: `${who}@example.com`, role: "viewer" },
+    "PATCH /api/members/:id": { role: "developer" },
+    "POST /api/projects": { name: `Quay ${who}` },
+    "POST /api/projects/ensure": { name: "Quay" },
+    "PATCH /api/projects/:id": { name: "Renamed" },
+    "POST /api/projects/:id/git/link": { owner: "acme", repo: "other" },
+    "POST /api/projects/:id/auto-deploy": { enabled: false },
+    "PATCH /api/projects/:id/env": { upserts: [{ key: "A", value: "b" }] },
+    "POST /api/projects/folder/session": {},
+    "POST /api/domains": { projectId: ids.project, hostname: `${who}.example.com` },
+    "POST /api/servers": { ...SERVER, name: `For ${who}` },
+    "PATCH /api/servers/:id": { name: "Renamed" },
+    "POST /api/backup-destinations": { ...DESTINATION, name: `For ${who}` },
+    "POST /api/backup-destinations/preflight": DESTINATION,
+    "PATCH /api/backup-destinations/:id": { name: "Renamed" },
+    "POST /api/deployments": { projectId: ids.project },
+    "POST /api/deployments/prepare": { source: "githost", owner: "acme", repo: "harbour" },
+    "POST /api/deployments/build/access": { projectId: ids.project },
+    "POST /api/deployments/:id/build/respond": { promptId: PROMPT_ID, action: "approve" },
+    "PUT /api/cloud/link": { url: "https://cloud.example.com", token: "slp_x" },
+  };
+  const filled = fillPath(path, ids);
+  if (path.includes("/upload/")) return { path: filled, call: { raw: archive() } };
+  const body = bodies[`${method} ${path}`];
+  return { path: filled, call: body === undefined ? {} : { body } };
+}
+
+/** A route's path with the ids of what there is. */
+export function fillPath(path: string, ids: Furniture): string {
+  const kinds: [RegExp, string][] = [
+    [/deployments\/:id\/(?:stream|redeploy|rollback|pin|restart|info|usage|logs)$/, ids.released],
+    [/deployments\/:id\/promote$/, ids.preview],
+    [/deployments\/:id\/cancel$/, ids.cancellable],
+    [/deployments\/:id\/build\/respond$/, ids.asking],
+    [/deployments\/:id\/build$/, ids.queued],
+    [/deployments/, ids.failed],
+    [/tokens/, ids.token],
+    [/members/, ids.member],
+    [/domains/, ids.domain],
+    [/servers/, ids.server],
+    [/backup-destinations/, ids.destination],
+    [/folder\/sessions/, ids.upload],
+    [/projects/, ids.project],
+  ];
+  const id = kinds.find(([pattern]) => pattern.test(path))?.[1] ?? "";
+  return path.replace(":sessionId", path.includes("/scan/") ? ids.scanned : ids.upload).replace(":id", id);
+}

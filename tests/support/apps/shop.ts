@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { type Files, TestProject } from "./deploying.ts";
+import type { DockerServer } from "../servers/docker_server.ts";
+import { eventually } from "../eventually.ts";
+import { file, tarGz } from "../inputs/tar_archive.ts";
+
+const EXAMPLE = join(import.meta.dir, "../../../examples/compose-shop");
+
+/** The services of the example. */
+export const SHOP_SERVICES = ["api", "db", "migrate", "web", "worker"] as const;
+
+export type ShopService = (typeof SHOP_SERVICES)[number];
+
+/** Which version each part of the shop is in; what is broken ends as soon as it is started, what is unbuildable has a step in its Dockerfile that fails. */
+export interface ShopState {
+  readonly web?: string;
+  readonly api?: string;
+  readonly worker?: "one" | "broken" | "unbuildable";
+  /** What the migration brings the database to. */
+  readonly schema?: number;
+}
+
+/** A container as the engine knows it. */
+export interface Box {
+  readonly id: string;
+  readonly image: string;
+  readonly startedAt: string;
+  readonly running: boolean;
+}
+
+/** The files of the example in a certain state. */
+export function shopFiles({ web = "one", api = "one", worker = "one", schema = 1 }: ShopState = {}): Files {
+  const files = Object.fromEntries(filesBelow(EXAMPLE).map((path) => [relative(EXAMPLE, path), textOf(path)]));
+  edit(files, "web/server.pl", "$VERSION = 'one'", `$VERSION = '${web}'`);
+  edit(files, "api/server.pl", "$VERSION = 'one'", `$VERSION = '${api}'`);
+  edit(files, "migrate/migrate.sh", "SCHEMA=1", `SCHEMA=${schema}`);
+  if (api === "broken") edit(files, "api/server.pl", "my $server =", 'die "no api today\\n";\nmy $server =');
+  if (worker === "broken") edit(files, "worker/worker.sh", "trap 'exit 0' TERM", "echo no worker today >&2; exit 1");
+  if (worker === "unbuildable") edit(files, "worker/Dockerfile", "COPY worker.sh", "RUN exit 7\nCOPY worker.sh");
+  return files;
+}
+
+/** The example on a server, as its owner changes it. */
+export class Shop {
+  readonly project: TestProject;
+  readonly #server: DockerServer;
+
+  private constructor(server: DockerServer, project: TestProject) {
+    this.#server = server;
+    this.project = project;
+  }
+
+  static async open(server: DockerServer, name: string): Promise<Shop> {
+    return new Shop(server, await TestProject.create(server.slipway, { name }));
+  }
+
+  /** Uploads the shop in a state, asks for a deployment and gives its id. */
+  async upload(state: ShopState = {}): Promise<string> {
+    const { project } = this;
+    const { sessionId } = (await project.call("POST", "/api/projects/folder/session", { body: {} })).body;
+    const entries = Object.entries(shopFiles(state)).map(([name, content]) => file(name, content));
+    await project.call("POST", `/api/projects/folder/upload/${sessionId}`, { raw: tarGz(entries) });
+    const body = {
+      projectId: project.id,
+      uploadSessionId: sessionId,
+      publicEndpoints: [{ service: "web" }, { service: "api", targetPath: "/api" }],
+    };
+    const made = await project.call("POST", "/api/deployments/build/access", { body });
+    if (made.status !== 200) throw new Error(made.text);
+    return made.body.deployment_id;
+  }
+
+  /** A deployment that waits for a decision; fails with the log when it does not get there. */
+  async pending(id: string) {
+    const deployment = await this.project.settled(id);
+    const statuses = statusesOf(deployment.services);
+    if (deployment.status === "partial_failure") return { ...deployment, statuses };
+    throw new Error(`${deployment.status} ${JSON.stringify(statuses)}\n${await this.project.log(id)}`);
+  }
+
+  /** How the services of a deployment stand. */
+  async statuses(id: string): Promise<Readonly<Record<string, string>>> {
+    return statusesOf((await this.project.get(id)).services);
+  }
+
+  /** The containers of the project by service, once there is no more than one of each. */
+  async boxes(): Promise<Readonly<Record<string, Box>>> {
+    const found = await eventually(
+      () => this.#containers(),
+      (all) => new Set(all.map(([service]) => service)).size === all.length,
+      60_000,
+    );
+    return Object.fromEntries(found);
+  }
+
+  /** The volumes of the project. */
+  volumes(): Promise<readonly string[]> {
+    return this.#server.docker("volume", "ls", "--quiet", "--filter", this.#label("scope"));
+  }
+
+  /** What the database holds under a name. */
+  async stored(key: string): Promise<string> {
+    const { db } = await this.boxes();
+    return (await this.#server.docker("exec", db!.id, "redis-cli", "GET", key)).join("\n");
+  }
+
+  async #containers(): Promise<[string, Box][]> {
+    const ids = await this.#server.docker("ps", "--all", "--quiet", "--no-trunc", "--filter", this.#label("project"));
+    if (ids.length === 0) return [];
+    // One may go between the two questions.
+    const lines = await this.#server.docker("inspect", ...ids).catch(() => undefined);
+    if (lines === undefined) return this.#containers();
+    return JSON.parse(lines.join("\n")).map(boxOf);
+  }
+
+  #label(what: "project" | "scope"): string {
+    return `label=slipway.${what}=${this.project.id}`;
+  }
+}
+
+function statusesOf(services: readonly { readonly name: string; readonly status: string }[]) {
+  return Object.fromEntries(services.map(({ name, status }) => [name, status]));
+}
+
+interface Inspected {
+  readonly Id: string;
+  readonly Image: string;
+  readonly State: { readonly StartedAt: string; readonly Running: boolean };
+  readonly Config: { readonly Labels: Readonly<Record<string, string>> };
+}
+
+function boxOf({ Id, Image, State, Config }: Inspected): [string, Box] {
+  const box = { id: Id, image: Image, startedAt: State.StartedAt, running: State.Running };
+  return [Config.Labels["slipway.service"]!, box];
+}
+
+function edit(files: Record<string, string>, path: string, from: string, to: string): void {
+  const text = files[path];
+  if (!text?.includes(from)) throw new Error(`Cannot change ${path}: it does not say ${from}`);
+  files[path] = text.replace(from, () => to);
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
+}
+
+function textOf(path: string): string {
+  return readFileSync(path, "utf8");
+}

@@ -1,0 +1,94 @@
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { Project } from "../../../domain/projects/project.ts";
+import type { EngineScene } from "./engine_scene.ts";
+import { deployShop, SHOP, shop, type Versions } from "./service_scene.ts";
+
+/** Something that a server can be interrupted in, and another one has to finish. */
+export interface ShopWork {
+  readonly name: string;
+  /** What is there before; the deployment that it is about, if there is one already. */
+  readonly before: (scene: EngineScene, project: Project) => Promise<Deployment | undefined>;
+  /** Asks for it; resolves to the deployment to look at. */
+  readonly ask: (scene: EngineScene, project: Project, about: Deployment | undefined) => Promise<string>;
+  readonly isOver: (deployment: Deployment) => boolean;
+  readonly status: Deployment["status"];
+  /** What runs then. */
+  readonly runs: Versions;
+  readonly ends: number;
+}
+
+const CHANGED = { ...SHOP, api: "2", worker: "2" };
+const UNKNOWN = { ...SHOP, api: "2", worker: "unknown" };
+const BROKEN = { ...SHOP, api: "2", worker: "bad" };
+
+/** What a server does with a shop. */
+export const SHOP_WORKS: readonly ShopWork[] = [
+  {
+    name: "a first deployment",
+    before: async () => undefined,
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(SHOP) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "ready",
+    runs: SHOP,
+    ends: 1,
+  },
+  {
+    name: "a deployment that changes two services",
+    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(CHANGED) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "ready",
+    runs: CHANGED,
+    ends: 1,
+  },
+  {
+    name: "a deployment of which a part fails",
+    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(BROKEN) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "partial_failure",
+    runs: { ...SHOP, api: "2" },
+    ends: 1,
+  },
+  {
+    name: "a deployment of which an image cannot be pulled",
+    before: async (scene, project) => void (await deployShop(scene, project, SHOP)),
+    ask: async (scene, project) => (await scene.deploy(project, { services: shop(UNKNOWN) })).id,
+    isOver: ({ finishedAt }) => finishedAt !== null,
+    status: "partial_failure",
+    runs: { ...SHOP, api: "2" },
+    ends: 1,
+  },
+  {
+    name: "keep",
+    before: broken,
+    ask: (scene, _, about) => decided(scene, about!, "keep"),
+    isOver: ({ decision }) => decision === "kept",
+    status: "ready",
+    runs: { ...SHOP, api: "2" },
+    ends: 2,
+  },
+  {
+    name: "reject",
+    before: broken,
+    ask: (scene, _, about) => decided(scene, about!, "reject"),
+    isOver: ({ decision }) => decision === "rejected",
+    status: "rejected",
+    runs: SHOP,
+    ends: 2,
+  },
+];
+
+async function broken(scene: EngineScene, project: Project): Promise<Deployment> {
+  await deployShop(scene, project, SHOP);
+  return deployShop(scene, project, BROKEN);
+}
+
+/** Asks for a decision without waiting for it, as its caller goes with the server. */
+async function decided(scene: EngineScene, { id }: Deployment, what: "keep" | "reject"): Promise<string> {
+  const asked =
+    what === "keep" ? scene.useCases.keepDeployment(scene.by, id) : scene.useCases.rejectDeployment(scene.by, id);
+  asked.catch(() => {});
+  await scene.until(id, (deployment) => deployment.asked !== null);
+  return id;
+}

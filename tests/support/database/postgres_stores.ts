@@ -1,0 +1,49 @@
+import { CryptoVault } from "../../../adapters/crypto/vault.ts";
+import { keyringOf, newKeyText } from "../../../adapters/crypto/keyring.ts";
+import type { Database } from "../../../adapters/postgres/database.ts";
+import { migrate } from "../../../adapters/postgres/migrate.ts";
+import {
+  type PostgresWorld,
+  postgresWorld,
+  type PostgresWorldOptions,
+} from "../../../adapters/postgres/postgres_world.ts";
+import { type TestDatabase, testDatabase } from "./test_database.ts";
+
+/** A database with all tables and nothing in them. */
+export function migratedDatabase(): Promise<TestDatabase> {
+  return testDatabase({ prepare: migrateOnce });
+}
+
+/** One function, so that all tests copy one template. */
+function migrateOnce(url: string): Promise<void> {
+  return migrate(url);
+}
+
+/** A vault with random keys, or with the given ones, the first of which seals. */
+export async function vaultOf(first = newKeyText(), ...previous: readonly string[]): Promise<CryptoVault> {
+  const named = previous.map((text) => ({ text, origin: "a test" }));
+  return new CryptoVault(await keyringOf([{ text: first, origin: "a test" }, ...named]));
+}
+
+/** Opens the stores over a database, told of changes from the first moment on. */
+export async function openStores(
+  options: Partial<PostgresWorldOptions> & Pick<PostgresWorldOptions, "url">,
+): Promise<PostgresWorld> {
+  const world = await postgresWorld({ usesMs: 50, ...options, vault: options.vault ?? (await vaultOf()) });
+  await world.signals.whenLive();
+  return world;
+}
+
+/** Makes everything that the clock of the database decides so much older, as if that time had passed. */
+export async function setBack(database: Database, ms: number): Promise<void> {
+  const columns = {
+    deployments: ["lease_until", "queued_at", "answer_due"],
+    upload_sessions: ["lease_until", "expires_at"],
+    attempts: ["ends_at"],
+    idempotent_answers: ["at", "lease_until"],
+  };
+  for (const [table, names] of Object.entries(columns)) {
+    const set = names.map((name) => `${name} = ${name} - interval '${ms} milliseconds'`).join(", ");
+    await database.run((sql) => sql.unsafe(`update ${table} set ${set}`));
+  }
+}

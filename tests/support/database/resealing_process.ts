@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { CryptoVault } from "../../../adapters/crypto/vault.ts";
+import { AllSealedRows } from "../../../adapters/dispatch/all_sealed_rows.ts";
+import { postgresWorld } from "../../../adapters/postgres/postgres_world.ts";
+import { SealedInstances } from "../../../adapters/process/sealed_instances.ts";
+
+// A process of its own that seals everything anew, one secret at a time, and tells of each. The keys are those of the
+// folder unless given.
+const [url = "", folder = "", current, ...previous] = process.argv.slice(2);
+const vault = await CryptoVault.load({ folder, current, previous });
+const world = await postgresWorld({ url, vault });
+const sealedRows = new AllSealedRows([
+  new SealedInstances({ folder: join(folder, "instances"), vault }),
+  world.sealedRows,
+]);
+while ((await sealedRows.reseal(1)) > 0) process.stdout.write("one\n");
+process.stdout.write("done\n");
+await world[Symbol.asyncDispose]();

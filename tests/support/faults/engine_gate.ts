@@ -1,0 +1,34 @@
+import { connect, createServer, type Socket } from "node:net";
+import { DOCKER_HOST } from "../peers/docker_world.ts";
+
+/** A way over TCP to the engine of the tests, which can be cut. */
+export interface EngineGate extends Disposable {
+  readonly host: string;
+  /** Breaks every connection and refuses new ones. */
+  cut(): void;
+}
+
+/** Listens on a port of its own and passes everything on to the engine. */
+export async function engineGate(): Promise<EngineGate> {
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const engine = connect(DOCKER_HOST.replace("unix://", ""));
+    for (const [from, to] of [
+      [client, engine],
+      [engine, client],
+    ] as const) {
+      sockets.add(from);
+      from.on("error", () => to.destroy());
+      from.on("close", () => to.destroy());
+      from.pipe(to);
+    }
+  });
+  const listening = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", () => listening.resolve());
+  await listening.promise;
+  const cut = () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { host: `tcp://127.0.0.1:${(server.address() as { port: number }).port}`, cut, [Symbol.dispose]: cut };
+}

@@ -1,0 +1,42 @@
+import { invalid } from "../../../domain/failure.ts";
+import type { Runtime } from "../../../ports/services/runtime.ts";
+import { eventually } from "../eventually.ts";
+import { intercepted } from "./intercepted.ts";
+
+/** A runtime whose instances stop only when a test lets them. */
+export interface GatedRuntime {
+  readonly runtime: Runtime;
+  /** The instances that were asked to stop and have not yet, each as often as it was asked. */
+  readonly stopping: string[];
+  /** Instances that cannot be stopped. */
+  readonly stuck: Set<string>;
+  /** Resolves once so many are stopping at the same time. */
+  stoppingAtOnce(count: number): Promise<void>;
+  /** Lets everything stop from now on. */
+  open(): void;
+}
+
+/** Puts a gate in front of one of the methods that stop instances. */
+export function gatedRuntime(runtime: Runtime, method: "remove" | "restart"): GatedRuntime {
+  const gate = Promise.withResolvers<void>();
+  const stopping: string[] = [];
+  const stuck = new Set<string>();
+  return {
+    runtime: intercepted(runtime, method, async (goOn, [instanceId]) => {
+      stopping.push(instanceId as string);
+      await gate.promise;
+      stopping.splice(stopping.indexOf(instanceId as string), 1);
+      if (stuck.has(instanceId as string)) throw invalid("process_stuck", "Cannot stop a program");
+      return goOn();
+    }),
+    stopping,
+    stuck,
+    async stoppingAtOnce(count) {
+      await eventually(
+        async () => stopping.length,
+        (now) => now === count,
+      );
+    },
+    open: () => gate.resolve(),
+  };
+}

@@ -1,0 +1,118 @@
+import type { World } from "../../../ports/world.ts";
+
+/** A world as a process sees it that is stopped for a while, as by SIGSTOP. */
+export interface Sleeper {
+  readonly world: World;
+  /** What it has called so far. */
+  readonly calls: readonly string[];
+  /** What it has called since it woke up that changes something outside the database. */
+  readonly effects: readonly string[];
+  isAsleep(): boolean;
+  wake(): void;
+}
+
+/** What answers at once, or bit by bit. */
+const UNNOTICED: ReadonlySet<string> = new Set([
+  "clock.now",
+  "deploymentEvents.follow",
+  "deploymentQueue.onWork",
+  "liveReleases.onChange",
+  "log.write",
+  "manifestParser.parse",
+  "releaseFolders.entries",
+  "keptSources.list",
+  "releaseFolders.list",
+  "uploadFiles.list",
+  "uploadFiles.stored",
+]);
+
+/** What changes nothing outside the database. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  "compositions.read",
+  "compositions.write",
+  "containerEngine.answers",
+  "deploymentEvents.append",
+  "deploymentEvents.last",
+  "deploymentEvents.read",
+  "deploymentQueue.overdue",
+  "deploymentQueue.release",
+  "deploymentQueue.renew",
+  "deploymentQueue.take",
+  "deployments.change",
+  "deployments.environment",
+  "deployments.find",
+  "deployments.get",
+  "deployments.ofProject",
+  "domains.list",
+  "edge.drained",
+  "healthProbe.check",
+  "hostFolders.locate",
+  "hostFolders.resolve",
+  "imageBuilder.features",
+  "imageBuilder.identify",
+  "installation.id",
+  "installation.noteContainers",
+  "installation.usesContainers",
+  "instanceSockets.listening",
+  "keptSources.has",
+  "liveReleases.activate",
+  "liveReleases.among",
+  "liveReleases.find",
+  "liveReleases.list",
+  "projects.find",
+  "releaseFolders.digest",
+  "releaseFolders.find",
+  "releaseFolders.read",
+  "releaseImages.archive",
+  "releaseImages.find",
+  "releaseImages.list",
+  "runtime.find",
+  "runtime.list",
+  "runtime.output",
+  "uploadFiles.read",
+  "variables.list",
+  "variables.reveal",
+  "yamlReader.read",
+]);
+
+/** A view of a world whose process falls asleep right after its call of this number took effect: until it wakes up nothing that it called answers, and nothing is called. */
+export function sleeper(world: World, call: number): Sleeper {
+  const calls: string[] = [];
+  const effects: string[] = [];
+  const awake = Promise.withResolvers<void>();
+  let state: "before" | "asleep" | "after" = "before";
+  const ports = Object.entries(world).map(([port, adapter]) => [
+    port,
+    new Proxy(adapter as object, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name, target);
+        const method = `${port}.${String(name)}`;
+        if (typeof member !== "function") return member;
+        if (UNNOTICED.has(method)) return member.bind(target);
+        return async function (...given: unknown[]): Promise<unknown> {
+          // An answer that had come before it fell asleep is acted on in the same breath: an effect was begun by then.
+          if (state === "asleep" && HARMLESS.has(method)) await awake.promise;
+          calls.push(method);
+          if (state === "after" && !HARMLESS.has(method)) effects.push(method);
+          const isLast = calls.length === call;
+          try {
+            return await member.apply(target, given);
+          } finally {
+            if (isLast) state = "asleep";
+            if (state === "asleep") await awake.promise;
+          }
+        };
+      },
+    }),
+  ]);
+  return {
+    world: Object.fromEntries(ports) as World,
+    calls,
+    effects,
+    isAsleep: () => state === "asleep",
+    wake() {
+      state = "after";
+      awake.resolve();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { expect } from "bun:test";
+import { TestProject } from "../apps/deploying.ts";
+import { eventually } from "../eventually.ts";
+import type { FaultyServer, Strike, StruckProject } from "./fault_matrix.ts";
+import { serviceApp, type ServiceAppOptions } from "../servers/service_app.ts";
+import { file } from "../inputs/tar_archive.ts";
+
+const REJECTED_MS = 60_000;
+
+/** A reject is struck while the former version comes up. */
+export const REJECT_STRIKES: readonly Strike[] = [{ step: "reject", sign: '"asked":"reject"', afterMs: 1_500 }];
+
+/** A reject when it is over. */
+export interface StruckReject {
+  readonly name: string;
+  readonly project: TestProject;
+  /** The deployment that was rejected. */
+  readonly id: string;
+  /** What the service behind the other says first. */
+  readonly back: string;
+}
+
+/**
+ * Prepares deployments that failed in part and are to be rejected; `expectLeft` fails unless what serves is all that is left. What served before is
+ * called the later version of both, so that visitors see versions grow when they are led back.
+ */
+export function struckRejects<Server extends FaultyServer>(
+  expectLeft: (server: Server, reject: StruckReject) => Promise<void>,
+) {
+  return async function (server: Server, name: string): Promise<StruckProject> {
+    const project = await TestProject.create(server.slipway, { name, publicEndpoints: [{ service: "web" }] });
+    const upload = async (version: string, options: Omit<ServiceAppOptions, "name"> = {}) => {
+      const files = Object.entries(serviceApp(version, { name, ...options }));
+      return (await project.upload(files.map(([path, text]) => file(path, text)))).id;
+    };
+    return {
+      project,
+      async next() {
+        await project.deployed(await upload("v2", { slow: true }));
+        const id = await upload("v1", { broken: true });
+        expect((await project.settled(id)).status).toBe("partial_failure");
+        expect(await project.page()).toBe("v1");
+        const status = async () => (await project.get(id)).status as string;
+        return {
+          id,
+          async begin() {
+            // The answer may never come: what counts is what is stored.
+            void project.call("POST", `/api/deployments/${id}/reject`).catch(() => {});
+          },
+          isDone: async () => (await status()) === "rejected",
+          async done() {
+            await eventually(status, (found) => found === "rejected", REJECTED_MS).catch(async (cause: Error) => {
+              throw new Error(`${cause.message}\n${await project.log(id)}`, { cause });
+            });
+          },
+          async expectClean() {
+            expect(await project.page()).toBe("v2");
+            await expectLeft(server, { name, project, id, back: "v2" });
+          },
+        };
+      },
+      async expectNext() {
+        await project.deployed(await upload("v3"));
+        expect(await project.page()).toBe("v3");
+        expect(await project.page("/back")).toMatch(/^v3 starts=v2,.*v3 once=v2,.*v3$/);
+      },
+    };
+  };
+}

@@ -1,0 +1,79 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { testPort } from "../servers/test_port.ts";
+
+/** A way to a server that tests can close and block. */
+export interface TcpGate extends AsyncDisposable {
+  readonly port: number;
+  /** Sees what clients send, before it is passed on. */
+  watch: ((bytes: Buffer) => void) | undefined;
+  /** Breaks every connection and refuses new ones. */
+  shut(): Promise<void>;
+  /** Lets connections through again. */
+  open(): Promise<void>;
+  /** Lets no byte through in either direction, and breaks nothing. */
+  freeze(): void;
+  thaw(): void;
+}
+
+/** Listens on a port of its own and passes everything on to a port of this machine, the one that is told at the time. */
+export async function tcpGate(target: number | (() => number)): Promise<TcpGate> {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  let server: Server | undefined;
+  // Its own also while it is shut.
+  const held = testPort();
+  const { port } = held;
+
+  function passOn(client: Socket): void {
+    const upstream = connect(typeof target === "number" ? target : target(), "127.0.0.1");
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (bytes: Buffer) => {
+        if (from === client) gate.watch?.(bytes);
+        to.write(bytes);
+      });
+      from.on("error", () => to.destroy());
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      if (frozen) from.pause();
+    }
+  }
+
+  const gate: TcpGate = {
+    port,
+    watch: undefined,
+    async open() {
+      server = createServer(passOn);
+      const listening = Promise.withResolvers<void>();
+      server.once("error", listening.reject);
+      server.listen(port, "127.0.0.1", () => listening.resolve());
+      await listening.promise;
+    },
+    async shut() {
+      const closed = Promise.withResolvers<void>();
+      server?.close(() => closed.resolve());
+      for (const socket of sockets) socket.destroy();
+      await closed.promise;
+    },
+    freeze() {
+      frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    thaw() {
+      frozen = false;
+      for (const socket of sockets) socket.resume();
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server?.close();
+      held[Symbol.dispose]();
+    },
+  };
+  await gate.open();
+  return gate;
+}

@@ -1,0 +1,101 @@
+import { chmod, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { dropName } from "../../../adapters/docker/images/drop_image.ts";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import { DockerImageBuilder, type DockerImageBuilderOptions } from "../../../adapters/docker/build/image_builder.ts";
+import { pulledRepository } from "../../../adapters/docker/images/pulled_images.ts";
+import { DockerReleaseImages } from "../../../adapters/docker/images/release_images.ts";
+import type { ImageOwner } from "../../../ports/deployments/release_images.ts";
+import { type ContextFiles, imageRequest } from "../../contracts/image_builder.ts";
+import { run } from "../runner/command.ts";
+import { DOCKER_HOST, tinyImage } from "./docker_world.ts";
+import { TEST_LABEL } from "../runner/test_leftovers.ts";
+
+/** What the images of the tests stand on; `tinyImage()` makes it. */
+export const BASE = "slipway-test-tiny";
+
+/** A tree to be written: a text is a file, a link is an object with its target; a text may come with a mode. */
+export type Tree = Readonly<Record<string, ContextFiles[string] | Uint8Array>>;
+
+/** A builder of an installation of its own. */
+export interface DockerImages extends AsyncDisposable {
+  readonly installation: string;
+  readonly builder: DockerImageBuilder;
+  readonly images: DockerReleaseImages;
+  /** Writes a tree into a fresh folder and gives its path. */
+  folder(tree: Tree): Promise<string>;
+  /** Builds an image with these files, absolute, and nothing else. */
+  make(
+    ids: Pick<ImageOwner, "deploymentId" | "projectId"> & Partial<ImageOwner>,
+    files?: Readonly<Record<string, string>>,
+  ): Promise<string>;
+  /** Tells whether an image is on the engine. */
+  isThere(image: string): Promise<boolean>;
+  /** Makes a container of an image, which uses it until it is disposed. */
+  use(image: string): Promise<AsyncDisposable>;
+}
+
+/** Opens a builder; disposing removes every image of its installation, and every folder. */
+export async function dockerImages(
+  options: Partial<DockerImageBuilderOptions> = {},
+  dockerHost = DOCKER_HOST,
+): Promise<DockerImages> {
+  await tinyImage();
+  const opened = new AsyncDisposableStack();
+  const installation = `test-${crypto.randomUUID()}`;
+  const engine = new EngineApi(dockerHost);
+  const builder = new DockerImageBuilder({ engine, installation, ...options });
+  const images = new DockerReleaseImages({ engine, installation });
+  opened.defer(async () => {
+    for (const { deploymentId } of await images.list()) await images.remove(deploymentId);
+    const marks = JSON.stringify({ reference: [`${pulledRepository(installation)}:*`] });
+    const marked = await engine.json<readonly { Id: string }[]>("GET", "/images/json", { query: { filters: marks } });
+    for (const { Id } of marked)
+      await dropName(engine, `${pulledRepository(installation)}:${Id.slice("sha256:".length)}`);
+    const filters = JSON.stringify({ dangling: ["true"], label: [`slipway.installation=${installation}`] });
+    // Another test may be doing the same, for an installation of its own.
+    await engine.json("POST", "/images/prune", { query: { filters } }).catch(() => {});
+  });
+  const folder = async (tree: Tree) => {
+    const path = await writtenTree(tree);
+    opened.defer(() => rm(path, { recursive: true, force: true }));
+    return path;
+  };
+  return {
+    installation,
+    builder,
+    images,
+    folder,
+    async make(ids, files = { "/file": "content" }) {
+      const tree = Object.fromEntries(Object.entries(files).map(([path, text]) => [path.slice(1), text]));
+      const source = { folder: await folder(tree), dockerfile: { text: "FROM scratch\nCOPY . /\n" } };
+      return (await builder.build(imageRequest(source, ids))).image;
+    },
+    isThere: async (image) => (await engine.known("GET", `/images/${image}/json`)) !== undefined,
+    async use(image) {
+      const { output } = await run(["docker", "create", "--label", `${TEST_LABEL}=1`, image, "sleep"]);
+      return {
+        async [Symbol.asyncDispose]() {
+          await run(["docker", "rm", "--force", output.trim()]);
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+/** Writes a tree into a fresh folder under the system's temporary one. */
+export async function writtenTree(tree: Tree): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+  for (const [path, content] of Object.entries(tree)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    if (typeof content === "string" || content instanceof Uint8Array) await Bun.write(join(folder, path), content);
+    else if ("link" in content) await symlink(content.link, join(folder, path));
+    else {
+      await Bun.write(join(folder, path), content.text);
+      await chmod(join(folder, path), content.mode);
+    }
+  }
+  return folder;
+}

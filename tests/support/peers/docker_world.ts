@@ -1,0 +1,116 @@
+import { readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DockerRuntime } from "../../../adapters/docker/containers/docker_runtime.ts";
+import { DockerVolumes } from "../../../adapters/docker/containers/docker_volumes.ts";
+import { OwnContainers } from "../../../adapters/docker/containers/own_containers.ts";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import type { RunnableImage } from "../../../ports/services/runtime.ts";
+import type { ContractPrograms, RuntimeForContract } from "../../contracts/runtime.ts";
+import { run } from "../runner/command.ts";
+import { emptyEngine } from "../runner/empty_engine.ts";
+import { TEST_LABEL } from "../runner/test_leftovers.ts";
+
+const TINY = new URL("../../images/tiny", import.meta.url).pathname;
+
+/** The engine of the tests. */
+export const DOCKER_HOST = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
+
+/** Where the programs of the contract listen inside. */
+export const INNER_PORT = 8080;
+
+const WEB = `echo started; mkdir -p /tmp/$$; printf %s "$GREETING" >/tmp/$$/index.html; exec httpd -f -p ${INNER_PORT} -h /tmp/$$`;
+
+/** The contract's programs, for BusyBox. */
+export const DOCKER_PROGRAMS: ContractPrograms = {
+  web: WEB,
+  talking: "printf 'one\\ntwo\\nthree\\nfour\\nfive\\n'; exec sleep 600",
+  crashing: "exit 3",
+  silent: "exec sleep 600",
+  greedy: "x=a; while :; do x=$x$x; done",
+  polite: `trap 'echo bye; printf "for good"; exit 0' TERM; exec 2>/dev/null; echo started; while :; do sleep 0.05; done`,
+  stubborn: `trap '' TERM; (${WEB}) & while :; do wait; done`,
+};
+
+/** A runtime of an installation of its own. */
+export interface DockerWorld extends RuntimeForContract<RunnableImage> {
+  readonly runtime: DockerRuntime;
+  readonly volumes: DockerVolumes;
+  readonly installation: string;
+  /** Where its servers note what they are starting. */
+  readonly folder: string;
+  readonly image: string;
+  /** Another runtime of the same installation, as another server would have. */
+  another(dockerHost?: string): DockerRuntime;
+  /** What the names of its containers and networks begin with. */
+  readonly prefix: string;
+  /** Asks the engine with its own program; resolves to what it prints. */
+  docker(...words: readonly string[]): Promise<string>;
+  /** The id of an instance's container, found without the runtime. */
+  containerOf(instanceId: string): Promise<string>;
+}
+
+const built = new Map<string, Promise<string>>();
+
+/** The digest of an image with a shell and a web server, built when it is not there yet. */
+export function tinyImage(target: "tiny" | "furnished" = "tiny"): Promise<string> {
+  const image = built.get(target) ?? found(target);
+  built.set(target, image);
+  return image;
+}
+
+/** By what it is made from: what is there is not built again beneath those who use it. */
+async function found(target: string): Promise<string> {
+  const text = await readFile(`${TINY}/Dockerfile`, "utf8");
+  const version = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 12);
+  const [name, named] = [`slipway-test-${target}`, `slipway-test-${target}:${version}`];
+  const inspect = () => run(["docker", "--host", DOCKER_HOST, "image", "inspect", "--format", "{{.Id}}", named]);
+  if (!(await inspect()).ok) {
+    await docker(DOCKER_HOST, "build", "--quiet", "--tag", named, "--tag", name, "--target", target, TINY);
+  }
+  return (await inspect()).output.trim();
+}
+
+/** Opens a runtime that watches unless told otherwise; disposing it removes everything of its installation. */
+export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } = {}): Promise<DockerWorld> {
+  const image = await tinyImage();
+  const installation = `test-${crypto.randomUUID()}`;
+  const engine = new EngineApi(dockerHost);
+  const folder = join(tmpdir(), `slipway-starting-${installation}`);
+  const options = { engine, installation, folder, labels: { [TEST_LABEL]: "1" } };
+  const another = (host?: string) => new DockerRuntime({ ...options, ...(host && { engine: new EngineApi(host) }) });
+  const runtime = another();
+  if (watches) await runtime.supervise();
+  const ask = (...words: readonly string[]) => docker(dockerHost, ...words);
+  const own = `slipway.installation=${installation}`;
+  return {
+    runtime,
+    volumes: new DockerVolumes(options),
+    installation,
+    folder,
+    prefix: new OwnContainers(engine, installation).prefix,
+    image,
+    another,
+    docker: ask,
+    async containerOf(instanceId) {
+      const query = { all: true, filters: JSON.stringify({ label: [own, `slipway.instance=${instanceId}`] }) };
+      const all = await engine.json<readonly { readonly Id: string }[]>("GET", "/containers/json", { query });
+      return all.map(({ Id }) => Id).join("\n");
+    },
+    keepsContainerId: "a container that is restarted is the same container",
+    numbersHaveGaps: "numbers are times, so that they are the same on every server, also when old lines were dropped",
+    runs: (command) => ({ kind: "image", image, command, ports: [INNER_PORT] }),
+    programs: DOCKER_PROGRAMS,
+    async [Symbol.asyncDispose]() {
+      await runtime[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+      await emptyEngine(dockerHost, { label: own });
+    },
+  };
+}
+
+async function docker(host: string, ...words: readonly string[]): Promise<string> {
+  const { ok, output, lastLine } = await run(["docker", "--host", host, ...words]);
+  if (!ok) throw new Error(`docker ${words[0]}: ${lastLine}`);
+  return output.trim();
+}

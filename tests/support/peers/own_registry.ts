@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
+import { run } from "../runner/command.ts";
+import { BASE } from "./docker_images.ts";
+import { DOCKER_HOST, tinyImage } from "./docker_world.ts";
+import { type TcpGate, tcpGate } from "../faults/tcp_gate.ts";
+import { TEST_LABEL } from "../runner/test_leftovers.ts";
+
+const READY_WITHIN_MS = 30_000;
+
+/** A registry of images on this machine, behind a gate; disposing it leaves nothing of it, nor of what was pulled from it. */
+export class OwnRegistry implements AsyncDisposable {
+  /** What names are pulled by, up to the slash; the way leads through the gate. */
+  readonly host: string;
+  readonly gate: TcpGate;
+  /** The registry itself. */
+  readonly direct: string;
+  readonly #opened: AsyncDisposableStack;
+
+  private constructor(direct: string, gate: TcpGate, opened: AsyncDisposableStack) {
+    this.direct = direct;
+    this.gate = gate;
+    this.host = `127.0.0.1:${gate.port}`;
+    this.#opened = opened;
+    opened.defer(() => removePulled(this.host));
+  }
+
+  static async start(): Promise<OwnRegistry> {
+    const opened = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+    opened.defer(() => rm(folder, { recursive: true, force: true }));
+    const config = {
+      version: "0.1",
+      log: { level: "info" },
+      storage: { filesystem: { rootdirectory: join(folder, "data") } },
+      http: { addr: "127.0.0.1:0" },
+    };
+    // JSON is YAML too.
+    await writeFile(join(folder, "config.yml"), JSON.stringify(config));
+    const command = ["setpriv", "--pdeathsig=KILL", "--", "docker-registry", "serve", join(folder, "config.yml")];
+    const log = join(folder, "log");
+    const server = Bun.spawn(command, { stdio: ["ignore", Bun.file(log), Bun.file(log)] });
+    opened.defer(async () => {
+      server.kill("SIGKILL");
+      await server.exited;
+    });
+    for (const until = Date.now() + READY_WITHIN_MS; ; await Bun.sleep(50)) {
+      const port = /listening on 127\.0\.0\.1:(\d+)/.exec(await Bun.file(log).text())?.[1];
+      if (port !== undefined) {
+        const gate = opened.use(await tcpGate(Number(port)));
+        return new OwnRegistry(`127.0.0.1:${port}`, gate, opened);
+      }
+      if (Date.now() > until) throw new Error(`It does not start: ${await Bun.file(log).text()}`);
+    }
+  }
+
+  /** Puts a new image that listens on port 5432 under a name of this registry, without a trace of it on the engine; resolves to its id. */
+  async push(name: string): Promise<string> {
+    await tinyImage();
+    const direct = name.replace(/^[^/]+/, this.direct);
+    const folder = await mkdtemp(join(tmpdir(), "slipway-"));
+    const text = `FROM ${BASE}\nLABEL ${TEST_LABEL}=${crypto.randomUUID()}\nEXPOSE 5432 53/udp\n`;
+    await writeFile(join(folder, "Dockerfile"), text);
+    try {
+      const image = await docker("build", "--quiet", "--tag", direct, folder);
+      await docker("push", direct);
+      await removePulled(this.direct);
+      return image;
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened.disposeAsync();
+  }
+}
+
+/** Takes away all names that the engine has for images of a registry. */
+export async function removePulled(host: string): Promise<void> {
+  const engine = new EngineApi(DOCKER_HOST);
+  const query = { filters: JSON.stringify({ reference: [`${host}/*`, `${host}/*/*`] }) };
+  interface Listed {
+    readonly RepoTags: readonly string[] | null;
+    readonly RepoDigests: readonly string[] | null;
+  }
+  for (const { RepoTags, RepoDigests } of await engine.json<readonly Listed[]>("GET", "/images/json", { query })) {
+    const names = [...(RepoTags ?? []), ...(RepoDigests ?? [])].filter((name) => name.startsWith(`${host}/`));
+    for (const name of names) await engine.request("DELETE", `/images/${name}`).catch(() => {});
+  }
+}
+
+async function docker(...words: readonly string[]): Promise<string> {
+  const { ok, output, lastLine } = await run(["docker", ...words], { environment: { DOCKER_BUILDKIT: "1" } });
+  if (!ok) throw new Error(`docker ${words.join(" ")}: ${lastLine}`);
+  return output.trim();
+}

@@ -1,0 +1,114 @@
+import { baseImage, copyBaseImage } from "./base_image.ts";
+import { dockerEngine } from "./docker_engine.ts";
+import { laneEngine } from "./lane_engine.ts";
+import { laneNetwork } from "./lane_network.ts";
+import type { Provision } from "./prepare_lane.ts";
+import { NO_ENGINE } from "../servers/slipway_process.ts";
+import { removeTestLeftovers } from "./test_leftovers.ts";
+
+/** The number of the plain lane's network, beside those of lanes with an engine. */
+const PLAIN = 0;
+const PREPARE = new URL("./prepare_lane.ts", import.meta.url).pathname;
+
+/** What test groups run in; nothing that those of another lane do reaches what is in it. */
+export interface Lane extends AsyncDisposable {
+  /** What the tests find in their environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs a command in it. */
+  inside(command: readonly string[]): readonly string[];
+}
+
+/** A lane with an engine, which can get more ready. */
+export interface EngineLane extends Lane {
+  readonly host: string;
+  /** Gets images and servers ready for its tests. */
+  prepare(wanted: readonly Provision[]): Promise<void>;
+}
+
+/** Lanes for tests that need no engine: they find none. The first is in the network of the machine, the other in one of its own, where such can be made. */
+export async function plainLanes(): Promise<readonly Lane[]> {
+  const environment = { DOCKER_HOST: NO_ENGINE };
+  const first: Lane = { environment, inside: besideUs, async [Symbol.asyncDispose]() {} };
+  const network = await laneNetwork(PLAIN);
+  if (!network) return [first];
+  const second: Lane = {
+    environment,
+    inside: network.inside,
+    [Symbol.asyncDispose]: () => network[Symbol.asyncDispose](),
+  };
+  return [first, second];
+}
+
+/**
+ * Opens so many lanes, each with an engine of its own in a network of its own, which keeps its images for the next run. Where such cannot be made, as
+ * without root, there is one, with the engine of the machine.
+ */
+export async function engineLanes(count: number): Promise<readonly EngineLane[]> {
+  const lanes = await Promise.all(Array.from({ length: count }, (_, index) => ownLane(index + 1)));
+  const own = lanes.filter((lane) => lane !== undefined);
+  const opened = own.length > 0 ? own : [await machineLane()];
+  const [first, ...others] = opened;
+  await baseImage(first!.host);
+  await Promise.all(others.map(({ host }) => copyBaseImage(first!.host, host)));
+  return opened;
+}
+
+async function ownLane(number: number): Promise<EngineLane | undefined> {
+  await using opened = new AsyncDisposableStack();
+  const network = Bun.which("dockerd") ? await laneNetwork(number) : undefined;
+  if (!network) return undefined;
+  opened.use(network);
+  const { host } = opened.use(await laneEngine(number, network));
+  return laneAt(host, network.inside, opened.move());
+}
+
+async function machineLane(): Promise<EngineLane> {
+  await using opened = new AsyncDisposableStack();
+  opened.use(await dockerEngine());
+  const host = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
+  await removeTestLeftovers(host);
+  opened.defer(() => removeTestLeftovers(host));
+  return laneAt(host, besideUs, opened.move());
+}
+
+/** Runs a command where this process runs. */
+function besideUs(command: readonly string[]): readonly string[] {
+  return command;
+}
+
+function laneAt(host: string, inside: Lane["inside"], lifetime: AsyncDisposableStack): EngineLane {
+  const environment: Record<string, string> = { DOCKER_HOST: host };
+  return {
+    host,
+    environment,
+    inside,
+    async prepare(wanted) {
+      const program = Bun.spawn([...inside([process.execPath, PREPARE, ...wanted])], {
+        env: { ...process.env, ...environment },
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      lifetime.defer(async () => {
+        await program.stdin.end();
+        await program.exited;
+      });
+      Object.assign(environment, JSON.parse(await lastLine(program.stdout)));
+    },
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+/** Passes lines on until one is JSON, which it gives. */
+async function lastLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of stream) {
+    text += decoder.decode(bytes, { stream: true });
+    const lines = text.split("\n");
+    text = lines.pop()!;
+    for (const line of lines) {
+      if (line.startsWith("{")) return line;
+      process.stdout.write(`${line}\n`);
+    }
+  }
+  throw new Error("Cannot get a lane ready: its program ended before it was");
+}

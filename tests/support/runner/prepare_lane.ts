@@ -1,0 +1,27 @@
+import { toolchainImage } from "../peers/toolchain_image.ts";
+import { tinyImage } from "../peers/docker_world.ts";
+import { sharedS3Server } from "../peers/s3_server.ts";
+
+/** What a lane may have ready before its tests begin. */
+export const PROVISIONS = ["tiny", "toolchains", "s3"] as const;
+export type Provision = (typeof PROVISIONS)[number];
+
+/**
+ * Run as a program in a lane: gets ready what its arguments name, prints as one line of JSON what tests are to find in their environment, and keeps the
+ * servers up until its standard input ends.
+ */
+async function main(wanted: ReadonlySet<string>): Promise<void> {
+  await using servers = new AsyncDisposableStack();
+  const [, , s3] = await Promise.all([
+    wanted.has("tiny") && tinyImage("tiny").then(() => tinyImage("furnished")),
+    wanted.has("toolchains") && toolchainImage(),
+    wanted.has("s3") && sharedS3Server().then((server) => servers.use(server)),
+  ]);
+  process.stdout.write(`${JSON.stringify(s3 ? s3.environment : {})}\n`);
+  for await (const _ of Bun.stdin.stream());
+}
+
+if (import.meta.main) {
+  await main(new Set(process.argv.slice(2)));
+  process.exit(0);
+}

@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { noteFile } from "../../../adapters/edge/separate/edge_note.ts";
+import { endedEdge, SeparateEdge } from "../../../adapters/edge/separate/separate_edge.ts";
+import { askerOf, type RunningEdge } from "./running_edge.ts";
+import { temporaryPlace } from "./slipway_process.ts";
+import { testPort } from "./test_port.ts";
+
+const COMMAND = [process.execPath, join(import.meta.dir, "../../../wiring/edge_process.ts")];
+
+/** An edge in a process of its own; disposing ends it. */
+export interface RunningSeparateEdge extends AsyncDisposable {
+  readonly edge: SeparateEdge;
+  /** Where it notes how it is reached. */
+  readonly note: string;
+  readonly port: number;
+  readonly ask: RunningEdge["ask"];
+  /** As another server would use it. */
+  another(options?: { readonly trustedProxies: readonly string[] }): Promise<SeparateEdge>;
+}
+
+/** Starts one that knows no app. */
+export async function separateEdge(): Promise<RunningSeparateEdge> {
+  await using opened = new AsyncDisposableStack();
+  const { data: folder } = opened.use(await temporaryPlace());
+  const { port } = opened.use(testPort());
+  opened.defer(async () => void (await endedEdge(noteFile(folder, port), { ifAlone: false, graceMs: 0 })));
+  const lifetime = opened.move();
+  const another: RunningSeparateEdge["another"] = async (options) => {
+    const edge = lifetime.use(new SeparateEdge({ folder, command: COMMAND, ...options }));
+    await edge.listen({ host: "127.0.0.1", port });
+    return edge;
+  };
+  try {
+    const edge = await another();
+    await edge.load([]);
+    const note = noteFile(folder, port);
+    return { edge, note, port, ask: askerOf(edge), another, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+  } catch (error) {
+    await lifetime.disposeAsync();
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { expect } from "bun:test";
+import type { TestProject } from "../apps/deploying.ts";
+import { eventually } from "../eventually.ts";
+
+const DOWN = /^It ended with code 1 and is started again by itself, next try at \d{4}-/;
+const NOTE = /^The program ended with code 1, next try in [\d.]+ s$/;
+
+/** What runs of the one service of a deployment. */
+export async function shownService(project: TestProject, id: string) {
+  return (await project.call("GET", `/api/deployments/${id}/info`)).body.data.services[0];
+}
+
+/** Waits until a live app is in a crash loop that ends it with code 1, and expects everything to say so. */
+export async function expectShownDown(project: TestProject, id: string): Promise<void> {
+  const info = await eventually(
+    () => shownService(project, id),
+    ({ restarts, status }) => restarts >= 5 && status === "failed",
+  );
+  expect(info).toMatchObject({ error: "It ended with code 1", nextStartAt: expect.any(String), containerId: null });
+  const down = await eventually(
+    () => project.get(id),
+    ({ services }) => services[0].status === "failed",
+  );
+  expect(down).toMatchObject({ status: "ready", active: true, error: null });
+  expect(down.services[0].error).toMatch(DOWN);
+  const lines = (await project.call("GET", `/api/deployments/${id}/logs?kind=runtime`)).body.data;
+  const notes = lines.filter(({ stream }: { stream: string }) => stream === "slipway");
+  expect(notes.length).toBeGreaterThan(0);
+  expect(notes.at(-1).message).toMatch(NOTE);
+}
+
+/** Waits until it is up again, and expects everything to say so, and what was told meanwhile. */
+export async function expectShownBack(project: TestProject, id: string): Promise<void> {
+  const page = () => project.page().catch(() => "");
+  expect(await eventually(page, (text) => text === "v1", 120_000)).toBe("v1");
+  const back = await eventually(
+    () => project.get(id),
+    ({ services }) => services[0].status === "healthy",
+  );
+  expect(back).toMatchObject({ status: "ready", active: true, services: [{ error: null }] });
+  expect(await shownService(project, id)).toMatchObject({ status: "running", error: null, nextStartAt: null });
+  const told: string[] = [];
+  for await (const { type, status } of project.events(id)) if (status) told.push(`${type} ${status}`);
+  expect(told.slice(-4)).toEqual(["service failed", "end ready", "service healthy", "end ready"]);
+}

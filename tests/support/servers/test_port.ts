@@ -1,0 +1,27 @@
+import { mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { holdFile } from "../../../adapters/shared/file_lock.ts";
+import { freePort } from "../../../adapters/shared/free_port.ts";
+
+/** Apart from those that servers under test choose for what they start. */
+const RANGE = { first: 27_000, last: 29_999 };
+
+/** A loopback port that nobody listens on, and that no other process of tests gets until it is disposed or this one ends. */
+export interface TestPort extends Disposable {
+  readonly port: number;
+}
+
+/** Reserves a port for a server under test. */
+export function testPort(): TestPort {
+  const folder = join(tmpdir(), "slipway-test-ports");
+  mkdirSync(folder, { recursive: true });
+  const taken = new Set<number>();
+  for (;;) {
+    const port = freePort(RANGE, { taken });
+    if (port === undefined) throw new Error("Cannot start a server under test: found no free port");
+    const held = holdFile(join(folder, `${port}`));
+    if (held) return { port, [Symbol.dispose]: () => held[Symbol.dispose]() };
+    taken.add(port);
+  }
+}
