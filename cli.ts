@@ -7,7 +7,7 @@ import { addKey } from "./adapters/crypto/key_file.ts";
 import { KEYS_CHANNEL } from "./adapters/postgres/postgres_world.ts";
 import { assertKeys } from "./adapters/postgres/vault_keys.ts";
 import { outdated, rotateKey } from "./application/system/rotate_key.ts";
-import { useCases, VERSION } from "./wiring/application.ts";
+import { useCases, VERSION } from "./wiring/build_application.ts";
 import { BadSetting, type Config, readConfig } from "./config.ts";
 import { Failure, invalid } from "./domain/failure.ts";
 import { normalEmail } from "./domain/identity/identity.ts";

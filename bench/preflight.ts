@@ -3,7 +3,7 @@ import { S3ObjectStorages } from "../adapters/s3/object_storages.ts";
 import { SftpObjectStorages } from "../adapters/ssh/sftp/object_storages.ts";
 import { openDestination } from "../application/backups/open_destination.ts";
 import { runProbe } from "../application/backups/run_probe.ts";
-import { type DestinationWish, readDraft } from "../domain/backups/destination_wish.ts";
+import { type DestinationInput, readDraft } from "../domain/backups/destination_input.ts";
 import type { ObjectStorages } from "../ports/backups/object_storages.ts";
 import { bareBucketProbe } from "./bare_bucket_probe.ts";
 import { bareSftpProbe } from "./bare_sftp_probe.ts";
@@ -17,8 +17,8 @@ const ROUNDS = 25;
 export async function preflightS3(): Promise<Result> {
   await using s3 = await realS3();
   const target = await s3.bucket();
-  const wish = { ...target, kind: "s3_compatible" };
-  return await compare(new S3ObjectStorages() as ObjectStorages, wish, () => bareBucketProbe(target));
+  const input = { ...target, kind: "s3_compatible" };
+  return await compare(new S3ObjectStorages() as ObjectStorages, input, () => bareBucketProbe(target));
 }
 
 /** A preflight of an SFTP server, from connecting to hanging up, against the same requests made with bare ssh2. */
@@ -26,21 +26,21 @@ export async function preflightSftp(): Promise<Result> {
   await using sshd = await realSshd();
   const target = { kind: "remote_folder", remote: sshd.bob, folder: FAST_FOLDER } as const;
   const { host, port, user, privateKey } = sshd.bob;
-  const wish = { kind: "sftp", sshHost: host, sshPort: port, sshUser: user, sftpPrivateKey: privateKey };
+  const input = { kind: "sftp", sshHost: host, sshPort: port, sshUser: user, sftpPrivateKey: privateKey };
   const storages = new SftpObjectStorages();
   const inMemory: ObjectStorages = { open: (_target, options) => storages.open(target, options) };
-  return await compare(inMemory, wish, () => bareSftpProbe(target));
+  return await compare(inMemory, input, () => bareSftpProbe(target));
 }
 
 async function compare(
   objectStorages: ObjectStorages,
-  wish: DestinationWish,
+  input: DestinationInput,
   bare: () => Promise<void>,
 ): Promise<Result> {
   const world = memoryWorld();
   const localBackups = { mode: "self-hosted", allowed: false, root: undefined, dataFolder: "/data" } as const;
   const open = openDestination({ ...world, objectStorages, localBackups });
-  const draft = await readDraft(wish);
+  const draft = await readDraft(input);
   const probe = runProbe(world);
   const whole = async () => {
     const { outcome } = await probe({

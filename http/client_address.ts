@@ -1,13 +1,13 @@
 import { inNetwork, parseAddress } from "../domain/network_address.ts";
 
 /** Where a request came from and how, as far as it can be believed. */
-export interface Travelled {
+export interface ClientAddress {
   readonly address: string;
   readonly secure: boolean;
 }
 
 /** Sees through configured proxies only: `X-Forwarded-*` of anybody else counts for nothing. */
-export function travelled(request: Request, peer: string, trustedProxies: readonly string[]): Travelled {
+export function clientAddress(request: Request, peer: string, trustedProxies: readonly string[]): ClientAddress {
   const direct = { address: plain(peer), secure: request.url.startsWith("https:") };
   const trusted = (address: string) => trustedProxies.some((network) => inNetwork(address, plain(network)));
   if (trustedProxies.length === 0 || !trusted(direct.address)) return direct;

@@ -1,10 +1,10 @@
-import type { Presented } from "../application/identity/identify_caller.ts";
+import type { Credential } from "../application/identity/identify_caller.ts";
 import { Failure } from "../domain/failure.ts";
 
 export const SESSION_COOKIE = "slipway_session";
 
 /** Reads the credential a request presents: a bearer token first, else the session cookie. */
-export function presented(request: Request): Presented | undefined {
+export function readCredential(request: Request): Credential | undefined {
   const named = request.headers.get("x-organization-id");
   const authorization = request.headers.get("authorization");
   const cookie = authorization ? undefined : sessionCookie(request.headers.get("cookie"));

@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import type { Presented } from "../application/identity/identify_caller.ts";
+import type { Credential } from "../application/identity/identify_caller.ts";
 import type { AuditTrail } from "../application/system/audit_trail.ts";
 import { isAnyId } from "../domain/id.ts";
 import { allowsSomewhere, forbidden, type Principal, unauthenticated } from "../domain/identity/permission.ts";
@@ -7,8 +7,8 @@ import { fingerprint } from "../domain/identity/token.ts";
 import { admit, type Caller, declaredRoutes, type DeclaredRoute } from "./access.ts";
 import { audited } from "./audit_trail.ts";
 import { changedNames } from "./changed_names.ts";
-import { travelled } from "./client_address.ts";
-import { checkOrigin, presented } from "./credentials.ts";
+import { clientAddress } from "./client_address.ts";
+import { checkOrigin, readCredential } from "./credentials.ts";
 import { loggedPath } from "./logged_path.ts";
 import type { Metrics } from "./metrics.ts";
 import { type AnswerOnce, BodyDigest, callerOf, holderOf, runOnce } from "./once.ts";
@@ -19,7 +19,7 @@ import { routeTable } from "./route_table.ts";
 
 /** What the gate needs from the rest. */
 export interface GateOptions {
-  readonly identify: (credential: Presented) => Promise<Principal>;
+  readonly identify: (credential: Credential) => Promise<Principal>;
   readonly answerOnce: AnswerOnce;
   readonly audit: AuditTrail;
   readonly metrics: Metrics;
@@ -116,7 +116,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
     const matched = match(request.method === "HEAD" ? "GET" : request.method, path);
     seen.path = loggedPath(path, matched);
     seen.route = matched.found;
-    const { address, secure } = travelled(request, peer, options.trustedProxies);
+    const { address, secure } = clientAddress(request, peer, options.trustedProxies);
     seen.address = address;
     if (!matched.found) return unrouted(matched.allowed);
     const { found: route, params } = matched;
@@ -130,7 +130,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
 
 /** Whom the credential of a request stands for; a request without one is refused. */
 export async function identified(request: Request, identify: GateOptions["identify"]): Promise<Principal> {
-  const credential = presented(request);
+  const credential = readCredential(request);
   if (!credential) throw unauthenticated();
   return identify(credential);
 }

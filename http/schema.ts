@@ -72,7 +72,7 @@ export const Time = t.String({ format: "date-time", examples: ["2026-01-31T12:00
 export const IdPath = object({ id: t.String({ description: "The id of what this is about" }) });
 
 /** No field at all; what routes without a body take. */
-export const Nothing = object({});
+export const EmptyObject = object({});
 
 /** The part of a list that is asked for. */
 export const PageFields = {

@@ -15,11 +15,11 @@ import { runningEmbeddedPostgres } from "../adapters/embedded_postgres/running_e
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { SeparateEdge, type SeparateEdgeOptions } from "../adapters/edge/separate/separate_edge.ts";
 import { GitSources } from "../adapters/git/git_sources.ts";
-import { AllObjectStorages } from "../adapters/dispatch/all_object_storages.ts";
-import { AllRuntimes } from "../adapters/dispatch/all_runtimes.ts";
-import { AllSealedRows } from "../adapters/dispatch/all_sealed_rows.ts";
-import { AllSockets } from "../adapters/dispatch/all_sockets.ts";
-import { AllSources } from "../adapters/dispatch/all_sources.ts";
+import { DispatchingObjectStorages } from "../adapters/dispatch/dispatching_object_storages.ts";
+import { DispatchingRuntime } from "../adapters/dispatch/dispatching_runtime.ts";
+import { CombinedSealedRows } from "../adapters/dispatch/combined_sealed_rows.ts";
+import { DispatchingSockets } from "../adapters/dispatch/dispatching_sockets.ts";
+import { DispatchingSources } from "../adapters/dispatch/dispatching_sources.ts";
 import { LocalHostFolders } from "../adapters/local/host_folders.ts";
 import { LocalFolderSources } from "../adapters/local/local_folder_sources.ts";
 import { LocalKeptSources } from "../adapters/local/kept_sources.ts";
@@ -51,13 +51,13 @@ import type { NameRecords } from "../ports/domains/name_records.ts";
 import type { ObjectStorages } from "../ports/backups/object_storages.ts";
 
 /** How a process uses the installation: as its server, or beside a server that may be running. */
-export type Standing = "server" | "guest";
+export type ProcessRole = "server" | "guest";
 
 /** Opens every real adapter; disposing closes them, the embedded database last. */
-export async function openWorld(config: Config, log: Log, standing: Standing = "server") {
+export async function openWorld(config: Config, log: Log, role: ProcessRole = "server") {
   await using opened = new AsyncDisposableStack();
   await ownDataFolder(config.dataFolder);
-  const url = await databaseUrl({ config, log, standing }, opened);
+  const url = await databaseUrl({ config, log, role: role }, opened);
   await migrate(url);
   const vault = await CryptoVault.load(keysOf(config));
   const stores = opened.use(await postgresWorld({ url, vault }));
@@ -89,14 +89,14 @@ export async function openWorld(config: Config, log: Log, standing: Standing = "
     clock: { now: () => new Date() },
     containerEngine: new DockerContainerEngine(config.dockerHost),
     hostFolders: new LocalHostFolders(),
-    instanceSockets: new AllSockets({ folder: running.processSockets, image: containers.sockets }),
+    instanceSockets: new DispatchingSockets({ folder: running.processSockets, image: containers.sockets }),
     log,
     manifestParser: new LibraryManifestParser(),
     yamlReader: new LibraryYamlReader(),
     nameRecords,
     objectStorages,
     passwords: new ArgonPasswords(),
-    sealedRows: new AllSealedRows([running.sealedInstances, stores.sealedRows]),
+    sealedRows: new CombinedSealedRows([running.sealedInstances, stores.sealedRows]),
     remoteHosts: new SshRemoteHosts(config.mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {}),
     vault,
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
@@ -139,7 +139,7 @@ function openRuntime(
   const user = systemUser("slipway-app");
   const instances = inData("instances");
   const processes = new ProcessRuntime({ folder: instances, user, vault, log });
-  const runtimes = new AllRuntimes({ folder: processes, image: containers, usesContainers });
+  const runtimes = new DispatchingRuntime({ folder: processes, image: containers, usesContainers });
   return {
     builder: new ProcessBuilder({ folder: inData("builds"), cacheFolder: inData("cache"), user }),
     edge:
@@ -154,7 +154,7 @@ function openRuntime(
     sealedInstances: new SealedInstances({ folder: instances, vault }),
     instanceEndings: runtimes,
     runtime: recordedRuntime(runtimes, { ...stores, log }),
-    sources: new AllSources({
+    sources: new DispatchingSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),
         // A project's own address has to be encrypted; the operator may know better about the git host.
@@ -183,7 +183,7 @@ export async function openStorages(
   nameRecords: NameRecords,
 ): Promise<ObjectStorages> {
   const way = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
-  return new AllObjectStorages({
+  return new DispatchingObjectStorages({
     bucket: new S3ObjectStorages({ ...way, authorities: await authoritiesOf(backupCaFile) }),
     remoteFolder: new SftpObjectStorages(way),
     localFolder: new LocalObjectStorages({ dataFolder }),
@@ -200,11 +200,11 @@ interface RuntimeParts {
 }
 
 async function databaseUrl(
-  { config, log, standing }: { readonly config: Config; readonly log: Log; readonly standing: Standing },
+  { config, log, role }: { readonly config: Config; readonly log: Log; readonly role: ProcessRole },
   opened: AsyncDisposableStack,
 ): Promise<string> {
   if (config.databaseUrl) return config.databaseUrl.reveal();
-  const running = standing === "guest" ? await runningEmbeddedPostgres(config.dataFolder) : undefined;
+  const running = role === "guest" ? await runningEmbeddedPostgres(config.dataFolder) : undefined;
   if (running) return running;
   const onExit = (reason: string) => log.write("warn", "The embedded database ended and is started again", { reason });
   return opened.use(await startEmbeddedPostgres({ folder: config.dataFolder, user: systemUser("slipway"), onExit }))

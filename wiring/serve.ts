@@ -1,5 +1,5 @@
 import { ConsoleLog } from "../adapters/console/log.ts";
-import { chooseRuntime, compose, VERSION } from "./application.ts";
+import { defaultRuntime, buildApplication, VERSION } from "./build_application.ts";
 import type { Config } from "../config.ts";
 import { Failure } from "../domain/failure.ts";
 import { loggedError } from "../domain/logged_error.ts";
@@ -27,14 +27,14 @@ export async function serve(config: Config): Promise<number> {
   const world = opened.use(await openWorld(config, log));
   const publicUrl =
     config.publicUrl ?? `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${listener.port}`;
-  const { handle, useCases } = compose(world, { ...config, publicUrl });
+  const { handle, useCases } = buildApplication(world, { ...config, publicUrl });
   const { shownToken } = await useCases.claimInstallation(config.adminToken?.reveal());
   opened.use(await startEngine(world, { ...config, publicUrl }));
   const upkeep = setInterval(() => void tidy(), UPKEEP_MS);
   listener.serve(handle);
   const appsUrl = `http://<name>.${config.baseDomain}:${world.edge.port}`;
   const { dataFolder } = config;
-  const runtime = await chooseRuntime(world, config);
+  const runtime = await defaultRuntime(world, config);
   process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder, appsUrl, runtime, shownToken }));
   const first = tidy();
   const ending = await Promise.race([stopping, faults.broken]);

@@ -10,7 +10,7 @@ import { startWorker } from "../application/deployments/engine/worker.ts";
 import { followLiveReleases } from "../application/deployments/follow_live_releases.ts";
 import {
   currentRoutes,
-  restoreLater,
+  retryRestore,
   restoreReleases,
   reviveReleases,
 } from "../application/deployments/restore_releases.ts";
@@ -80,7 +80,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
     await processes.supervise();
     const waiting = await restore({ back: follow, signal });
     if (signal.aborted) return;
-    void restoreLater(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
+    void retryRestore(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
     void outages.lookAtAll().catch(complain("Whether services are up could not be looked at"));
     worker = startWorker(world, { run, maxBuilds: buildConcurrency });
     sweeping = setInterval(tidy, SWEEP_MS);

@@ -1,11 +1,11 @@
 /** Something that does not end by itself and can be asked to. */
-export interface Endless {
+export interface Closable {
   leave(): void;
 }
 
 interface Running {
   count: number;
-  readonly endless: Set<Endless>;
+  readonly endless: Set<Closable>;
   readonly waiting: Set<() => void>;
 }
 
@@ -27,11 +27,11 @@ export class RunningRequests {
   }
 
   /** Notes that a running request will not end by itself. */
-  note(servedBy: string, endless: Endless): void {
+  note(servedBy: string, endless: Closable): void {
     this.#running.get(servedBy)?.endless.add(endless);
   }
 
-  forget(servedBy: string, endless: Endless): void {
+  forget(servedBy: string, endless: Closable): void {
     this.#running.get(servedBy)?.endless.delete(endless);
   }
 

@@ -1,7 +1,7 @@
 import type { ClientConnection } from "./client_connection.ts";
 import type { Exchange } from "./exchange.ts";
 import { FrameBorder } from "./frame_border.ts";
-import type { Endless, RunningRequests } from "./running_requests.ts";
+import type { Closable, RunningRequests } from "./running_requests.ts";
 import type { UpstreamConnection, UpstreamUser } from "./upstream_connection.ts";
 
 /** The two ends of a WebSocket. */
@@ -18,7 +18,7 @@ const GOING_AWAY_MASKED = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9]);
 const LEAVE_MS = 1_000;
 
 /** Passes a WebSocket's bytes both ways as they are; frames are only counted, so that a close can be put between two. */
-export class WebSocketTunnel implements Exchange, UpstreamUser, Endless {
+export class WebSocketTunnel implements Exchange, UpstreamUser, Closable {
   readonly #ends: TunnelEnds;
   readonly #toClient = new FrameBorder();
   readonly #toUpstream = new FrameBorder();

@@ -26,7 +26,7 @@ export class MemoryDeployments implements Deployments {
     this.#tables = tables;
   }
 
-  async create(deployment: Deployment, { environment, events, composition }: DeploymentContent): Promise<Deployment> {
+  async create(deployment: Deployment, { environment, events, serviceSet }: DeploymentContent): Promise<Deployment> {
     const { projects, deployments, lastVersions } = this.#tables;
     const { id, projectId, organizationId } = deployment;
     if (projects.get(projectId)?.organizationId !== organizationId) throw notFound("project");
@@ -39,7 +39,7 @@ export class MemoryDeployments implements Deployments {
       deployment: created,
       lease: null,
       environment: new Map(environment),
-      composition: copied(composition),
+      serviceSet: copied(serviceSet),
       events: [],
       runtimeLogs: new Map(),
     };

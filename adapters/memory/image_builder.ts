@@ -1,5 +1,5 @@
 import { Failure, invalid } from "../../domain/failure.ts";
-import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../ports/deployments/image_builder.ts";
+import type { BuiltImage, ImageBuilder, ImageBuildInput, ImageRequest } from "../../ports/deployments/image_builder.ts";
 import { type MemoryNode, MemoryTree } from "./memory_tree.ts";
 import type { MemoryReleaseFolders } from "./release_folders.ts";
 import type { MemoryReleaseImages } from "./release_images.ts";
@@ -79,7 +79,7 @@ export class MemoryImageBuilder implements ImageBuilder {
     return { image, port: script.port ?? null };
   }
 
-  async identify({ folder, dockerfile, target, args }: ImageMakings): Promise<string> {
+  async identify({ folder, dockerfile, target, args }: ImageBuildInput): Promise<string> {
     if ("path" in dockerfile) mustBeInside(dockerfile.path);
     const tree = this.#folders?.tree(folder) ?? new MemoryTree();
     const text = "text" in dockerfile ? dockerfile.text : textOf(tree.at(dockerfile.path));

@@ -1,7 +1,7 @@
 import { conflict } from "../../domain/failure.ts";
 import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
-import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";
+import type { Invitations, InvitationTaker } from "../../ports/identity/invitations.ts";
 import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
@@ -46,16 +46,16 @@ export class MemoryInvitations implements Invitations {
     return newestFirst(rows, page, BY_CREATION);
   }
 
-  async accept(id: string, newcomer: Newcomer, at: Date): Promise<boolean> {
+  async accept(id: string, taker: InvitationTaker, at: Date): Promise<boolean> {
     const { invitations, members } = this.#tables;
     const invitation = invitations.get(id)?.invitation;
     if (!invitation) return false;
-    if (newcomer.kind === "new") this.#addUser(invitation.email, newcomer, at);
+    if (taker.kind === "new") this.#addUser(invitation.email, taker, at);
     invitations.delete(id);
     const { organizationId, role, grants } = invitation;
-    const key = memberKey(organizationId, newcomer.userId);
+    const key = memberKey(organizationId, taker.userId);
     if (!members.has(key)) {
-      members.set(key, { organizationId, userId: newcomer.userId, role, grants, createdAt: new Date(at) });
+      members.set(key, { organizationId, userId: taker.userId, role, grants, createdAt: new Date(at) });
     }
     return true;
   }
@@ -77,7 +77,7 @@ export class MemoryInvitations implements Invitations {
     return rows.find((invitation) => invitation.organizationId === organizationId && invitation.email === email);
   }
 
-  #addUser(email: string, { userId, name, passwordHash }: Newcomer & { readonly kind: "new" }, at: Date): void {
+  #addUser(email: string, { userId, name, passwordHash }: InvitationTaker & { readonly kind: "new" }, at: Date): void {
     const { users } = this.#tables;
     if (users.values().some((user) => user.email === email)) {
       throw conflict("email_taken", "Cannot create this account: the address has one; log in and accept again");

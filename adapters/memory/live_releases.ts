@@ -3,7 +3,7 @@ import { claimVoid } from "../../domain/deployments/claim_void.ts";
 import { occupies, servesAsPreview } from "../../domain/deployments/transitions.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
-import type { LiveRelease, LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";
+import type { LiveRelease, LiveReleases, QueuePosition } from "../../ports/deployments/live_releases.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
@@ -34,7 +34,7 @@ export class MemoryLiveReleases implements LiveReleases {
     return new Set(active.filter((id) => id !== null && deploymentIds.includes(id))) as ReadonlySet<string>;
   }
 
-  async standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+  async queuePositions(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, QueuePosition>> {
     const all = [...this.#tables.deployments.values()].map(({ deployment }) => deployment);
     const active = await this.among(deploymentIds);
     const asked = all.filter(({ id }) => deploymentIds.includes(id));

@@ -9,7 +9,7 @@ import type { Grant, Role } from "../../domain/identity/permission.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { Server, ServerCredentials } from "../../domain/servers/server.ts";
-import type { Composition } from "../../domain/services/composition.ts";
+import type { ServiceSet } from "../../domain/services/service_set.ts";
 import type { UploadSession } from "../../domain/projects/upload.ts";
 import type { AuditEntry } from "../../ports/identity/audit_log.ts";
 import type { CloudLink } from "../../ports/cloud/cloud_links.ts";
@@ -84,7 +84,7 @@ export interface DeploymentRow {
   deployment: Deployment;
   lease: { readonly owner: string; readonly until: Date } | null;
   environment: ReadonlyMap<string, Secret>;
-  composition: Composition | undefined;
+  serviceSet: ServiceSet | undefined;
   /** The event of number 1 stands first. */
   readonly events: DeploymentEvent[];
   /** What its services printed, by name. */

@@ -3,7 +3,7 @@ import { MemoryAuditLog } from "./audit_log.ts";
 import { MemoryBackupDestinations } from "./backup_destinations.ts";
 import { MemoryBuilder } from "./builder.ts";
 import { MemoryCloudLinks } from "./cloud_links.ts";
-import { MemoryCompositions } from "./compositions.ts";
+import { MemoryServiceSets } from "./service_sets.ts";
 import { MemoryContainerEngine } from "./container_engine.ts";
 import { MemoryDeploymentEvents } from "./deployment_events.ts";
 import { MemoryDeploymentQueue } from "./deployment_queue.ts";
@@ -65,7 +65,7 @@ export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
     backupDestinations: new MemoryBackupDestinations(tables),
     clock: tables.clock,
     cloudLinks: new MemoryCloudLinks(tables),
-    compositions: new MemoryCompositions(tables),
+    serviceSets: new MemoryServiceSets(tables),
     containerEngine: new MemoryContainerEngine(),
     deploymentEvents: new MemoryDeploymentEvents(tables),
     deploymentQueue: new MemoryDeploymentQueue(tables),

@@ -10,7 +10,7 @@ import type {
   Deployments,
 } from "../../ports/deployments/deployments.ts";
 import type { Vault } from "../../ports/system/vault.ts";
-import { sealComposition } from "./compositions.ts";
+import { sealServiceSet } from "./service_sets.ts";
 import type { Database, Sql } from "./database.ts";
 import { answerDue, deploymentColumns, type DeploymentRow, recordText, toDeployment } from "./deployment_row.ts";
 import { WORK_CHANNEL } from "./deployment_queue.ts";
@@ -20,7 +20,7 @@ import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 type Revised = DeploymentRow & { readonly revision: number };
 
-/** Keeps deployments in PostgreSQL, their environments and compositions sealed. */
+/** Keeps deployments in PostgreSQL, their environments and service sets sealed. */
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -30,10 +30,10 @@ export class PostgresDeployments implements Deployments {
     this.#vault = vault;
   }
 
-  async create(deployment: Deployment, { environment, events, composition }: DeploymentContent): Promise<Deployment> {
+  async create(deployment: Deployment, { environment, events, serviceSet }: DeploymentContent): Promise<Deployment> {
     const { id, organizationId, projectId, status, held, cancelRequested, attempts } = deployment;
     const sealed = environment.size === 0 ? null : await this.#seal(id, environment);
-    const composed = composition ? await sealComposition(this.#vault, id, composition) : null;
+    const composed = serviceSet ? await sealServiceSet(this.#vault, id, serviceSet) : null;
     const chunks = eventChunks(events);
     const uploadId = deployment.source.kind === "upload" ? deployment.source.uploadId : null;
     const [row] = await this.#database.run<readonly DeploymentRow[]>(

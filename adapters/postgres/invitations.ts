@@ -2,7 +2,7 @@ import { conflict } from "../../domain/failure.ts";
 import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Grant, Role } from "../../domain/identity/permission.ts";
-import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";
+import type { Invitations, InvitationTaker } from "../../ports/identity/invitations.ts";
 import type { Database } from "./database.ts";
 import { jsonValue } from "./json_value.ts";
 import { readPage } from "./read_page.ts";
@@ -83,10 +83,10 @@ export class PostgresInvitations implements Invitations {
     );
   }
 
-  async accept(id: string, newcomer: Newcomer, at: Date): Promise<boolean> {
-    const taken = await (newcomer.kind === "new"
-      ? this.#acceptNew(id, newcomer, at)
-      : this.#acceptKnown(id, newcomer.userId, at));
+  async accept(id: string, taker: InvitationTaker, at: Date): Promise<boolean> {
+    const taken = await (taker.kind === "new"
+      ? this.#acceptNew(id, taker, at)
+      : this.#acceptKnown(id, taker.userId, at));
     await this.#signals.settled();
     return taken;
   }
@@ -103,7 +103,7 @@ export class PostgresInvitations implements Invitations {
     return count;
   }
 
-  #acceptNew(id: string, { userId, name, passwordHash }: Newcomer & { readonly kind: "new" }, at: Date) {
+  #acceptNew(id: string, { userId, name, passwordHash }: InvitationTaker & { readonly kind: "new" }, at: Date) {
     return this.#database.run<boolean>(
       async (sql) => {
         const { count } = await sql`

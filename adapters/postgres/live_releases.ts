@@ -1,7 +1,7 @@
 import { claimVoid } from "../../domain/deployments/claim_void.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
-import type { LiveRelease, LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";
+import type { LiveRelease, LiveReleases, QueuePosition } from "../../ports/deployments/live_releases.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { isClaimed } from "./claimed.ts";
 import type { Database, Sql } from "./database.ts";
@@ -51,11 +51,11 @@ export class PostgresLiveReleases implements LiveReleases {
     return new Set(rows.map(({ id }) => id));
   }
 
-  async standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
+  async queuePositions(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, QueuePosition>> {
     const [only, ...others] = deploymentIds;
     if (only === undefined) return new Map();
     const rows = await this.#database.run(
-      (sql) => sql<(Standing & { id: string })[]>`
+      (sql) => sql<(QueuePosition & { id: string })[]>`
         select asked.id, coalesce(projects.active_deployment_id = asked.id, false) as active,
           case when asked.status = 'queued' then (
             select busy.id from deployments as busy

@@ -3,7 +3,7 @@ import { PostgresAttempts } from "./attempts.ts";
 import { PostgresAuditLog } from "./audit_log.ts";
 import { PostgresBackupDestinations } from "./backup_destinations.ts";
 import { PostgresCloudLinks } from "./cloud_links.ts";
-import { PostgresCompositions } from "./compositions.ts";
+import { PostgresServiceSets } from "./service_sets.ts";
 import { type Database, type DatabaseOptions, openDatabase } from "./database.ts";
 import { PostgresDeploymentEvents } from "./deployment_events.ts";
 import { PostgresDeploymentQueue } from "./deployment_queue.ts";
@@ -78,7 +78,7 @@ function storesOf(database: Database, signals: PostgresSignals, { vault, usesMs 
     auditLog: new PostgresAuditLog(database),
     backupDestinations: new PostgresBackupDestinations(database, vault),
     cloudLinks: new PostgresCloudLinks(database, vault),
-    compositions: new PostgresCompositions(database, vault),
+    serviceSets: new PostgresServiceSets(database, vault),
     database,
     deploymentEvents: new PostgresDeploymentEvents(database, signals),
     deploymentQueue: new PostgresDeploymentQueue(database, signals),

@@ -26,7 +26,7 @@ interface UploadRow {
 }
 
 /** How many of an organization wait, and which gave way. */
-interface Room {
+interface UploadQuotaUse {
   readonly ours: number;
   readonly displaced: readonly string[];
 }
@@ -45,7 +45,7 @@ export class PostgresUploadSessions implements UploadSessions {
   ): Promise<UploadCreation> {
     const { id, organizationId, userId, name, mode, state, bytes, sha256, files } = session;
     const rows = await this.#database.run(
-      (sql) => sql<(UploadRow & Room)[]>`
+      (sql) => sql<(UploadRow & UploadQuotaUse)[]>`
         with room as materialized (
           select * from slipway_make_room_for_upload(
             ${organizationId}, ${userId}, ${quota.perUser}, ${quota.perOrganization})

@@ -1,7 +1,7 @@
-import { layoutOf, type Sight, surroundingsInside, workingInside } from "./layout.ts";
+import { layoutOf, type SandboxEntry, surroundingsInside, workingInside } from "./layout.ts";
 import { droppingRights, type Sandbox } from "./sandbox.ts";
 
-const OPTION: Readonly<Record<Sight["kind"], string>> = {
+const OPTION: Readonly<Record<SandboxEntry["kind"], string>> = {
   readOnly: "--ro-bind",
   writable: "--bind",
   link: "--symlink",
@@ -20,22 +20,22 @@ export function bubblewrap(program: string): Sandbox {
     depth: 3,
     endsWhole: true,
     surroundings: surroundingsInside,
-    command: (room, command) => [
+    command: (dirs, command) => [
       program,
       ...SEPARATE,
-      ...(room.user ? CHANGING_USER : ["--unshare-user"]),
-      ...layoutOf(room).flatMap(optionsFor),
+      ...(dirs.user ? CHANGING_USER : ["--unshare-user"]),
+      ...layoutOf(dirs).flatMap(optionsFor),
       ...OWN_DEVICES,
       "--chdir",
-      workingInside(room),
+      workingInside(dirs),
       "--",
-      ...droppingRights(room),
+      ...droppingRights(dirs),
       ...command,
     ],
   };
 }
 
-function optionsFor(sight: Sight): string[] {
+function optionsFor(sight: SandboxEntry): string[] {
   if (sight.kind === "hidden") return [OPTION.hidden, sight.target];
   const names = sight.target.split("/").slice(1, -1);
   // Made by itself, a folder on the way would be closed to everyone but root.

@@ -9,7 +9,7 @@ import { BuildCaches } from "./build_caches.ts";
 import { type Confinement, sandboxChooser, SYSTEM_PATH } from "./choose_sandbox.ts";
 import { killTree, type Tree } from "./end_tree.ts";
 import { holdFile } from "../shared/file_lock.ts";
-import { giveTo, makeRoom, type Room } from "./room.ts";
+import { giveTo, makeSandboxDirs, type SandboxDirs } from "./sandbox_dirs.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
 
@@ -28,7 +28,7 @@ export interface ProcessBuilderOptions {
 interface Step {
   readonly request: BuildRequest;
   readonly command: BuildRequest["commands"][number];
-  readonly room: Room;
+  readonly dirs: SandboxDirs;
   readonly confinement: Confinement;
 }
 
@@ -58,7 +58,7 @@ export class ProcessBuilder implements Builder {
       // A server killed while it built with this home may have left something.
       if (cache) await killTree(strays(cache.home, confinement));
       await giveTo(user, request.folder);
-      const room = await makeRoom({
+      const dirs = await makeSandboxDirs({
         folder,
         release: request.folder,
         workingFolder: request.workingFolder,
@@ -66,7 +66,7 @@ export class ProcessBuilder implements Builder {
         user,
         ...(cache && { home: cache.home }),
       });
-      for (const command of request.commands) await run({ request, command, room, confinement });
+      for (const command of request.commands) await run({ request, command, dirs: dirs, confinement });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -104,12 +104,12 @@ export class ProcessBuilder implements Builder {
   }
 }
 
-async function run({ request, command, room, confinement }: Step): Promise<void> {
+async function run({ request, command, dirs, confinement }: Step): Promise<void> {
   const { signal, log } = request;
   signal.throwIfAborted();
   const { sandbox, user } = confinement;
-  const surroundings = sandbox.surroundings(room);
-  const child = Bun.spawn(sandbox.command(room, [...READING_SHELL, command.command]), {
+  const surroundings = sandbox.surroundings(dirs);
+  const child = Bun.spawn(sandbox.command(dirs, [...READING_SHELL, command.command]), {
     cwd: surroundings.spawnFolder,
     env: SYSTEM_PATH,
     detached: true,
@@ -120,7 +120,7 @@ async function run({ request, command, room, confinement }: Step): Promise<void>
     launcher: () => (tree.isUp() ? child.pid : undefined),
     launcherNotes: false,
     depth: sandbox.depth - 1,
-    strayHome: sandbox.endsWhole ? undefined : room.home,
+    strayHome: sandbox.endsWhole ? undefined : dirs.home,
     user,
   };
   const kill = () => void killTree(tree).catch(() => {});

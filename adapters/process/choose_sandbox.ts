@@ -4,7 +4,7 @@ import type { FindSystemUser, SystemUser } from "../../ports/servers/system_user
 import { bubblewrap } from "./bubblewrap.ts";
 import { NAMESPACE_PROGRAMS, namespaces } from "./namespaces.ts";
 import { plain } from "./plain.ts";
-import { makeRoom } from "./room.ts";
+import { makeSandboxDirs } from "./sandbox_dirs.ts";
 import { type Sandbox, SANDBOX_KINDS, type SandboxKind } from "./sandbox.ts";
 import { unavailable } from "./unavailable.ts";
 
@@ -77,10 +77,10 @@ async function works(
   try {
     const release = join(trial, "release");
     await mkdir(release);
-    const room = await makeRoom({ folder: trial, release, workingFolder: release, hidden: trial, user });
-    const { spawnFolder, working, home } = sandbox.surroundings(room);
+    const dirs = await makeSandboxDirs({ folder: trial, release, workingFolder: release, hidden: trial, user });
+    const { spawnFolder, working, home } = sandbox.surroundings(dirs);
     const look = ["/bin/sh", "-c", `cd "$1" && cd "$2" && : >file && exit ${WORKS}`, "sh", working, home];
-    const command = sandbox.command(room, look);
+    const command = sandbox.command(dirs, look);
     const outcome = Bun.spawn(command, { cwd: spawnFolder, stdio: ["ignore", "ignore", "ignore"], env: SYSTEM_PATH });
     return (await outcome.exited) === WORKS;
   } catch {

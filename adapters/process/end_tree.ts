@@ -29,7 +29,7 @@ const SIGTERM_BIT = 1n << 14n;
 /** Asks a program to end, then kills what is left of it, its children and theirs; resolves once nothing is. */
 export async function endTree(tree: Tree, { graceMs }: { readonly graceMs: number }): Promise<void> {
   const graceEnds = Date.now() + graceMs;
-  const told: Told = { toEnd: new Set(), toWait: new Set() };
+  const told: SignalledProcesses = { toEnd: new Set(), toWait: new Set() };
   let isAsking = true;
   for (let step = 0; Date.now() < graceEnds && tree.isUp(); step++) {
     if (isAsking && step % STEPS_A_LOOK === 0) isAsking = !askToEnd(tree, told);
@@ -39,7 +39,7 @@ export async function endTree(tree: Tree, { graceMs }: { readonly graceMs: numbe
 }
 
 /** The processes that were asked to end, and those that wait for their children to. */
-interface Told {
+interface SignalledProcesses {
   readonly toEnd: Set<number>;
   readonly toWait: Set<number>;
 }
@@ -49,7 +49,7 @@ interface Told {
  * has started, is not asked before its children have ended, which would lose the time that they are given; until then it is stopped, so that it
  * neither goes on with the next command nor tells how the last one ended.
  */
-function askToEnd(tree: Tree, { toEnd, toWait }: Told): boolean {
+function askToEnd(tree: Tree, { toEnd, toWait }: SignalledProcesses): boolean {
   const own = members(tree).filter(({ depth }) => depth >= tree.depth);
   const parents = new Set(own.map(({ parent }) => parent));
   let isDone = own.length > 0;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Secret } from "../../domain/secret.ts";
 import { type Confinement, SYSTEM_PATH } from "./choose_sandbox.ts";
 import type { InstanceFolder, InstanceRecord } from "./instance_folder.ts";
-import { giveTo, makeRoom } from "./room.ts";
+import { giveTo, makeSandboxDirs } from "./sandbox_dirs.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
 
 /**
@@ -27,11 +27,11 @@ export async function launch(instance: InstanceFolder, options: Launch): Promise
   const { record, environment, hidden, sandbox, user } = options;
   await giveTo(user, record.folder);
   const { folder: release, workingFolder } = record;
-  const room = await makeRoom({ folder: instance.path, release, workingFolder, hidden, user });
-  const surroundings = sandbox.surroundings(room);
+  const dirs = await makeSandboxDirs({ folder: instance.path, release, workingFolder, hidden, user });
+  const surroundings = sandbox.surroundings(dirs);
   const own = { defaults: { NODE_ENV: "production" }, fixed: { PORT: `${record.port}` } };
   const text = environmentText(environment, surroundings, own);
-  const program = sandbox.command(room, [...READING_SHELL, record.command]);
+  const program = sandbox.command(dirs, [...READING_SHELL, record.command]);
   const descriptors = ["stdout", "stderr"].map((name) => outputFile(join(instance.path, name), user));
   descriptors.push(instance.newRun());
   try {

@@ -1,10 +1,10 @@
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import type { Room } from "./room.ts";
+import type { SandboxDirs } from "./sandbox_dirs.ts";
 import type { Surroundings } from "./sandbox.ts";
 
 /** One thing that a sandboxed program sees, in the order in which it is put there. */
-export type Sight =
+export type SandboxEntry =
   | { readonly kind: "readOnly" | "writable"; readonly source: string; readonly target: string }
   | { readonly kind: "link"; readonly source: string; readonly target: string }
   | { readonly kind: "hidden"; readonly target: string };
@@ -16,37 +16,37 @@ const INSIDE = { release: "/app", home: "/home/app", temporary: "/tmp", programs
 const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "sys"];
 
 /** All that a program in this room sees of the machine, beside its own `/proc` and `/dev`. */
-export function layoutOf(room: Room): Sight[] {
+export function layoutOf(dirs: SandboxDirs): SandboxEntry[] {
   const bun = realpathSync(process.execPath);
   return [
-    ...SYSTEM.flatMap((name) => systemSight(`/${name}`)),
-    ...resolverSight(),
-    ...(SYSTEM.some((name) => room.hidden.startsWith(`/${name}/`))
-      ? [{ kind: "hidden", target: room.hidden } as const]
+    ...SYSTEM.flatMap((name) => systemEntries(`/${name}`)),
+    ...resolverEntries(),
+    ...(SYSTEM.some((name) => dirs.hidden.startsWith(`/${name}/`))
+      ? [{ kind: "hidden", target: dirs.hidden } as const]
       : []),
-    ...["bun", "bunx", "last/node"].map((name): Sight => ({
+    ...["bun", "bunx", "last/node"].map((name): SandboxEntry => ({
       kind: "readOnly",
       source: bun,
       target: join(INSIDE.programs, name),
     })),
-    { kind: "writable", source: room.release, target: INSIDE.release },
-    { kind: "writable", source: room.home, target: INSIDE.home },
-    { kind: "writable", source: room.temporary, target: INSIDE.temporary },
-    { kind: "writable", source: room.temporary, target: "/var/tmp" },
+    { kind: "writable", source: dirs.release, target: INSIDE.release },
+    { kind: "writable", source: dirs.home, target: INSIDE.home },
+    { kind: "writable", source: dirs.temporary, target: INSIDE.temporary },
+    { kind: "writable", source: dirs.temporary, target: "/var/tmp" },
   ];
 }
 
 /** The folder inside a sandbox that a program of this room starts in. */
-export function workingInside(room: Room): string {
-  return join(INSIDE.release, room.working);
+export function workingInside(dirs: SandboxDirs): string {
+  return join(INSIDE.release, dirs.working);
 }
 
 /** Where a program of this room finds itself inside a sandbox. */
-export function surroundingsInside(room: Room): Surroundings {
-  return { spawnFolder: "/", working: workingInside(room), home: INSIDE.home, programs: INSIDE.programs };
+export function surroundingsInside(dirs: SandboxDirs): Surroundings {
+  return { spawnFolder: "/", working: workingInside(dirs), home: INSIDE.home, programs: INSIDE.programs };
 }
 
-function systemSight(path: string): Sight[] {
+function systemEntries(path: string): SandboxEntry[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return [];
   if (found.isSymbolicLink()) return [{ kind: "link", source: readlinkSync(path), target: path }];
@@ -54,7 +54,7 @@ function systemSight(path: string): Sight[] {
 }
 
 /** The file that names the resolvers, where it is a link to a place that is not shown. */
-function resolverSight(): Sight[] {
+function resolverEntries(): SandboxEntry[] {
   try {
     const file = realpathSync("/etc/resolv.conf");
     return file.startsWith("/etc/") ? [] : [{ kind: "readOnly", source: file, target: file }];

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from "node:fs";
-import { layoutOf, type Sight, surroundingsInside, workingInside } from "./layout.ts";
+import { layoutOf, type SandboxEntry, surroundingsInside, workingInside } from "./layout.ts";
 import { droppingRights, type Sandbox } from "./sandbox.ts";
 
 /**
@@ -42,8 +42,8 @@ export const namespaces: Sandbox = {
   depth: 3,
   endsWhole: true,
   surroundings: surroundingsInside,
-  command: (room, command) => {
-    const layout = layoutOf(room);
+  command: (dirs, command) => {
+    const layout = layoutOf(dirs);
     const files = layout.filter((sight) => sight.kind === "readOnly" && !statSync(sight.source).isDirectory());
     return [
       ...SEPARATE,
@@ -51,19 +51,19 @@ export const namespaces: Sandbox = {
       "-c",
       SCRIPT,
       "sandbox",
-      room.root,
-      workingInside(room),
-      [...layout.map((sight) => mountLine(sight, room.root)), ...ownMounts(room.root)].join(""),
+      dirs.root,
+      workingInside(dirs),
+      [...layout.map((sight) => mountLine(sight, dirs.root)), ...ownMounts(dirs.root)].join(""),
       ...files.map(({ target }) => target),
       "--",
-      ...droppingRights(room),
+      ...droppingRights(dirs),
       ...command,
     ];
   },
 };
 
 /** A line of a table of mounts for one thing that is seen. */
-function mountLine(sight: Sight, root: string): string {
+function mountLine(sight: SandboxEntry, root: string): string {
   const target = root + sight.target;
   if (sight.kind === "hidden") return tableLine("slipway", target, "tmpfs", "mode=755,size=4k");
   // What a link of the machine leads to stands in its place.

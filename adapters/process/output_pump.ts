@@ -7,7 +7,7 @@ const STREAMS = ["stdout", "stderr"] as const;
 const MOST_ROUNDS = 16;
 
 /** Tells whether all that an instance has written so far was taken up, by whichever process. */
-export function isTakenUp(folder: string): boolean {
+export function hasReader(folder: string): boolean {
   const progress = new OutputStore(folder).progress();
   return STREAMS.every((stream) => new RawOutput(folder, stream).size === progress[stream]);
 }

@@ -6,9 +6,9 @@ export const plain: Sandbox = {
   kind: "plain",
   depth: 1,
   endsWhole: false,
-  surroundings: (room) => {
-    const working = join(room.release, room.working);
-    return { spawnFolder: working, working, home: room.home, programs: room.programs };
+  surroundings: (dirs) => {
+    const working = join(dirs.release, dirs.working);
+    return { spawnFolder: working, working, home: dirs.home, programs: dirs.programs };
   },
-  command: (room, command) => [...droppingRights(room), ...command],
+  command: (dirs, command) => [...droppingRights(dirs), ...command],
 };

@@ -25,7 +25,13 @@ import { freePort, PORT_RANGES } from "../shared/free_port.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
 import { OutputStore } from "./output_store.ts";
 import type { SandboxKind } from "./sandbox.ts";
-import { describe, environmentPlace, type Keeper, startInstance, stopInstance } from "./supervised_instance.ts";
+import {
+  describe,
+  environmentPlace,
+  type SupervisionPorts,
+  startInstance,
+  stopInstance,
+} from "./supervised_instance.ts";
 import { instanceFolders, isInstanceId, STARTING, Supervisor } from "./supervisor.ts";
 import { unavailable } from "./unavailable.ts";
 import { UsageMeter } from "./usage_meter.ts";
@@ -58,7 +64,7 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
 /** Runs programs as processes of this machine, each in a session and, where possible, a sandbox of its own. */
 export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings {
   readonly #folder: string;
-  readonly #keeper: Keeper;
+  readonly #keeper: SupervisionPorts;
   readonly #log: Log | undefined;
   readonly #supervisor: Supervisor;
   readonly #meter = new UsageMeter();

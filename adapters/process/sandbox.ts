@@ -1,4 +1,4 @@
-import type { Room } from "./room.ts";
+import type { SandboxDirs } from "./sandbox_dirs.ts";
 
 export const SANDBOX_KINDS = ["bubblewrap", "namespaces", "plain"] as const;
 export type SandboxKind = (typeof SANDBOX_KINDS)[number];
@@ -20,13 +20,13 @@ export interface Sandbox {
   readonly depth: number;
   /** Whether the kernel ends every process in it with the first one. */
   readonly endsWhole: boolean;
-  surroundings(room: Room): Surroundings;
+  surroundings(dirs: SandboxDirs): Surroundings;
   /** The argument vector that runs a command in the room. */
-  command(room: Room, command: readonly string[]): string[];
+  command(dirs: SandboxDirs, command: readonly string[]): string[];
 }
 
 /** The argument vector in front of a command that gives up root's rights, for good, and ties it to the life of its parent. */
-export function droppingRights({ user }: Pick<Room, "user">): string[] {
+export function droppingRights({ user }: Pick<SandboxDirs, "user">): string[] {
   const last = ["--no-new-privs", "--pdeathsig=KILL", "--"];
   if (!user) return Bun.which("setpriv") ? ["setpriv", ...last] : [];
   return ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--inh-caps=-all", ...last];

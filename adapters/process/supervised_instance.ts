@@ -14,7 +14,7 @@ import { type ProcessEntry, processTable, treeOf } from "./process_table.ts";
 import { afterEnding, isCrashLoop, STEADY_MS } from "./restart_policy.ts";
 
 /** What instances are run with. */
-export interface Keeper {
+export interface SupervisionPorts {
   readonly vault: Vault;
   readonly confinement: () => Promise<Confinement>;
   /** Told when a program that this process started has ended. */
@@ -30,33 +30,37 @@ export function environmentPlace(instanceId: string) {
 }
 
 /** Starts the program of a held instance and notes it. */
-export async function startInstance(folder: InstanceFolder, state: InstanceState, keeper: Keeper): Promise<void> {
+export async function startInstance(
+  folder: InstanceFolder,
+  state: InstanceState,
+  ports: SupervisionPorts,
+): Promise<void> {
   const record = folder.record()!;
-  const sealed = await keeper.vault.open(record.environment, environmentPlace(record.instanceId));
+  const sealed = await ports.vault.open(record.environment, environmentPlace(record.instanceId));
   const entries = JSON.parse(sealed.reveal()) as [string, string][];
   const environment = new Map(entries.map(([name, value]) => [name, new Secret(value)]));
-  const confinement = await keeper.confinement();
+  const confinement = await ports.confinement();
   const { depth } = confinement.sandbox;
   // Before the launch: a server killed right after it finds the program by its lock.
   await folder.writeState({ ...state, phase: "up", startedAt: Date.now(), depth, exit: null, tooLarge: false });
   const child = await launch(folder, { ...confinement, record, environment, hidden: dirname(dirname(folder.path)) });
-  void child.exited.then(keeper.onExit);
+  void child.exited.then(ports.onExit);
   // The launcher's first act is to note its id.
   while (folder.note().pid === undefined && folder.isUp()) await delay(1);
 }
 
 /** Stops the program of a held instance with everything it started. */
-export async function stopInstance(folder: InstanceFolder, keeper: Keeper, graceMs: number): Promise<void> {
-  await endTree(await treeFor(folder, keeper), { graceMs });
+export async function stopInstance(folder: InstanceFolder, ports: SupervisionPorts, graceMs: number): Promise<void> {
+  await endTree(await treeFor(folder, ports), { graceMs });
 }
 
 /** Notes that the program of a held instance has ended; resolves to in how many milliseconds it is started again, if it is. */
 export async function noteEnding(
   folder: InstanceFolder,
   state: InstanceState,
-  keeper: Keeper,
+  ports: SupervisionPorts,
 ): Promise<{ readonly exit: Ending; readonly pauseMs: number } | undefined> {
-  await killTree(await treeFor(folder, keeper));
+  await killTree(await treeFor(folder, ports));
   const note = folder.note();
   const at = Math.max(note.at, state.startedAt);
   const code = note.code ?? null;
@@ -122,8 +126,8 @@ function statusDown({ phase, startedAt }: InstanceState): Instance["status"] {
   return phase === "up" && Date.now() - startedAt < FIRST_MOMENT_MS ? "starting" : "restarting";
 }
 
-async function treeFor(folder: InstanceFolder, keeper: Keeper): Promise<Tree> {
-  const { sandbox, user } = await keeper.confinement();
+async function treeFor(folder: InstanceFolder, ports: SupervisionPorts): Promise<Tree> {
+  const { sandbox, user } = await ports.confinement();
   const depth = folder.state()?.depth ?? sandbox.depth;
   const strayHome = sandbox.endsWhole ? undefined : `${folder.path}/home`;
   return { isUp: () => folder.isUp(), launcher: () => folder.launcher(), launcherNotes: true, depth, strayHome, user };

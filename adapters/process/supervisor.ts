@@ -7,9 +7,9 @@ import type { Log } from "../../ports/system/log.ts";
 import { holdFile } from "../shared/file_lock.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "./instance_folder.ts";
 import { once } from "./once.ts";
-import { isTakenUp, OutputPump } from "./output_pump.ts";
+import { hasReader, OutputPump } from "./output_pump.ts";
 import { processTable } from "./process_table.ts";
-import { isTooLarge, type Keeper, noteEnding, startInstance, stopInstance } from "./supervised_instance.ts";
+import { isTooLarge, type SupervisionPorts, noteEnding, startInstance, stopInstance } from "./supervised_instance.ts";
 
 const TICK_MS = 200;
 const HALF_MADE_MS = 60_000;
@@ -44,7 +44,7 @@ export interface SupervisorOptions {
 /** Watches over all instances of a folder as long as no other process does: starts those that should run, keeps their output. */
 export class Supervisor {
   readonly #folder: string;
-  readonly #keeper: Keeper;
+  readonly #keeper: SupervisionPorts;
   readonly #log: Log | undefined;
   readonly #onEnding: (instanceId: string) => void;
   readonly #pumps = new Map<string, OutputPump>();
@@ -54,9 +54,9 @@ export class Supervisor {
   #stopped = true;
 
   /** Calls `onEnding` with what ended and is started again. */
-  constructor(folder: string, keeper: Keeper, { log, onEnding }: SupervisorOptions) {
+  constructor(folder: string, ports: SupervisionPorts, { log, onEnding }: SupervisorOptions) {
     this.#folder = folder;
-    this.#keeper = keeper;
+    this.#keeper = ports;
     this.#log = log;
     this.#onEnding = onEnding;
   }
@@ -93,7 +93,7 @@ export class Supervisor {
   async takeUpAll(folder: InstanceFolder): Promise<void> {
     for (const until = Date.now() + TAKE_UP_MS; Date.now() < until; await Bun.sleep(TAKE_UP_LOOK_MS)) {
       if (this.#lock) return this.#pumpFor(folder).drain();
-      if (isTakenUp(folder.path)) return;
+      if (hasReader(folder.path)) return;
     }
   }
 

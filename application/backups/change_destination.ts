@@ -1,5 +1,5 @@
 import type { BackupDestination } from "../../domain/backups/destination.ts";
-import { type DestinationWish, readChange } from "../../domain/backups/destination_wish.ts";
+import { type DestinationInput, readChange } from "../../domain/backups/destination_input.ts";
 import { conflict } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import { checkSettings } from "./check_settings.ts";
@@ -16,11 +16,11 @@ const ATTEMPTS = 5;
 export function changeDestination(ports: CreateDestinationPorts) {
   const find = findDestination(ports);
   const check = checkSettings(ports);
-  return async function (by: Principal, id: string, wish: DestinationWish): Promise<BackupDestination> {
+  return async function (by: Principal, id: string, input: DestinationInput): Promise<BackupDestination> {
     // What is checked is what is stored: when somebody else changes it in between, it is looked at again.
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const destination = await find(by, id, "backup_destination:write");
-      const change = await readChange(destination, wish);
+      const change = await readChange(destination, input);
       const { sshHostKey } = destination;
       if (sshHostKey !== null && change.settings.sshHostKey !== sshHostKey) {
         demand(by, "backup_destination:admin", { id });

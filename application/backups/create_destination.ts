@@ -1,6 +1,6 @@
 import { type BackupDestination, flagsOf } from "../../domain/backups/destination.ts";
 import { readDestinationName } from "../../domain/backups/destination_values.ts";
-import { type DestinationWish, readDraft } from "../../domain/backups/destination_wish.ts";
+import { type DestinationInput, readDraft } from "../../domain/backups/destination_input.ts";
 import { newId } from "../../domain/id.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
@@ -15,10 +15,10 @@ export interface CreateDestinationPorts extends CheckSettingsPorts {
 /** Records a place for backups; it is not tried yet. */
 export function createDestination(ports: CreateDestinationPorts) {
   const check = checkSettings(ports);
-  return async function (by: Principal, wish: DestinationWish): Promise<BackupDestination> {
+  return async function (by: Principal, input: DestinationInput): Promise<BackupDestination> {
     demand(by, "backup_destination:write");
-    const name = readDestinationName(wish.name ?? "");
-    const { kind, settings, credentials, credentialTargets } = await readDraft(wish);
+    const name = readDestinationName(input.name ?? "");
+    const { kind, settings, credentials, credentialTargets } = await readDraft(input);
     await check(by, kind, settings);
     const at = ports.clock.now();
     const destination: BackupDestination = {
@@ -28,7 +28,7 @@ export function createDestination(ports: CreateDestinationPorts) {
       kind,
       ...settings,
       ...flagsOf(credentials),
-      isDefault: wish.isDefault ?? false,
+      isDefault: input.isDefault ?? false,
       lastVerifiedAt: null,
       lastVerifyError: null,
       createdAt: at,

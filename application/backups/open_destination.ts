@@ -1,4 +1,4 @@
-import type { DestinationDraft } from "../../domain/backups/destination_wish.ts";
+import type { DestinationDraft } from "../../domain/backups/destination_input.ts";
 import type { StorageOptions } from "../../ports/backups/object_storage.ts";
 import type { ObjectStorages, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { limited } from "./storage/limited.ts";

@@ -1,5 +1,5 @@
 import { abandonedBefore } from "../../domain/backups/abandoned_write.ts";
-import { type DestinationWish, readDraft } from "../../domain/backups/destination_wish.ts";
+import { type DestinationInput, readDraft } from "../../domain/backups/destination_input.ts";
 import { failedProbe, type ProbeOutcome } from "../../domain/backups/probe.ts";
 import { readDestinationName } from "../../domain/backups/destination_values.ts";
 import { Failure } from "../../domain/failure.ts";
@@ -54,10 +54,10 @@ export function preflightDraft(ports: PreflightPorts) {
   const check = checkSettings(ports);
   const open = openDestination(ports);
   const probe = runProbe(ports);
-  return async function (by: Principal, wish: DestinationWish, signal?: AbortSignal): Promise<ProbeOutcome> {
+  return async function (by: Principal, input: DestinationInput, signal?: AbortSignal): Promise<ProbeOutcome> {
     demand(by, "backup_destination:write");
-    if (wish.name !== undefined && wish.name !== null) readDestinationName(wish.name);
-    const draft = await readDraft(wish);
+    if (input.name !== undefined && input.name !== null) readDestinationName(input.name);
+    const draft = await readDraft(input);
     try {
       await check(by, draft.kind, draft.settings);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { credentialTarget, misplacedCredentials } from "../../domain/backups/credential_target.ts";
 import type { BoundField, DestinationCredentials } from "../../domain/backups/destination.ts";
-import type { DestinationDraft } from "../../domain/backups/destination_wish.ts";
-import { isCredential, missingFields, whatToGive } from "../../domain/backups/destination_fields.ts";
+import type { DestinationDraft } from "../../domain/backups/destination_input.ts";
+import { isCredential, missingFields, missingInput } from "../../domain/backups/destination_fields.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { StorageTarget } from "../../ports/backups/object_storages.ts";
 import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
@@ -58,7 +58,7 @@ function sendable({ kind, settings, credentials, credentialTargets }: Destinatio
   const [missing] = missingFields(kind, { ...settings, ...usable });
   if (missing === undefined) return usable;
   if (misplaced.length === 0 || !isCredential(missing)) {
-    throw misconfigured(`"${missing}" is not set: ${whatToGive(kind, missing)}`);
+    throw misconfigured(`"${missing}" is not set: ${missingInput(kind, missing)}`);
   }
   const were = misplaced.map((field) => `"${field}" was given for ${credentialTargets[field]}`).join(", ");
   throw misconfigured(`${were}, and is not sent to ${target}. Give ${namesOf(kind, misplaced)} again`);

@@ -1,5 +1,5 @@
 import type { BackupDestination } from "../../domain/backups/destination.ts";
-import type { DestinationDraft } from "../../domain/backups/destination_wish.ts";
+import type { DestinationDraft } from "../../domain/backups/destination_input.ts";
 import type { Permission, Principal } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import { findDestination } from "./find_destination.ts";

@@ -23,19 +23,19 @@ export interface SetCloudLinkPorts extends RefusePrivateHostPorts {
 /** Links an organization to the hosted cloud, replacing a former link; owners only. */
 export function setCloudLink(ports: SetCloudLinkPorts) {
   const refusePrivate = refusePrivateHost(ports);
-  return async function (by: Principal, wish: { readonly url: string; readonly token: Secret }): Promise<CloudLink> {
+  return async function (by: Principal, input: { readonly url: string; readonly token: Secret }): Promise<CloudLink> {
     demand(by, "organization:admin");
     if (ports.mode === "cloud")
       throw new Failure("invalid", "cloud_mode", "Cannot link: this installation is itself the hosted cloud");
-    const url = URL.canParse(wish.url) ? new URL(wish.url) : undefined;
+    const url = URL.canParse(input.url) ? new URL(input.url) : undefined;
     if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
       throw invalidField("url", "give the cloud's address, such as https://cloud.example.com");
     }
     await refusePrivate("url", url.hostname);
-    if (!wish.token.reveal().trim())
+    if (!input.token.reveal().trim())
       throw invalidField("token", "give the token that the cloud made for this installation");
     const link = { organizationId: by.organizationId, url: url.href.replace(/\/$/, ""), updatedAt: ports.clock.now() };
-    await ports.cloudLinks.put(link, wish.token);
+    await ports.cloudLinks.put(link, input.token);
     return link;
   };
 }

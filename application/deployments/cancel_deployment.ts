@@ -1,5 +1,5 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { happen, isRunning } from "../../domain/deployments/transitions.ts";
+import { transition, isRunning } from "../../domain/deployments/transitions.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
@@ -44,7 +44,7 @@ export function askToCancel(deployment: Deployment, at: Date) {
   // by this.
   if (deployment.status !== "queued")
     return { deployment: { ...deployment, held: false, cancelRequested: true }, events: [] };
-  const ended = { ...happen(deployment, "cancelled", { at }), held: false, cancelRequested: true };
+  const ended = { ...transition(deployment, "cancelled", { at }), held: false, cancelRequested: true };
   const { status, decision } = ended;
   return {
     deployment: ended,

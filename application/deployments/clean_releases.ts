@@ -3,7 +3,7 @@ import { isRunning, servesAsPreview } from "../../domain/deployments/transitions
 import type { Project } from "../../domain/projects/project.ts";
 import { cleanSources } from "./clean_sources.ts";
 import { artifactsOf, startsFrom } from "./drop_artifact.ts";
-import { endPreviews, type EndPreviewsPorts, type Later } from "./end_previews.ts";
+import { endPreviews, type EndPreviewsPorts, type RunInBackground } from "./end_previews.ts";
 import { hasServices } from "./engine/changeover/records_of.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 
@@ -12,7 +12,7 @@ export interface CleanReleasesPorts extends EndPreviewsPorts {
 }
 
 /** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use; kept sources go with them. Resolves to whether there were any. */
-export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, later?: Later) {
+export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, later?: RunInBackground) {
   const { deployments, releaseFolders, runtime } = ports;
   const end = endPreviews(ports, later);
   return async function (project: Project): Promise<boolean> {

@@ -75,7 +75,7 @@ function neededSources(
     const origin = startsFrom(deployment);
     if (origin !== undefined) needed.add(origin);
     if (isRunning(deployment) || decision === "pending" || pinned) needed.add(id);
-    else if (stored.has(id) && cameToNothing(deployment) && ended < window) {
+    else if (stored.has(id) && endedWithoutRelease(deployment) && ended < window) {
       needed.add(id);
       ended++;
     }
@@ -84,6 +84,6 @@ function neededSources(
 }
 
 /** Whether a deployment ended without having become a release. */
-function cameToNothing({ status }: Deployment): boolean {
+function endedWithoutRelease({ status }: Deployment): boolean {
   return status === "failed" || status === "cancelled" || status === "rejected";
 }

@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployments/deployment.ts";
+import type { Deployment, DeploymentSource, DeploymentOverrides } from "../../domain/deployments/deployment.ts";
 import { Failure, invalid, invalidField, notFound } from "../../domain/failure.ts";
 import { allows, demand, type Principal } from "../../domain/identity/permission.ts";
 import { isBranchName, type Project, type ProjectLocation, sourceOf } from "../../domain/projects/project.ts";
@@ -14,7 +14,7 @@ import type { CheckLocalPathPorts } from "../projects/check_local_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { findUploadSession } from "../projects/uploads/find_upload_session.ts";
 import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
-import { type DeploymentWish, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
+import { type NewDeployment, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 
 export interface DeployProjectPorts
   extends MakeDeploymentPorts, CheckLocalPathPorts, ClaimDomainPorts, LinkedSourceSettings {
@@ -24,7 +24,7 @@ export interface DeployProjectPorts
 }
 
 /** What a caller may say about one deployment. */
-export interface DeployWish {
+export interface DeployRequest {
   readonly projectId: string;
   readonly uploadSessionId?: string;
   readonly branch?: string;
@@ -39,7 +39,7 @@ export interface DeployWish {
   readonly start?: boolean;
 }
 
-type Origin = Pick<DeploymentWish, "source" | "trigger" | "branch">;
+type Origin = Pick<NewDeployment, "source" | "trigger" | "branch">;
 
 /**
  * Queues a deployment of a project: from an uploaded folder, else from the source the project is linked to; services that are all images
@@ -51,35 +51,35 @@ export function deployProject(ports: DeployProjectPorts) {
   const checkPath = checkDeployedPath(ports);
   const findServices = servicesOf(ports);
   const claimNames = claimEndpointNames(ports);
-  return async function (by: Principal, wish: DeployWish): Promise<Deployment> {
-    const project = await ports.projects.find(by.organizationId, wish.projectId);
+  return async function (by: Principal, request: DeployRequest): Promise<Deployment> {
+    const project = await ports.projects.find(by.organizationId, request.projectId);
     if (!project) throw notFound("project");
     demand(by, "deployment:write", { id: "", projectId: project.id });
-    if (wish.branch !== undefined && !isBranchName(wish.branch))
+    if (request.branch !== undefined && !isBranchName(request.branch))
       throw invalidField("branch", "this is not a valid branch name");
-    refuseUnsupported(wish);
-    const own = ownOf(by, project, wish);
-    const given = await findServices(project, wish.services);
+    refuseUnsupported(request);
+    const own = ownOf(by, project, request);
+    const given = await findServices(project, request.services);
     const from: Origin =
-      wish.uploadSessionId === undefined
-        ? { ...linkedSource(ports, project, { given, branch: wish.branch }), trigger: "manual" }
-        : await uploaded(by, wish.uploadSessionId, wish.deployTarget);
-    if (wish.branch !== undefined && !hasBranches(project, from.source)) throw noBranches(from.source);
+      request.uploadSessionId === undefined
+        ? { ...linkedSource(ports, project, { given, branch: request.branch }), trigger: "manual" }
+        : await uploaded(by, request.uploadSessionId, request.deployTarget);
+    if (request.branch !== undefined && !hasBranches(project, from.source)) throw noBranches(from.source);
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
-    const { environment, publicEndpoints = project.settings.publicEndpoints ?? [] } = wish;
+    const { environment, publicEndpoints = project.settings.publicEndpoints ?? [] } = request;
     if (given) resolveEndpoints(given, publicEndpoints);
     if (environment !== "preview") await claimNames(by, project, publicEndpoints);
     return make(project, {
       ...from,
       plan: { ...planOf(project), publicEndpoints },
       own: { ...own, ...byAdmin(by, from.source) },
-      held: wish.start === false,
+      held: request.start === false,
       ...(given && { given }),
       ...(environment && { environment }),
     });
   };
 
-  async function uploaded(by: Principal, id: string, target: DeployWish["deployTarget"]): Promise<Origin> {
+  async function uploaded(by: Principal, id: string, target: DeployRequest["deployTarget"]): Promise<Origin> {
     const session = await findUpload(by, id);
     // Where nobody says, the session does.
     const isForCloud = target === undefined && session.mode === "cloud";
@@ -101,8 +101,8 @@ export function deployProject(ports: DeployProjectPorts) {
 }
 
 /** What is said about this deployment alone. To leave the gate of its project out takes an admin of deployments, be it one that the project only gets later. */
-function ownOf(by: Principal, { id, settings }: Project, wish: DeployWish): OwnWishes {
-  const { branch, publicEndpoints, requireApproval, services = [] } = wish;
+function ownOf(by: Principal, { id, settings }: Project, request: DeployRequest): DeploymentOverrides {
+  const { branch, publicEndpoints, requireApproval, services = [] } = request;
   const target = { id: "", projectId: id };
   if (requireApproval === false && settings.requireApproval) demand(by, "deployment:admin", target);
   const mayDecide = requireApproval === true || allows(by, "deployment:admin", target);
@@ -115,7 +115,7 @@ function ownOf(by: Principal, { id, settings }: Project, wish: DeployWish): OwnW
 }
 
 /** Notes that somebody asked for a folder of the machine who may deploy any. */
-export function byAdmin(by: Principal, { kind }: DeploymentSource): Pick<OwnWishes, "localPathByAdmin"> {
+export function byAdmin(by: Principal, { kind }: DeploymentSource): Pick<DeploymentOverrides, "localPathByAdmin"> {
   return kind === "local" && allows(by, "project:admin") ? { localPathByAdmin: true } : {};
 }
 
@@ -131,7 +131,10 @@ function noBranches({ kind }: DeploymentSource): Failure {
 }
 
 /** Refuses what cannot be carried out, before anything is used up for it. */
-function refuseUnsupported({ deployTarget = "local", serverId }: Pick<DeployWish, "deployTarget" | "serverId">): void {
+function refuseUnsupported({
+  deployTarget = "local",
+  serverId,
+}: Pick<DeployRequest, "deployTarget" | "serverId">): void {
   const target = deployTarget === "local" && serverId !== undefined ? "server" : deployTarget;
   if (target !== "local") {
     throw invalid(

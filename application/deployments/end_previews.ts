@@ -20,13 +20,13 @@ export interface EndPreviewsPorts extends DropArtifactPorts {
 }
 
 /** Takes work that nobody waits for, to be done with ports that are good for that. */
-export type Later = (work: (ports: EndPreviewsPorts) => Promise<void>) => void;
+export type RunInBackground = (work: (ports: EndPreviewsPorts) => Promise<void>) => void;
 
 /**
  * Ends the previews of a project beyond the newest ones, as many as its rollback window and at least one, and resolves to their ids: they have no address
  * any more and count as stopped, and what runs and lies of them goes once they have finished what they answer.
  */
-export function endPreviews(ports: EndPreviewsPorts, later: Later = inBackground(ports)) {
+export function endPreviews(ports: EndPreviewsPorts, later: RunInBackground = inBackground(ports)) {
   const { deployments, edge, liveReleases } = ports;
   return async function (ofProject: readonly Deployment[], window: number): Promise<ReadonlySet<string>> {
     const ended = new Set<string>();
@@ -53,7 +53,7 @@ async function removeEnded(ports: EndPreviewsPorts, ended: Deployment, servedBy:
   await dropArtifact(ports, ended);
 }
 
-function inBackground(ports: EndPreviewsPorts): Later {
+function inBackground(ports: EndPreviewsPorts): RunInBackground {
   return (work) => void work(ports).catch(() => {});
 }
 

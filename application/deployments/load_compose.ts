@@ -1,4 +1,4 @@
-import { composeModel, type ComposeWish } from "../../domain/compose/compose_model.ts";
+import { composeModel, type ComposeOptions } from "../../domain/compose/compose_model.ts";
 import { type ComposeNeed, fileKey, type LoadedFile } from "../../domain/compose/loaded_files.ts";
 import type { ComposeProblem } from "../../domain/compose/notes.ts";
 import { type Failure, invalid } from "../../domain/failure.ts";
@@ -20,7 +20,7 @@ export interface LoadComposePorts {
 }
 
 /** Which compose file of a source is meant. */
-export interface LoadComposeWish {
+export interface LoadComposeOptions {
   /** The folder of the project inside the source: empty, or as in `apps/shop/`. */
   readonly root: string;
   /** Relative to that. */
@@ -40,9 +40,9 @@ export interface LoadedCompose {
  * that names what is wrong by file and line, and shows no value of a variable.
  */
 export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
-  return async function (deploymentId: string, wish: LoadComposeWish): Promise<LoadedCompose> {
-    const variables = new Map(Array.from(wish.variables, ([key, value]) => [key, value.reveal()]));
-    const meant: ComposeWish = { root: wish.root, file: wish.file, variables };
+  return async function (deploymentId: string, options: LoadComposeOptions): Promise<LoadedCompose> {
+    const variables = new Map(Array.from(options.variables, ([key, value]) => [key, value.reveal()]));
+    const meant: ComposeOptions = { root: options.root, file: options.file, variables };
     const loaded = new Map<string, LoadedFile>();
     let left = ALL_BYTES;
     let found = 0;
@@ -51,7 +51,7 @@ export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
       if (bytes === undefined) return "absent";
       left -= bytes.length;
       found += 1;
-      if (left < 0 || found > MAX_FILES) throw tooMuch(wish.file);
+      if (left < 0 || found > MAX_FILES) throw tooMuch(options.file);
       const text = textOf(bytes);
       if (as === "yaml") return text === undefined ? NOT_TEXT : readYaml(yamlReader, text);
       return text === undefined ? { binary: true } : { text };
@@ -60,7 +60,7 @@ export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
       const model = composeModel(loaded, meant);
       if ("services" in model) return { services: model.services, warnings: model.warnings };
       if ("problems" in model) throw problemsOf(model.problems);
-      if (loaded.size + model.needs.length > MAX_LOOKS) throw tooMuch(wish.file);
+      if (loaded.size + model.needs.length > MAX_LOOKS) throw tooMuch(options.file);
       for (const need of model.needs) loaded.set(fileKey(need), await load(need));
     }
   };

@@ -4,13 +4,13 @@ import type {
   Deployment,
   DeploymentPlan,
   DeploymentSource,
-  OwnWishes,
+  DeploymentOverrides,
   Trigger,
 } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/services/composition.ts";
+import type { ServiceSet } from "../../domain/services/service_set.ts";
 import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
@@ -27,7 +27,7 @@ export interface RecordedEnvironment {
 }
 
 /** What sets one deployment apart from another of its project. */
-export interface DeploymentWish {
+export interface NewDeployment {
   readonly trigger: Trigger;
   readonly source: DeploymentSource;
   readonly branch?: string | null;
@@ -37,7 +37,7 @@ export interface DeploymentWish {
   /** What a former deployment was found to be. */
   readonly framework?: string | null;
   /** What of it was said about this deployment alone. */
-  readonly own?: OwnWishes | undefined;
+  readonly own?: DeploymentOverrides | undefined;
   readonly environment?: "production" | "preview";
   /** Hold it in `queued` until somebody starts it. */
   readonly held?: boolean;
@@ -50,28 +50,28 @@ export interface DeploymentWish {
   /** The services, where somebody says which; the source tells otherwise. */
   readonly given?: readonly ServiceSpec[];
   /** The services of a former deployment as they ran. */
-  readonly composition?: Composition;
+  readonly serviceSet?: ServiceSet;
 }
 
 /** Queues a deployment; the variables and settings of its project are taken anew when its build starts, unless it goes back to what was recorded. */
 export function makeDeployment({ clock, deployments }: MakeDeploymentPorts) {
-  return async function (project: Project, wish: DeploymentWish): Promise<Deployment> {
+  return async function (project: Project, fields: NewDeployment): Promise<Deployment> {
     const at = clock.now();
-    const { values, secretKeys } = wish.recorded ?? { values: new Map<string, Secret>(), secretKeys: [] };
-    const deployment = { ...deploymentOf(project, wish, at), secretKeys };
+    const { values, secretKeys } = fields.recorded ?? { values: new Map<string, Secret>(), secretKeys: [] };
+    const deployment = { ...deploymentOf(project, fields, at), secretKeys };
     const events: NewEvent[] = [{ type: "status", status: "queued", decision: null }];
     if (deployment.held) events.push(waitingLine(deployment, at));
-    return deployments.create(deployment, { environment: values, events, ...compositionOf(wish) });
+    return deployments.create(deployment, { environment: values, events, ...compositionOf(fields) });
   };
 }
 
-function compositionOf({ composition, given }: DeploymentWish): { readonly composition?: Composition } {
-  if (composition) return { composition };
-  return given ? { composition: { given, wanted: [], instead: null } } : {};
+function compositionOf({ serviceSet, given }: NewDeployment): { readonly serviceSet?: ServiceSet } {
+  if (serviceSet) return { serviceSet };
+  return given ? { serviceSet: { given, wanted: [], instead: null } } : {};
 }
 
-function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deployment {
-  const { trigger, source, branch = null, commitSha = null, commitMessage = null } = wish;
+function deploymentOf(project: Project, fields: NewDeployment, at: Date): Deployment {
+  const { trigger, source, branch = null, commitSha = null, commitMessage = null } = fields;
   return {
     id: newId("dep", at),
     organizationId: project.organizationId,
@@ -83,31 +83,31 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
     replaces: null,
     pinned: false,
     trigger,
-    environment: wish.environment ?? "production",
+    environment: fields.environment ?? "production",
     source,
-    plan: { ...wish.plan, ...(wish.given && { projectType: "services" }) },
-    ...(wish.own && { own: wish.own }),
+    plan: { ...fields.plan, ...(fields.given && { projectType: "services" }) },
+    ...(fields.own && { own: fields.own }),
     branch,
     commitSha,
     commitMessage,
-    framework: wish.framework ?? project.settings.framework ?? null,
+    framework: fields.framework ?? project.settings.framework ?? null,
     urls: [],
     services: [],
     steps: [],
     prompt: null,
-    requireApproval: needsApproval(project, wish.own),
+    requireApproval: needsApproval(project, fields.own),
     waitingFor: null,
     error: null,
-    held: wish.held ?? false,
+    held: fields.held ?? false,
     cancelRequested: false,
     attempts: 0,
     secretKeys: [],
     artifactOf: null,
     artifactAvailable: false,
-    image: wish.image ?? null,
+    image: fields.image ?? null,
     buildTag: null,
-    rollbackOf: wish.rollbackOf ?? null,
-    redeployOf: wish.redeployOf ?? null,
+    rollbackOf: fields.rollbackOf ?? null,
+    redeployOf: fields.redeployOf ?? null,
     createdAt: at,
     queuedAt: at,
     startedAt: null,
@@ -117,7 +117,7 @@ function deploymentOf(project: Project, wish: DeploymentWish, at: Date): Deploym
 }
 
 /** Tells whether a build of a project waits for an approval. */
-export function needsApproval({ settings }: Pick<Project, "settings">, own: OwnWishes | undefined): boolean {
+export function needsApproval({ settings }: Pick<Project, "settings">, own: DeploymentOverrides | undefined): boolean {
   return own?.requireApproval ?? settings.requireApproval ?? false;
 }
 

@@ -27,7 +27,7 @@ export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPo
 }
 
 /** What is looked at: a repository of the git host, one of any git server, or a folder of the machine. */
-export type PrepareWish =
+export type PrepareRequest =
   | { readonly source: "githost"; readonly owner: string; readonly repo: string; readonly branch?: string | undefined }
   | { readonly source: "git"; readonly gitUrl: string; readonly branch?: string | undefined }
   | { readonly source: "local"; readonly path: string };
@@ -37,12 +37,12 @@ export function prepareSource(ports: PrepareSourcePorts) {
   const checkPath = checkLocalPath(ports);
   const { prepareLimitMs: limitMs = LIMIT_MS } = ports;
   const slots = new Slots(AT_ONCE);
-  return async function (by: Principal, wish: PrepareWish, signal: AbortSignal): Promise<Detection> {
+  return async function (by: Principal, request: PrepareRequest, signal: AbortSignal): Promise<Detection> {
     if (!allowsSomewhere(by, "deployment:write")) throw forbidden("deployment:write");
-    if (wish.source === "local") await checkPath(by, wish.path, { field: "path" });
-    const source = sourceOf(ports, wish);
+    if (request.source === "local") await checkPath(by, request.path, { field: "path" });
+    const source = sourceOf(ports, request);
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(notInTime(wish, limitMs)), limitMs);
+    const timer = setTimeout(() => late.abort(notInTime(request, limitMs)), limitMs);
     const both = AbortSignal.any([signal, late.signal]);
     try {
       return await slots.run(() => recognised(source, both), { signal: both, owner: by.userId });
@@ -64,7 +64,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
   }
 }
 
-function notInTime({ source }: PrepareWish, limitMs: number): Failure {
+function notInTime({ source }: PrepareRequest, limitMs: number): Failure {
   const [what, advice] =
     source === "local"
       ? ["the folder", "Choose a smaller folder, or remove what it does not need"]
@@ -75,18 +75,18 @@ function notInTime({ source }: PrepareWish, limitMs: number): Failure {
 
 function sourceOf(
   { githostUrl }: PrepareSourcePorts,
-  wish: PrepareWish,
+  request: PrepareRequest,
 ): Exclude<DeploymentSource, { kind: "artifact" | "copy" | "none" }> {
-  if (wish.source === "local") return { kind: "local", path: wish.path };
-  const url = wish.source === "git" ? wish.gitUrl : `${githostUrl}/${wish.owner}/${wish.repo}.git`;
-  if (wish.source === "git") checkGitUrl(url);
-  else checkNames(wish);
-  if (wish.branch !== undefined && !isBranchName(wish.branch))
+  if (request.source === "local") return { kind: "local", path: request.path };
+  const url = request.source === "git" ? request.gitUrl : `${githostUrl}/${request.owner}/${request.repo}.git`;
+  if (request.source === "git") checkGitUrl(url);
+  else checkNames(request);
+  if (request.branch !== undefined && !isBranchName(request.branch))
     throw invalidField("branch", "this is not a valid branch name");
-  return { kind: "git", url, branch: wish.branch ?? null, commit: null };
+  return { kind: "git", url, branch: request.branch ?? null, commit: null };
 }
 
-function checkNames({ owner, repo }: Extract<PrepareWish, { source: "githost" }>): void {
+function checkNames({ owner, repo }: Extract<PrepareRequest, { source: "githost" }>): void {
   if (!isGitName(owner)) throw invalidField("owner", "this is not a name a git host gives");
   if (!isGitName(repo)) throw invalidField("repo", "this is not a name a git host gives");
 }

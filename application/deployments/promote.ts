@@ -1,4 +1,4 @@
-import { recordsIn } from "../../domain/services/composition.ts";
+import { recordsIn } from "../../domain/services/service_set.ts";
 import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
 import type { Deployment, DeploymentSource } from "../../domain/deployments/deployment.ts";
 import { type Failure, invalid, notFound } from "../../domain/failure.ts";
@@ -25,8 +25,8 @@ export function promote(ports: RedeployPorts) {
     if (refusal) throw refusal;
     const own = carriedOver(preview);
     const publicEndpoints = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
-    const composition = await ports.compositions.read(preview.id);
-    if (composition?.given) resolveEndpoints(composition.given, publicEndpoints);
+    const serviceSet = await ports.serviceSets.read(preview.id);
+    if (serviceSet?.given) resolveEndpoints(serviceSet.given, publicEndpoints);
     // A preview claims no names.
     await claimNames(by, project, publicEndpoints);
     const { branch, commitMessage, commitSha, framework, image, plan } = preview;
@@ -41,7 +41,7 @@ export function promote(ports: RedeployPorts) {
       plan: { ...plan, publicEndpoints },
       own,
       image,
-      ...(composition && { composition: { ...composition, wanted: recordsIn(composition), instead: null } }),
+      ...(serviceSet && { serviceSet: { ...serviceSet, wanted: recordsIn(serviceSet), instead: null } }),
     });
   };
 }

@@ -1,10 +1,10 @@
-import type { Deployment, DeploymentSource, OwnWishes } from "../../domain/deployments/deployment.ts";
+import type { Deployment, DeploymentSource, DeploymentOverrides } from "../../domain/deployments/deployment.ts";
 import { invalid, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
-import { recordsIn } from "../../domain/services/composition.ts";
+import { recordsIn } from "../../domain/services/service_set.ts";
 import { resolveEndpoints } from "../../domain/services/resolve_endpoints.ts";
 import type { ServiceSpec } from "../../domain/services/service_spec.ts";
-import type { Compositions } from "../../ports/deployments/compositions.ts";
+import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
@@ -14,7 +14,7 @@ import { makeDeployment, planOf } from "./make_deployment.ts";
 import { exactCommit, localPathOf, originOf, sourceAgain, type SourceAgainPorts } from "./source_again.ts";
 
 export interface RedeployPorts extends DeployProjectPorts, SourceAgainPorts {
-  readonly compositions: Compositions;
+  readonly serviceSets: ServiceSets;
 }
 
 /**
@@ -56,12 +56,12 @@ export function redeploy(ports: RedeployPorts) {
   };
 
   async function givenTo({ id }: Deployment): Promise<readonly ServiceSpec[] | undefined> {
-    return (await ports.compositions.read(id))?.given ?? undefined;
+    return (await ports.serviceSets.read(id))?.given ?? undefined;
   }
 }
 
 /** What was said about a deployment alone and counts for a redeploy of it too; what somebody was allowed counts for that one only. */
-export function carriedOver({ branch, own = {} }: Deployment): OwnWishes {
+export function carriedOver({ branch, own = {} }: Deployment): DeploymentOverrides {
   const { localPathByAdmin: _, requireApproval, ...rest } = own;
   return { ...rest, ...(branch !== null && { branch }), ...(requireApproval && { requireApproval }) };
 }
@@ -85,7 +85,7 @@ export function rollback(ports: RedeployPorts) {
       );
     }
     const { commitSha, commitMessage, branch, framework, plan, image } = old;
-    const composition = await ports.compositions.read(old.id);
+    const serviceSet = await ports.serviceSets.read(old.id);
     const deploymentId = old.artifactOf ?? old.id;
     const source: DeploymentSource = { kind: "artifact", deploymentId, fallback, ...localPathOf(old) };
     const recorded = { values: await ports.deployments.environment(old.id), secretKeys: old.secretKeys };
@@ -102,7 +102,7 @@ export function rollback(ports: RedeployPorts) {
       own: carriedOver(old),
       image,
       recorded,
-      ...(composition && { composition: { ...composition, wanted: recordsIn(composition), instead: null } }),
+      ...(serviceSet && { serviceSet: { ...serviceSet, wanted: recordsIn(serviceSet), instead: null } }),
     });
   };
 }

@@ -97,10 +97,10 @@ function mayStart({ deployments, liveReleases }: RestoreReleasesPorts, deploymen
 }
 
 /** Tries again until all that waits has come back, and tells which routes may lead there again. */
-export async function restoreLater(
+export async function retryRestore(
   restore: ReturnType<typeof restoreReleases>,
   waiting: ReadonlySet<string>,
-  { everyMs, signal, back }: RestoreLaterOptions,
+  { everyMs, signal, back }: RetryRestoreOptions,
 ): Promise<void> {
   let left = waiting;
   while (left.size > 0) {
@@ -137,7 +137,7 @@ async function isBeingChanged({ deployments }: RestoreReleasesPorts, { deploymen
   return (await deployments.ofProject(project.id)).some(({ status }) => status === "deploying");
 }
 
-export interface RestoreLaterOptions {
+export interface RetryRestoreOptions {
   readonly everyMs: number;
   readonly signal: AbortSignal;
   readonly back: (routeKey: string) => Promise<unknown>;

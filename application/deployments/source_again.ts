@@ -6,7 +6,7 @@ import { invalid } from "../../domain/failure.ts";
 import type { Project } from "../../domain/projects/project.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
-import type { DeploymentWish } from "./make_deployment.ts";
+import type { NewDeployment } from "./make_deployment.ts";
 
 export interface SourceAgainPorts extends LinkedSourceSettings {
   readonly keptSources: KeptSources;
@@ -21,7 +21,7 @@ export interface SourceAgainQuery {
   readonly useExistingCommit: boolean;
 }
 
-type Origin = Pick<DeploymentWish, "source" | "branch" | "commitSha" | "commitMessage">;
+type Origin = Pick<NewDeployment, "source" | "branch" | "commitSha" | "commitMessage">;
 
 /**
  * What a deployment is fetched from when it is built again: what its project is linked to now, or exactly what it was built from. Of an upload there is never

@@ -4,7 +4,7 @@ import type { Page } from "../../domain/page.ts";
 import type { Permission, Principal } from "../../domain/identity/permission.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
-import type { LiveReleases, Standing } from "../../ports/deployments/live_releases.ts";
+import type { LiveReleases, QueuePosition } from "../../ports/deployments/live_releases.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { type DeploymentSelection, listDeployments } from "./list_deployments.ts";
 
@@ -28,15 +28,15 @@ export function viewDeployment(ports: ViewDeploymentPorts) {
     permission: Permission = "deployment:read",
   ): Promise<ShownDeployment> {
     // Asked at the same time: how it stands is nothing that the caller sees without the right to.
-    const [found, standings] = await Promise.all([find(by, id, permission), ports.liveReleases.standings([id])]);
-    return shown(found, standings);
+    const [found, positions] = await Promise.all([find(by, id, permission), ports.liveReleases.queuePositions([id])]);
+    return shown(found, positions);
   };
 }
 
 /** Tells whether a deployment is live, and for which one it waits. */
 export function showDeployment({ liveReleases }: Pick<ViewDeploymentPorts, "liveReleases">) {
   return async function (deployment: Deployment): Promise<ShownDeployment> {
-    return shown(deployment, await liveReleases.standings([deployment.id]));
+    return shown(deployment, await liveReleases.queuePositions([deployment.id]));
   };
 }
 
@@ -45,13 +45,13 @@ export function viewDeployments(ports: ViewDeploymentPorts) {
   const list = listDeployments(ports);
   return async function (by: Principal, selection: DeploymentSelection, page: Page) {
     const { items, total } = await list(by, selection, page);
-    const standings = await ports.liveReleases.standings(items.map(({ id }) => id));
-    return { items: items.map((deployment) => shown(deployment, standings)), total };
+    const positions = await ports.liveReleases.queuePositions(items.map(({ id }) => id));
+    return { items: items.map((deployment) => shown(deployment, positions)), total };
   };
 }
 
-function shown(deployment: Deployment, standings: ReadonlyMap<string, Standing>): ShownDeployment {
-  const { active = false, waitingFor = null } = standings.get(deployment.id) ?? {};
+function shown(deployment: Deployment, positions: ReadonlyMap<string, QueuePosition>): ShownDeployment {
+  const { active = false, waitingFor = null } = positions.get(deployment.id) ?? {};
   const isLive = active || servesAsPreview(deployment);
   return {
     deployment: {

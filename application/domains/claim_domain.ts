@@ -26,10 +26,10 @@ export function claimDomain(ports: ClaimDomainPorts) {
   const find = findProject(ports);
   return async function (
     by: Principal,
-    wish: { readonly projectId: string; readonly hostname: string },
+    input: { readonly projectId: string; readonly hostname: string },
   ): Promise<DomainName> {
-    const project = await find(by, wish.projectId, "project:write");
-    const hostname = normalHostname(wish.hostname);
+    const project = await find(by, input.projectId, "project:write");
+    const hostname = normalHostname(input.hostname);
     if (!hostname) throw invalidField("hostname", "give a full host name such as www.example.com");
     if (hostname === ports.publicHost || hostname === ports.baseDomain) throw taken(hostname);
     const label = hostname.endsWith(`.${ports.baseDomain}`)

@@ -6,7 +6,7 @@ import type { Secret } from "../../domain/secret.ts";
 import { fingerprint } from "../../domain/identity/token.ts";
 import type { Attempts } from "../../ports/identity/attempts.ts";
 import type { Clock } from "../../ports/system/clock.ts";
-import type { Invitations, Newcomer } from "../../ports/identity/invitations.ts";
+import type { Invitations, InvitationTaker } from "../../ports/identity/invitations.ts";
 import type { Members } from "../../ports/identity/members.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";
 import type { Users } from "../../ports/identity/users.ts";
@@ -41,8 +41,8 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
       if (!found || found.expiresAt <= at || !(await stillCovered(ports, found))) throw gone();
       return found;
     });
-    const newcomer = (await known(invitation, given.password, origin.from)) ?? (await stranger(ports, given));
-    const { userId } = newcomer;
+    const taker = (await known(invitation, given.password, origin.from)) ?? (await stranger(ports, given));
+    const { userId } = taker;
     const joining = {
       by: { organizationId: invitation.organizationId, userId },
       credential: { kind: "invitation", id: invitation.id } as const,
@@ -51,13 +51,13 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
       ...origin,
     };
     await ports.auditTrail.around(joining, async () => {
-      if (!(await ports.invitations.accept(invitation.id, newcomer, at))) throw gone();
+      if (!(await ports.invitations.accept(invitation.id, taker, at))) throw gone();
     });
     return invitation;
   };
 
   /** Counts wrong passwords with those of logging in: an invitation is no second way to guess. */
-  async function known(invitation: Invitation, password: Secret, from: string): Promise<Newcomer | undefined> {
+  async function known(invitation: Invitation, password: Secret, from: string): Promise<InvitationTaker | undefined> {
     const user = await ports.users.findByEmail(invitation.email);
     if (!user) return undefined;
     return throttled({ address: from, account: fingerprint(invitation.email) }, async () => {
@@ -72,7 +72,7 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
 async function stranger(
   { passwords }: AcceptInvitationPorts,
   { name: given, password }: Acceptance,
-): Promise<Newcomer> {
+): Promise<InvitationTaker> {
   checkPassword(password);
   const name = given.trim();
   if (!name) throw invalidField("name", "give your name");

@@ -16,7 +16,7 @@ export function createOrganization({
 }) {
   return async function (
     by: Principal,
-    wish: { readonly name: string; readonly slug?: string },
+    input: { readonly name: string; readonly slug?: string },
   ): Promise<Organization> {
     demand(by, "organization:admin");
     if (!by.founder) {
@@ -26,9 +26,9 @@ export function createOrganization({
         "Cannot create an organization: only the first owner of this installation may",
       );
     }
-    const name = wish.name.trim();
+    const name = input.name.trim();
     if (!name) throw invalidField("name", "give the organization a name");
-    const slug = wish.slug ?? slugOf(name);
+    const slug = input.slug ?? slugOf(name);
     if (!isSlug(slug)) throw invalidField("slug", "use lower-case letters, digits and -, at most 40");
     const createdAt = clock.now();
     const organization = { id: newId("org", createdAt), name, slug, createdAt };

@@ -14,7 +14,7 @@ import { fingerprint, newToken } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Tokens } from "../../ports/identity/tokens.ts";
 
-export interface TokenWish {
+export interface TokenInput {
   readonly name: string;
   readonly expiresAt?: Date | undefined;
   readonly permissions?: readonly Permission[] | undefined;
@@ -25,15 +25,15 @@ export interface TokenWish {
 export function createToken({ clock, tokens }: { readonly clock: Clock; readonly tokens: Tokens }) {
   return async function (
     by: Principal,
-    wish: TokenWish,
+    input: TokenInput,
   ): Promise<{ readonly token: AccessToken; readonly text: string }> {
     refuseNarrowed(by);
     const createdAt = clock.now();
-    const name = wish.name.trim();
+    const name = input.name.trim();
     if (!name) throw invalidField("name", "give the token a name");
-    const narrowing = narrowingOf(by, wish);
+    const narrowing = narrowingOf(by, input);
     const limit = by.credential.kind === "token" ? by.expiresAt : null;
-    const expiresAt = wish.expiresAt ?? limit;
+    const expiresAt = input.expiresAt ?? limit;
     if (expiresAt && expiresAt <= createdAt) throw invalidField("expiresAt", "give a time in the future");
     if (expiresAt && limit && expiresAt > limit) {
       throw invalidField("expiresAt", "the token in use ends earlier, and a token cannot outlive the one that made it");
@@ -55,7 +55,7 @@ export function createToken({ clock, tokens }: { readonly clock: Clock; readonly
   };
 }
 
-function narrowingOf(by: Principal, { permissions, grants }: TokenWish): AccessToken["narrowing"] {
+function narrowingOf(by: Principal, { permissions, grants }: TokenInput): AccessToken["narrowing"] {
   if (!permissions && !grants) return null;
   for (const permission of permissions ?? []) {
     if (!allowsSomewhere(by, permission)) throw forbidden(permission);

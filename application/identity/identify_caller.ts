@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/system/clock.ts";
 import type { Identities } from "../../ports/identity/identities.ts";
 
 /** What a request shows of its caller. */
-export interface Presented {
+export interface Credential {
   readonly kind: "token" | "session";
   readonly value: string;
   /** The organization the request names, if it does. */
@@ -14,7 +14,7 @@ export interface Presented {
 
 /** Turns a presented credential into a principal, or refuses it. */
 export function identifyCaller({ clock, identities }: { readonly clock: Clock; readonly identities: Identities }) {
-  return async function ({ kind, value, organizationId }: Presented): Promise<Principal> {
+  return async function ({ kind, value, organizationId }: Credential): Promise<Principal> {
     const identity = await identities.find(kind, fingerprint(value));
     const now = clock.now();
     if (!identity || (identity.expiresAt && identity.expiresAt <= now)) throw unauthenticated();

@@ -10,7 +10,7 @@ import type { Users } from "../../ports/identity/users.ts";
 
 export const INVITATION_MS = 7 * 24 * 3_600_000;
 
-export interface InvitationWish {
+export interface InvitationInput {
   readonly email: string;
   readonly role: Role;
   readonly grants?: readonly Grant[] | undefined;
@@ -30,13 +30,13 @@ export interface InviteMemberPorts {
 export function inviteMember({ clock, invitations, members, users }: InviteMemberPorts) {
   return async function (
     by: Principal,
-    wish: InvitationWish,
+    input: InvitationInput,
   ): Promise<{ readonly invitation: Invitation; readonly token: string }> {
     demand(by, "member:admin");
-    const email = normalEmail(wish.email);
+    const email = normalEmail(input.email);
     if (!email) throw invalidField("email", "this is not an e-mail address");
-    const grants = wish.grants ?? [];
-    refuseMore(by, wish.role, grants);
+    const grants = input.grants ?? [];
+    refuseMore(by, input.role, grants);
     const known = await users.findByEmail(email);
     if (known && (await members.find(by.organizationId, known.id))) {
       throw conflict(
@@ -51,7 +51,7 @@ export function inviteMember({ clock, invitations, members, users }: InviteMembe
       id: newId("inv", createdAt),
       organizationId: by.organizationId,
       email,
-      role: wish.role,
+      role: input.role,
       grants,
       invitedBy: by.userId,
       createdAt,

@@ -15,13 +15,13 @@ export function removeMember({
   readonly members: Members;
 }) {
   return async function (by: Principal, id: string): Promise<void> {
-    const standing = isId("inv", id)
+    const invited = isId("inv", id)
       ? await invitations.find(by.organizationId, id)
       : isId("usr", id) && (await members.find(by.organizationId, id));
-    if (!standing) throw notFound("member");
+    if (!invited) throw notFound("member");
     demand(by, "member:admin", { id });
-    refuseMore(by, standing.role, standing.grants);
-    if (!("userId" in standing)) {
+    refuseMore(by, invited.role, invited.grants);
+    if (!("userId" in invited)) {
       if (!(await invitations.remove(by.organizationId, id))) throw notFound("member");
       return;
     }

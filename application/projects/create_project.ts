@@ -21,7 +21,7 @@ import type { CheckLocalPathPorts } from "./check_local_path.ts";
 import { checkServices } from "./check_services.ts";
 import { nameLocalPath } from "./name_local_path.ts";
 
-export interface ProjectWish {
+export interface ProjectInput {
   readonly name: string;
   readonly slug?: string | undefined;
   readonly settings: ProjectSettingsChange;
@@ -40,13 +40,13 @@ export function createProject(ports: CreateProjectPorts) {
   const namePath = nameLocalPath(ports);
   const checkHost = checkHostPaths(ports);
   const checkGiven = checkServices(ports);
-  return async function (by: Principal, wish: ProjectWish): Promise<Project> {
+  return async function (by: Principal, input: ProjectInput): Promise<Project> {
     demand(by, "project:write");
-    const name = checkName(wish.name);
-    const slug = wish.slug ?? slugOf(name);
+    const name = checkName(input.name);
+    const slug = input.slug ?? slugOf(name);
     checkSlug(slug);
-    checkSources(wish.settings);
-    const settings = mergeSettings({}, await namePath(by, wish.settings));
+    checkSources(input.settings);
+    const settings = mergeSettings({}, await namePath(by, input.settings));
     checkSettings(settings);
     checkHost(by, { before: {}, change: settings });
     if (settings.services) await checkGiven(settings.services, { settings });

@@ -2,7 +2,7 @@ import { Failure } from "../../domain/failure.ts";
 import { type Principal } from "../../domain/identity/permission.ts";
 import { type Project, slugOf } from "../../domain/projects/project.ts";
 import { changeProject } from "./change_project.ts";
-import { checkSlug, createProject, type CreateProjectPorts, type ProjectWish } from "./create_project.ts";
+import { checkSlug, createProject, type CreateProjectPorts, type ProjectInput } from "./create_project.ts";
 
 /** Creates a project or updates the one of that id, else of that slug, with the fields given; safe to repeat, also at once. */
 export function ensureProject(ports: CreateProjectPorts) {
@@ -10,17 +10,17 @@ export function ensureProject(ports: CreateProjectPorts) {
   const create = createProject(ports);
   return async function (
     by: Principal,
-    wish: ProjectWish & { readonly projectId?: string | undefined },
+    input: ProjectInput & { readonly projectId?: string | undefined },
   ): Promise<{ readonly project: Project; readonly created: boolean }> {
-    const { projectId, name, settings } = wish;
+    const { projectId, name, settings } = input;
     if (projectId !== undefined)
-      return { project: await change(by, projectId, { name, slug: wish.slug, settings }), created: false };
-    const slug = wish.slug ?? slugOf(name);
+      return { project: await change(by, projectId, { name, slug: input.slug, settings }), created: false };
+    const slug = input.slug ?? slugOf(name);
     checkSlug(slug);
     const known = await ports.projects.findBySlug(by.organizationId, slug);
     if (known) return { project: await change(by, known.id, { name, settings }), created: false };
     try {
-      return { project: await create(by, { ...wish, slug }), created: true };
+      return { project: await create(by, { ...input, slug }), created: true };
     } catch (error) {
       // Somebody else ensured the same slug in between.
       const rival = isSlugTaken(error) ? await ports.projects.findBySlug(by.organizationId, slug) : undefined;

@@ -7,7 +7,7 @@ import type { Clock } from "../../ports/system/clock.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";
 
-export interface ServerWish extends ServerCredentials {
+export interface ServerInput extends ServerCredentials {
   readonly name: string;
   readonly sshHost: string;
   readonly sshPort: number;
@@ -23,34 +23,34 @@ export interface CreateServerPorts extends RefusePrivateHostPorts {
 /** Records a machine that can be entered over SSH; it is not contacted yet. */
 export function createServer(ports: CreateServerPorts) {
   const refusePrivate = refusePrivateHost(ports);
-  return async function (by: Principal, wish: ServerWish): Promise<Server> {
+  return async function (by: Principal, input: ServerInput): Promise<Server> {
     demand(by, "server:write");
-    const name = checkServerName(wish.name);
-    checkServerAddress(wish);
-    if (!wish.sshPassword && !wish.sshPrivateKey) {
+    const name = checkServerName(input.name);
+    checkServerAddress(input);
+    if (!input.sshPassword && !input.sshPrivateKey) {
       throw invalidField("sshPrivateKey", 'give a password ("sshPassword") or a private key ("sshPrivateKey")');
     }
-    if (wish.sshKeyPassphrase && !wish.sshPrivateKey)
+    if (input.sshKeyPassphrase && !input.sshPrivateKey)
       throw invalidField("sshKeyPassphrase", "a passphrase needs a private key");
-    await refusePrivate("sshHost", wish.sshHost);
+    await refusePrivate("sshHost", input.sshHost);
     const at = ports.clock.now();
     const server: Server = {
       id: newId("srv", at),
       organizationId: by.organizationId,
       name,
-      sshHost: wish.sshHost,
-      sshPort: wish.sshPort,
-      sshUser: wish.sshUser,
-      hostKey: await hostKeyOf(wish.hostKey),
-      hasSshPassword: wish.sshPassword !== null,
-      hasSshPrivateKey: wish.sshPrivateKey !== null,
-      hasSshKeyPassphrase: wish.sshKeyPassphrase !== null,
+      sshHost: input.sshHost,
+      sshPort: input.sshPort,
+      sshUser: input.sshUser,
+      hostKey: await hostKeyOf(input.hostKey),
+      hasSshPassword: input.sshPassword !== null,
+      hasSshPrivateKey: input.sshPrivateKey !== null,
+      hasSshKeyPassphrase: input.sshKeyPassphrase !== null,
       lastCheckedAt: null,
       lastCheckError: null,
       createdAt: at,
       updatedAt: at,
     };
-    await ports.servers.create(server, wish);
+    await ports.servers.create(server, input);
     return server;
   };
 }

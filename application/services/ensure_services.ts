@@ -1,8 +1,8 @@
 import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
 import { usesContainers } from "../../domain/deployments/instance_id.ts";
 import { Failure } from "../../domain/failure.ts";
-import type { ServiceRecord } from "../../domain/services/composition.ts";
-import type { Compositions } from "../../ports/deployments/compositions.ts";
+import type { ServiceRecord } from "../../domain/services/service_set.ts";
+import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { publicServices } from "../deployments/engine/changeover/public_services.ts";
 import { recordsOf } from "../deployments/engine/changeover/records_of.ts";
@@ -12,7 +12,7 @@ const GRACE_MS = 10_000;
 const LOOK_AGAIN_MS = 500;
 
 export interface EnsureServicesPorts extends StartServicePorts {
-  readonly compositions: Compositions;
+  readonly serviceSets: ServiceSets;
 }
 
 /** Tells whether a service may be started now. */
@@ -77,7 +77,7 @@ interface Missing {
 async function started(ports: EnsureServicesPorts, missing: Missing): Promise<Instance> {
   const { deployment, instanceId, record } = missing;
   await clearAway(ports, instanceId);
-  if (!publicServices(deployment).has(record.spec.name)) await makeRoom(ports, missing);
+  if (!publicServices(deployment).has(record.spec.name)) await removeLeftovers(ports, missing);
   try {
     return await startService(ports, missing);
   } catch (error) {
@@ -99,7 +99,7 @@ async function clearAway({ runtime }: EnsureServicesPorts, instanceId: string): 
 }
 
 /** What a changeover left that was broken off would share a volume with it, or work on the same queue. */
-async function makeRoom({ deployments, runtime }: EnsureServicesPorts, missing: Missing): Promise<void> {
+async function removeLeftovers({ deployments, runtime }: EnsureServicesPorts, missing: Missing): Promise<void> {
   const { deployment, record } = missing;
   const isImage = record.image !== null;
   // A changeover from processes to containers, or back, may have been broken off.

@@ -7,10 +7,10 @@ import {
   type FeedOptions,
   type LogEvent,
   OutputFeed,
-  type Told,
+  type FeedUpdate,
   withinCharacters,
 } from "./output_feed.ts";
-import { OutputLook, type OutputLookPorts } from "./output_look.ts";
+import { OutputPoll, type OutputPollPorts } from "./output_poll.ts";
 import { whileAllowed } from "../deployments/while_allowed.ts";
 
 const RECHECK_MS = 2_000;
@@ -25,7 +25,7 @@ export interface FollowOutputOptions extends FollowOptions {
  * no longer live and everything was told, or until the caller may no longer read it; `undefined` when nothing is left
  * to tell. Everybody in this process who follows the same log shares one poll of the runtime.
  */
-export function followOutput(ports: OutputLookPorts, { recheckMs = RECHECK_MS, feed = FEED_OPTIONS } = {}) {
+export function followOutput(ports: OutputPollPorts, { recheckMs = RECHECK_MS, feed = FEED_OPTIONS } = {}) {
   const find = findDeployment(ports);
   const feeds = new Feeds(feed);
   return async function (
@@ -34,10 +34,10 @@ export function followOutput(ports: OutputLookPorts, { recheckMs = RECHECK_MS, f
     { caller, service, signal, since }: FollowOutputOptions,
   ): Promise<AsyncIterable<readonly DeploymentEvent[]> | undefined> {
     const deployment = await find(by, id, "deployment:read");
-    if (await new OutputLook(ports, id, service).isDone(deployment, since)) return undefined;
+    if (await new OutputPoll(ports, id, service).isDone(deployment, since)) return undefined;
     const allowed = async () => void (await find(await caller(), id, "deployment:read"));
     const key = JSON.stringify([id, service ?? null]);
-    const look = () => new OutputLook(ports, id, service);
+    const look = () => new OutputPoll(ports, id, service);
     return whileAllowed(allowed, recheckMs, (done) =>
       followed(feeds, { key, look, since, signal: AbortSignal.any([signal, done]) }),
     );
@@ -46,7 +46,7 @@ export function followOutput(ports: OutputLookPorts, { recheckMs = RECHECK_MS, f
 
 interface Follower {
   readonly key: string;
-  readonly look: () => OutputLook;
+  readonly look: () => OutputPoll;
   readonly since: number;
   readonly signal: AbortSignal;
 }
@@ -67,7 +67,7 @@ async function* followed(feeds: Feeds, follower: Follower): AsyncGenerator<reado
       }
       feed ??= feeds.join(key, look, at);
       if (lines.length === 0) feed.rewind(at);
-      let told: Told;
+      let told: FeedUpdate;
       for (told = await feed.next(at, signal); isLines(told); told = await feed.next(at, signal)) {
         if (signal.aborted) return;
         yield told;
@@ -83,13 +83,13 @@ async function* followed(feeds: Feeds, follower: Follower): AsyncGenerator<reado
 }
 
 /** The next lines, no more than may be held for one who reads slowly. */
-async function pageOf(own: OutputLook, since: number) {
+async function pageOf(own: OutputPoll, since: number) {
   const { isFull, lines } = await own.page(since);
   const held = withinCharacters(lines);
   return { lines: held, hasMore: isFull || held.length < lines.length };
 }
 
-function isLines(told: Told): told is readonly LogEvent[] {
+function isLines(told: FeedUpdate): told is readonly LogEvent[] {
   return Array.isArray(told);
 }
 
@@ -102,7 +102,7 @@ class Feeds {
     this.#options = options;
   }
 
-  join(key: string, look: () => OutputLook, since: number): OutputFeed {
+  join(key: string, look: () => OutputPoll, since: number): OutputFeed {
     let feed = this.#open.get(key);
     if (!feed) {
       const own = look();

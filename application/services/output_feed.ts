@@ -5,7 +5,7 @@ export type LogEvent = Extract<DeploymentEvent, { type: "log" }>;
 export type EndEvent = Extract<DeploymentEvent, { type: "end" }>;
 
 /** What a look for new lines found. */
-export interface Look {
+export interface PollResult {
   /** Lines after the number that was asked for, oldest first. */
   readonly lines: readonly LogEvent[];
   /** When to look again: there is more already, lines are coming, or nothing was printed. */
@@ -15,7 +15,7 @@ export interface Look {
 }
 
 /** What a follower is given: lines, that it is too far behind for them, or that there are no more. */
-export type Told = readonly LogEvent[] | "behind" | { readonly end: Exclude<Look["end"], undefined> };
+export type FeedUpdate = readonly LogEvent[] | "behind" | { readonly end: Exclude<PollResult["end"], undefined> };
 
 export interface FeedOptions {
   /** How long to wait between two looks: the first while lines come, the second when none has for long. */
@@ -34,7 +34,7 @@ const HELD_CHARACTERS = 256 * 1024;
  * bounded amount of the newest lines; whoever is further behind reads pages elsewhere.
  */
 export class OutputFeed {
-  readonly #look: (since: number) => Promise<Look>;
+  readonly #look: (since: number) => Promise<PollResult>;
   readonly #options: FeedOptions;
   readonly #waiting = new Set<() => void>();
   readonly #left = new AbortController();
@@ -44,11 +44,11 @@ export class OutputFeed {
   /** All lines after this number, up to the last one, are kept. */
   #start: number;
   #last: number;
-  #end: Look["end"];
+  #end: PollResult["end"];
   #failure: { readonly error: unknown } | undefined;
   #isLooking = false;
 
-  constructor(look: (since: number) => Promise<Look>, since: number, options: FeedOptions = FEED_OPTIONS) {
+  constructor(look: (since: number) => Promise<PollResult>, since: number, options: FeedOptions = FEED_OPTIONS) {
     this.#look = look;
     this.#options = options;
     this.#start = since;
@@ -69,7 +69,7 @@ export class OutputFeed {
   }
 
   /** The next lines after a number, once there are some; none when `signal` aborts. Followers share the same lists. */
-  async next(after: number, signal: AbortSignal): Promise<Told> {
+  async next(after: number, signal: AbortSignal): Promise<FeedUpdate> {
     for (;;) {
       if (signal.aborted) return [];
       if (after < this.#start) return "behind";
@@ -104,7 +104,7 @@ export class OutputFeed {
     this.#isLooking = false;
   }
 
-  async #once(): Promise<Look["again"]> {
+  async #once(): Promise<PollResult["again"]> {
     const since = this.#last;
     try {
       const { again, end, lines } = await this.#look(since);

@@ -67,11 +67,11 @@ export function refuseMissingFields(
   may: (field: KindField) => boolean = () => false,
 ): void {
   const missing = missingFields(kind, given).filter((field) => !may(field));
-  if (missing.length > 0) throw refused(missing, (field) => `it is required: ${whatToGive(kind, field)}`);
+  if (missing.length > 0) throw refused(missing, (field) => `it is required: ${missingInput(kind, field)}`);
 }
 
 /** Says in words which field to set, with those that would do instead. */
-export function whatToGive(kind: DestinationKind, field: KindField): string {
+export function missingInput(kind: DestinationKind, field: KindField): string {
   const others = Object.entries(FIELDS[kind]).filter(([name, need]) => need === "either" && name !== field);
   if (FIELDS[kind][field] !== "either") return `give "${field}"`;
   return `give "${field}" or ${others.map(([name]) => `"${name}"`).join(" or ")}`;

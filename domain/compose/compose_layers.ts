@@ -2,12 +2,12 @@ import { type ComposeFile, type ComposeMap, type ComposeNode, mapNode } from "./
 import type { ComposeReading } from "./compose_reading.ts";
 import { extendedServices } from "./extended_services.ts";
 import { importedFiles } from "./imported_files.ts";
-import type { LayerWish } from "./layer_wish.ts";
+import type { LayerRequest } from "./layer_request.ts";
 import { longForms } from "./long_forms.ts";
 import { mergedNodes, settled } from "./merged_nodes.ts";
 
 /** One map of what a file says with all that it includes, its services extend and the files after it lay over it. */
-export function composeLayers(reading: ComposeReading, { paths, chain, ...place }: LayerWish): ComposeMap {
+export function composeLayers(reading: ComposeReading, { paths, chain, ...place }: LayerRequest): ComposeMap {
   let all: ComposeMap | undefined;
   for (const { path, name, required } of paths) {
     const file: ComposeFile = { name, ...place };

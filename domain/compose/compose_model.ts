@@ -16,7 +16,7 @@ import { FILE_KEYS, SERVICE_KEYS } from "./service_keys.ts";
 import { textLength } from "./text_length.ts";
 
 /** Which compose file is meant and what its variables are. */
-export interface ComposeWish {
+export interface ComposeOptions {
   /** The folder of the project inside the source, with a `/` at its end; empty for the whole. */
   readonly root: string;
   /** Relative to that. */
@@ -47,18 +47,18 @@ const TOO_MUCH =
   "Cannot read this file: it takes too much to do so, as it names the same files or services too often, or too much is wrong. Write it simpler";
 
 /** Tells the services of a compose file with all it refers to, from files that were loaded before; asks for those that are missing, until none is. */
-export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, wish: ComposeWish): ComposeModel {
+export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, options: ComposeOptions): ComposeModel {
   const files = new LoadedFiles(loaded);
   const reading = new ComposeReading(files);
-  const path = insidePath("", `${wish.root}${wish.file}`);
+  const path = insidePath("", `${options.root}${options.file}`);
   if (path === undefined || path === "") {
     return {
-      problems: [{ file: wish.file, line: 1, message: "Cannot read this: it is no file of the source" }],
+      problems: [{ file: options.file, line: 1, message: "Cannot read this: it is no file of the source" }],
       warnings: [],
     };
   }
   try {
-    const project = projectOf(reading, path, wish);
+    const project = projectOf(reading, path, options);
     const services = servicesOf(reading, project);
     if (files.needs.length > 0) return { needs: files.needs };
     if (textLength(services) > MOST_TEXT) reading.notes.problem(project.at, TOO_LONG);
@@ -71,7 +71,7 @@ export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, wish: Comp
   }
 }
 
-function projectOf(reading: ComposeReading, path: string, { variables: given }: ComposeWish): ComposeMap {
+function projectOf(reading: ComposeReading, path: string, { variables: given }: ComposeOptions): ComposeMap {
   const folder = folderOf(path);
   const beside = insidePath(folder, ".env")!;
   const kept = reading.variables(beside, { name: beside, known: given });

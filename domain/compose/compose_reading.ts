@@ -2,7 +2,7 @@ import type { ComposeFile, ComposeMap, Place } from "./compose_node.ts";
 import { mapNode } from "./compose_node.ts";
 import { Effort } from "./effort.ts";
 import { envFile } from "./env_file.ts";
-import type { Room, Variables } from "./interpolation.ts";
+import type { ExpansionBudget, Variables } from "./interpolation.ts";
 import type { LoadedFiles } from "./loaded_files.ts";
 import { Notes } from "./notes.ts";
 import { placedNodes } from "./placed_nodes.ts";
@@ -11,7 +11,7 @@ import { placedNodes } from "./placed_nodes.ts";
 const MOST_TEXT = 4_194_304;
 
 /** How a file with variables is to be read. */
-interface EnvWish {
+interface EnvFileRequest {
   /** How a person is told of it. */
   readonly name: string;
   /** What counts before its own lines where a value names a variable, and what after them. */
@@ -24,7 +24,7 @@ interface EnvWish {
 export class ComposeReading {
   readonly files: LoadedFiles;
   readonly notes = new Notes();
-  readonly room: Room = { left: MOST_TEXT };
+  readonly budget: ExpansionBudget = { left: MOST_TEXT };
   readonly effort = new Effort();
 
   constructor(files: LoadedFiles) {
@@ -44,7 +44,7 @@ export class ComposeReading {
       this.notes.problem({ file, line: loaded.problem.line }, loaded.problem.message);
       return nothing;
     }
-    const root = placedNodes(loaded.root, { file, notes: this.notes, room: this.room, effort: this.effort });
+    const root = placedNodes(loaded.root, { file, notes: this.notes, budget: this.budget, effort: this.effort });
     if (root.kind === "map") return root;
     this.notes.problem(root.at, "Cannot read this as a compose file: it has no keys such as services");
     return nothing;
@@ -58,7 +58,10 @@ export class ComposeReading {
   }
 
   /** The variables of a file with lines `KEY=value`; `"absent"` when there is none. */
-  variables(path: string, { name, known, earlier, raw = false }: EnvWish): ReadonlyMap<string, string> | "absent" {
+  variables(
+    path: string,
+    { name, known, earlier, raw = false }: EnvFileRequest,
+  ): ReadonlyMap<string, string> | "absent" {
     const found = this.text(path);
     if (found === "absent") return found;
     const file = { name, folder: "", variables: new Map(), variablesFile: null };
@@ -68,7 +71,7 @@ export class ComposeReading {
       return new Map();
     }
     this.effort.spend(found.text.split("\n").length);
-    const { values, problems, warnings } = envFile(found.text, { variables: known, earlier, room: this.room, raw });
+    const { values, problems, warnings } = envFile(found.text, { variables: known, earlier, budget: this.budget, raw });
     for (const { line, message } of problems) this.notes.problem({ file, line }, message);
     for (const { line, message } of warnings) this.notes.warning({ file, line }, message);
     return values;

@@ -1,4 +1,4 @@
-import { interpolated, type Room, type Variables } from "./interpolation.ts";
+import { interpolated, type ExpansionBudget, type Variables } from "./interpolation.ts";
 
 /** How the lines of a file with variables are read. */
 export interface EnvReading {
@@ -6,7 +6,7 @@ export interface EnvReading {
   readonly variables: Variables;
   /** What counts after them. */
   readonly earlier?: Variables | undefined;
-  readonly room: Room;
+  readonly budget: ExpansionBudget;
   /** Every line is `KEY=value`, quotes and `$` only themselves. */
   readonly raw?: boolean;
 }
@@ -96,7 +96,7 @@ function expanded(
   const variables = {
     get: (name: string) => known.variables.get(name) ?? known.values.get(name) ?? known.earlier?.get(name),
   };
-  return interpolated(text, { variables, room: known.room, unset: known.unset });
+  return interpolated(text, { variables, budget: known.budget, unset: known.unset });
 }
 
 /** A value that may go on over several lines when it is quoted. */

@@ -41,13 +41,13 @@ class Extension {
     if (known !== undefined) return known;
     const services = file.written.entries.get("services");
     const own = services?.kind === "map" ? services.entries.get(name) : undefined;
-    const wish = own?.kind === "map" ? own.entries.get("extends") : undefined;
-    if (own?.kind !== "map" || wish === undefined) return own;
+    const extension = own?.kind === "map" ? own.entries.get("extends") : undefined;
+    if (own?.kind !== "map" || extension === undefined) return own;
     this.#open.add(id);
     const entries = new Map(own.entries);
     entries.delete("extends");
     const rest = { ...own, entries };
-    const base = this.#base(file, name, wish);
+    const base = this.#base(file, name, extension);
     if (base) this.#reading.effort.spendOn(base);
     // Where it cannot be followed it stays, so that what it would have brought is not missed too.
     const whole = base ? mergedNodes(this.#reading.notes, settled(base), rest, ["services", name]) : own;
@@ -57,21 +57,21 @@ class Extension {
     return service;
   }
 
-  #base(file: Written, name: string, wish: ComposeNode): ComposeNode | undefined {
+  #base(file: Written, name: string, extension: ComposeNode): ComposeNode | undefined {
     const { notes } = this.#reading;
-    const keys = knownKeys(notes, wish, { rules: readKeys("file", "service"), whose: `of "extends" of ${name}` });
+    const keys = knownKeys(notes, extension, { rules: readKeys("file", "service"), whose: `of "extends" of ${name}` });
     const service = keys.get("service");
     const wanted = service && textIn(notes, service, `"extends" of ${name}`);
     if (service === undefined || wanted === undefined) {
-      if (wish.kind === "map" && !service)
-        notes.problem(wish.at, `Cannot extend ${name}: no service is named. Add "service"`);
+      if (extension.kind === "map" && !service)
+        notes.problem(extension.at, `Cannot extend ${name}: no service is named. Add "service"`);
       return undefined;
     }
     const from = keys.get("file");
     const other = from === undefined ? file : this.#file(from, name);
     if (other === undefined) return undefined;
     if (this.#open.has(`${other.path}#${wanted}`)) {
-      notes.problem(wish.at, `Cannot extend ${name}: it extends itself over other services. Break the circle`);
+      notes.problem(extension.at, `Cannot extend ${name}: it extends itself over other services. Break the circle`);
       return undefined;
     }
     const base = this.of(other, wanted);
@@ -85,7 +85,7 @@ class Extension {
       );
       const next = near === undefined ? "Name one that is there" : `Did you mean ${quoted(near)}?`;
       notes.problem(
-        wish.at,
+        extension.at,
         `Cannot extend ${name}: there is no service ${shown(service)}${from ? ` in ${shown(from)}` : ""}. ${next}`,
       );
     }

@@ -4,7 +4,7 @@ import type { ComposeReading } from "./compose_reading.ts";
 import { itemsIn, textIn } from "./field_values.ts";
 import { folderOf, insidePath } from "./inside_path.ts";
 import { knownKeys, readKeys } from "./known_keys.ts";
-import type { LayerWish } from "./layer_wish.ts";
+import type { LayerRequest } from "./layer_request.ts";
 import { quoted, shown, shownPath } from "./notes.ts";
 
 const SECTIONS = ["services", "volumes", "networks", "configs", "secrets"];
@@ -14,7 +14,7 @@ const KEYS = readKeys("path", "env_file", "project_directory");
 /** How included files are read. */
 interface Including {
   readonly chain: readonly string[];
-  readonly read: (reading: ComposeReading, wish: LayerWish) => ComposeMap;
+  readonly read: (reading: ComposeReading, request: LayerRequest) => ComposeMap;
 }
 
 /** The file with the services, volumes, networks, configs and secrets of all files that it includes. */
@@ -25,13 +25,13 @@ export function importedFiles(reading: ComposeReading, written: ComposeMap, incl
   entries.delete("include");
   let whole: ComposeMap = { ...written, entries };
   for (const item of itemsIn(reading.notes, include, '"include"')) {
-    const wish = wishOf(reading, item, including.chain);
-    if (wish !== undefined) whole = joined(reading, whole, including.read(reading, wish));
+    const request = layerRequest(reading, item, including.chain);
+    if (request !== undefined) whole = joined(reading, whole, including.read(reading, request));
   }
   return whole;
 }
 
-function wishOf(reading: ComposeReading, item: ComposeNode, chain: readonly string[]): LayerWish | undefined {
+function layerRequest(reading: ComposeReading, item: ComposeNode, chain: readonly string[]): LayerRequest | undefined {
   const { notes } = reading;
   const long =
     item.kind === "scalar" ? new Map([["path", item]]) : knownKeys(notes, item, { rules: KEYS, whose: 'of "include"' });

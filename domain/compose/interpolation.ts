@@ -3,7 +3,7 @@ const OPERATORS = [":-", ":?", ":+", "-", "?", "+"] as const;
 const MAX_DEPTH = 20;
 
 /** What may still be written by putting in variables, over all values together. */
-export interface Room {
+export interface ExpansionBudget {
   left: number;
 }
 
@@ -19,7 +19,7 @@ export interface Variables {
 /** What is needed to put variables into a text. */
 export interface Interpolation {
   readonly variables: Variables;
-  readonly room: Room;
+  readonly budget: ExpansionBudget;
   /** Is told each variable that is not set and has no default. */
   readonly unset: (name: string) => void;
 }
@@ -27,7 +27,7 @@ export interface Interpolation {
 /** Puts variables into a text: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for `$`, as which one before no name stands too. No answer shows the value of a variable but the text itself. */
 export function interpolated(text: string, by: Interpolation, depth = 0): Interpolated {
   if (!text.includes("$")) return { value: text };
-  by.room.left -= text.length;
+  by.budget.left -= text.length;
   if (depth > MAX_DEPTH) return { wrong: "its variables have too many defaults inside each other" };
   let value = "";
   let at = 0;
@@ -39,8 +39,8 @@ export function interpolated(text: string, by: Interpolation, depth = 0): Interp
     if ("wrong" in piece) return piece;
     value += piece.text;
     at = piece.end;
-    by.room.left -= piece.text.length;
-    if (by.room.left < 0) return { wrong: "what its variables stand for is too long" };
+    by.budget.left -= piece.text.length;
+    if (by.budget.left < 0) return { wrong: "what its variables stand for is too long" };
   }
   return { value: value + text.slice(at) };
 }

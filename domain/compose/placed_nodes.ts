@@ -1,29 +1,29 @@
 import { type ComposeFile, type ComposeNode, mapNode, nullNode } from "./compose_node.ts";
 import type { Effort } from "./effort.ts";
-import { interpolated, type Room } from "./interpolation.ts";
+import { interpolated, type ExpansionBudget } from "./interpolation.ts";
 import { type Notes, quoted } from "./notes.ts";
 import type { YamlNode } from "./yaml_node.ts";
 
 const TAGS = new Set(["!reset", "!override"]);
 
 /** What goes with the nodes of one file. */
-export interface Placing {
+export interface NodeContext {
   readonly file: ComposeFile;
   readonly notes: Notes;
-  readonly room: Room;
+  readonly budget: ExpansionBudget;
   readonly effort: Effort;
 }
 
 /** The values of a file with their places, its variables put in; what begins with `x-` at the top is left out, as nothing reads it. */
-export function placedNodes(root: YamlNode, placing: Placing): ComposeNode {
+export function placedNodes(root: YamlNode, context: NodeContext): ComposeNode {
   const { value } = root;
-  if (value.kind !== "map") return placed(root, root.line, placing);
+  if (value.kind !== "map") return placed(root, root.line, context);
   const entries = value.entries.filter(({ key }) => !key.startsWith("x-"));
-  return placed({ ...root, value: { kind: "map", entries } }, root.line, placing);
+  return placed({ ...root, value: { kind: "map", entries } }, root.line, context);
 }
 
-function placed({ value, tag, line: own }: YamlNode, line: number, placing: Placing): ComposeNode {
-  const { file, notes, effort } = placing;
+function placed({ value, tag, line: own }: YamlNode, line: number, context: NodeContext): ComposeNode {
+  const { file, notes, effort } = context;
   effort.spend(1);
   const at = { file, line };
   if (tag !== undefined && !TAGS.has(tag)) {
@@ -33,26 +33,26 @@ function placed({ value, tag, line: own }: YamlNode, line: number, placing: Plac
   if (tag === "!reset") return { ...nullNode(at), tag };
   if (value.kind === "list") {
     // An alias stands where its list is told of, and its items where the anchor is.
-    const items = value.items.map((item) => placed(item, item.line, placing));
+    const items = value.items.map((item) => placed(item, item.line, context));
     return { kind: "list", at, items, ...tagged };
   }
   if (value.kind === "map") {
-    const entries = value.entries.map((entry) => [entry.key, placed(entry.node, entry.line, placing)] as const);
+    const entries = value.entries.map((entry) => [entry.key, placed(entry.node, entry.line, context)] as const);
     return { ...mapNode(at, new Map(entries)), ...tagged };
   }
   if (typeof value.scalar !== "string") return { at, ...value, raw: value.text, ...tagged };
-  const text = textOf(value.scalar, { file, line: Math.max(line, own) }, placing);
+  const text = textOf(value.scalar, { file, line: Math.max(line, own) }, context);
   return { kind: "scalar", at, scalar: text, text, raw: value.text, ...tagged };
 }
 
-function textOf(raw: string, at: { readonly file: ComposeFile; readonly line: number }, placing: Placing): string {
-  const { file, notes, room } = placing;
+function textOf(raw: string, at: { readonly file: ComposeFile; readonly line: number }, context: NodeContext): string {
+  const { file, notes, budget } = context;
   const unset = (name: string) =>
     notes.warning(
       at,
       `The variable ${name} is not set, so it is empty here. Set it among the variables of the project`,
     );
-  const result = interpolated(raw, { variables: file.variables, room, unset });
+  const result = interpolated(raw, { variables: file.variables, budget: budget, unset });
   if ("value" in result) return result.value;
   notes.unknownValue(at, `Cannot put variables into ${quoted(raw)}: ${result.wrong}`, result.missing);
   return "";

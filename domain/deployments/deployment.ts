@@ -78,7 +78,7 @@ export interface DeploymentPlan {
 }
 
 /** What somebody said about one deployment alone; of the rest, its project says how it is. */
-export interface OwnWishes {
+export interface DeploymentOverrides {
   /** The branch that was asked for. */
   readonly branch?: string;
   /** Whether its build waits for an approval; `false` where an admin of deployments said so. */
@@ -152,7 +152,7 @@ export interface Deployment {
   readonly source: DeploymentSource;
   readonly plan: DeploymentPlan;
   /** What a redeploy takes over; absent when nothing was said about this one alone. */
-  readonly own?: OwnWishes;
+  readonly own?: DeploymentOverrides;
   readonly branch: string | null;
   readonly commitSha: string | null;
   readonly commitMessage: string | null;

@@ -2,7 +2,7 @@ import { invalid } from "../failure.ts";
 import type { Decision, Deployment, DeploymentError, DeploymentStatus } from "./deployment.ts";
 
 /** What can happen to a deployment. */
-export type Happening =
+export type DeploymentTransition =
   | "taken"
   | "built"
   | "healthy"
@@ -19,7 +19,7 @@ interface Move {
 }
 
 /** Every change of status there is; nothing else changes one. */
-const MOVES: Readonly<Record<DeploymentStatus, Readonly<Partial<Record<Happening, Move>>>>> = {
+const MOVES: Readonly<Record<DeploymentStatus, Readonly<Partial<Record<DeploymentTransition, Move>>>>> = {
   queued: {
     taken: { to: "building" },
     failed: { to: "failed" },
@@ -66,9 +66,9 @@ export function servesAsPreview({
 }
 
 /** Applies what happened, or fails when it cannot happen in this status. */
-export function happen(
+export function transition(
   deployment: Deployment,
-  what: Happening,
+  what: DeploymentTransition,
   { at, error = null }: { readonly at: Date; readonly error?: DeploymentError | null },
 ): Deployment {
   const move = MOVES[deployment.status][what];
@@ -100,17 +100,17 @@ export function workDurationMs({
 }
 
 /** Tells whether something can happen to a deployment now. */
-export function canHappen({ status }: Pick<Deployment, "status">, what: Happening): boolean {
+export function canHappen({ status }: Pick<Deployment, "status">, what: DeploymentTransition): boolean {
   return MOVES[status][what] !== undefined;
 }
 
-const DONE: Readonly<Partial<Record<Happening, string>>> = {
+const DONE: Readonly<Partial<Record<DeploymentTransition, string>>> = {
   cancelled: "cancel this deployment",
   kept: "keep this deployment",
   rejected: "reject this deployment",
 };
 
-function notPossible(status: DeploymentStatus, what: Happening) {
+function notPossible(status: DeploymentStatus, what: DeploymentTransition) {
   const act = DONE[what] ?? `move this deployment on ("${what}")`;
   return invalid("deployment_not_movable", `Cannot ${act}: its status is "${status}"`);
 }

@@ -5,7 +5,7 @@ export interface ListeningSocket {
 }
 
 /** Where a program should listen. */
-export interface WantedPort {
+export interface ExpectedPort {
   readonly port: number;
   /** What a sentence calls it. */
   readonly name: string;
@@ -18,7 +18,7 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/;
 const NAMED_PORTS = 3;
 
 /** Why nobody gets to a program that listens so, as a part of a sentence; `undefined` when that cannot be the reason. */
-export function unreachable(sockets: readonly ListeningSocket[], wanted: WantedPort): string | undefined {
+export function unreachable(sockets: readonly ListeningSocket[], wanted: ExpectedPort): string | undefined {
   const right = sockets.filter(({ port }) => port === wanted.port);
   if (right.length > 0) {
     if (right.some(({ address }) => isReached(address, wanted))) return undefined;
@@ -31,7 +31,7 @@ export function unreachable(sockets: readonly ListeningSocket[], wanted: WantedP
 }
 
 /** Processes are reached at 127.0.0.1, containers from outside. */
-function isReached(address: string, { inContainer }: WantedPort): boolean {
+function isReached(address: string, { inContainer }: ExpectedPort): boolean {
   if (ANY.has(address)) return true;
   return inContainer ? !LOOPBACK.test(address) : address === "127.0.0.1";
 }

@@ -1,7 +1,7 @@
 import { isWanted, type KnownVersions, versionFor } from "./version_range.ts";
 
 /** What one file of a project says about the version of its language. */
-export interface VersionWish {
+export interface VersionRequirement {
   /** The file, as it is named to a person. */
   readonly from: string;
   /** An exact version, a range or a word such as `latest`; `undefined` when the file is absent or says nothing. */
@@ -18,12 +18,16 @@ const LEFT_OPEN = /^(?:latest|stable|system|default|current|\*)$/i;
 const PLAIN = /^[\w.*^~<>=!|, +-]{1,60}$/;
 
 /**
- * The version by the first wish that can be met, else the preset; warns of wishes that cannot be met, and of later ones that ask for another version.
+ * The version by the first requirement that can be met, else the preset; warns of requirements that cannot be met, and of later ones that ask for another version.
  */
-export function chosenVersion(language: string, wishes: readonly VersionWish[], known: KnownVersions): ChosenVersion {
+export function chosenVersion(
+  language: string,
+  requirements: readonly VersionRequirement[],
+  known: KnownVersions,
+): ChosenVersion {
   const warnings: string[] = [];
   let chosen: { readonly from: string; readonly wanted: string; readonly version: string } | undefined;
-  for (const { from, wanted } of wishes) {
+  for (const { from, wanted } of requirements) {
     if (wanted === undefined || LEFT_OPEN.test(wanted.trim())) continue;
     const version = versionFor(wanted, known);
     if (chosen !== undefined) {

@@ -1,5 +1,5 @@
 import type { Deployment, DeploymentPlan } from "../deployments/deployment.ts";
-import type { ServiceRecord } from "./composition.ts";
+import type { ServiceRecord } from "./service_set.ts";
 import { PLAIN_CONTAINER, type ServiceOrigin, type ServiceSpec } from "./service_spec.ts";
 
 /** What the service of a project without several is called. */

@@ -7,7 +7,7 @@ import type { preflightDestination, preflightDraft } from "../../application/bac
 import type { removeDestination } from "../../application/backups/remove_destination.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
+import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import {
   DestinationBody,
   DestinationPatch,
@@ -15,7 +15,7 @@ import {
   destinationView,
   DraftBody,
   OutcomeView,
-  wishOf,
+  destinationInput,
 } from "./schemas.ts";
 
 export interface BackupDestinationUseCases {
@@ -77,7 +77,7 @@ function changingRoutes(access: Access, useCases: BackupDestinationUseCases) {
     .post(
       "",
       async ({ principal, body, set }) => {
-        const destination = await useCases.createDestination(principal, wishOf(body));
+        const destination = await useCases.createDestination(principal, destinationInput(body));
         set.status = 201;
         return { data: destinationView(destination) };
       },
@@ -95,7 +95,7 @@ function changingRoutes(access: Access, useCases: BackupDestinationUseCases) {
     .patch(
       "/:id",
       async ({ principal, params, body }) => ({
-        data: destinationView(await useCases.changeDestination(principal, params.id, wishOf(body))),
+        data: destinationView(await useCases.changeDestination(principal, params.id, destinationInput(body))),
       }),
       {
         permission: "backup_destination:write",
@@ -119,7 +119,7 @@ function changingRoutes(access: Access, useCases: BackupDestinationUseCases) {
       {
         permission: "backup_destination:admin",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "backup_destination.remove",
           summary: "Forget a backup destination; what was written there stays",
@@ -135,7 +135,7 @@ function preflightRoutes(access: Access, useCases: BackupDestinationUseCases) {
     .use(access)
     .post(
       "/preflight",
-      ({ principal, body, request }) => useCases.preflightDraft(principal, wishOf(body), request.signal),
+      ({ principal, body, request }) => useCases.preflightDraft(principal, destinationInput(body), request.signal),
       {
         permission: "backup_destination:write",
         body: DraftBody,
@@ -152,7 +152,7 @@ function preflightRoutes(access: Access, useCases: BackupDestinationUseCases) {
       {
         permission: "backup_destination:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "backup_destination.preflight",
           summary: "Try a destination: write a probe, read it back, delete it; within 30 s, and the outcome is kept",

@@ -1,7 +1,7 @@
 import { t } from "elysia";
 import type { BackupDestination } from "../../domain/backups/destination.ts";
 import { CREDENTIAL_FIELDS, DESTINATION_KINDS } from "../../domain/backups/destination.ts";
-import type { DestinationWish } from "../../domain/backups/destination_wish.ts";
+import type { DestinationInput } from "../../domain/backups/destination_input.ts";
 import { Secret } from "../../domain/secret.ts";
 import { DESTINATION_KIND, PROBE_CODE } from "../meanings.ts";
 import { described, explained, integer, nullable, object, Time } from "../schema.ts";
@@ -149,12 +149,12 @@ export function destinationView(destination: BackupDestination) {
   };
 }
 
-type WishBody = Omit<DestinationWish, keyof typeof secrets> & {
+type InputBody = Omit<DestinationInput, keyof typeof secrets> & {
   readonly [Field in keyof typeof secrets]?: string | null;
 };
 
-/** What a body wishes for, its secrets guarded from here on. */
-export function wishOf(body: WishBody): DestinationWish {
+/** The destination input of a body, with its secrets wrapped. */
+export function destinationInput(body: InputBody): DestinationInput {
   const guarded = CREDENTIAL_FIELDS.filter((field) => body[field] !== undefined).map((field) => {
     const text = body[field];
     return [field, typeof text === "string" ? new Secret(text) : null] as const;

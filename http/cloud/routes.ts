@@ -3,7 +3,7 @@ import type { readCloudLink, removeCloudLink, setCloudLink } from "../../applica
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { about, Done, Nothing, object, one, text, Time } from "../schema.ts";
+import { about, Done, EmptyObject, object, one, text, Time } from "../schema.ts";
 
 export interface CloudUseCases {
   readonly readCloudLink: ReturnType<typeof readCloudLink>;
@@ -61,7 +61,7 @@ export function cloudRoutes(access: Access, useCases: CloudUseCases) {
       },
       {
         permission: "organization:admin",
-        body: Nothing,
+        body: EmptyObject,
         ...operation({ name: "cloud_link.remove", summary: "End the link", answer: Done, problems: [404] }),
       },
     );

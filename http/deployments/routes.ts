@@ -1,6 +1,6 @@
 import { Elysia, t } from "elysia";
 import type { deployProject } from "../../application/deployments/deploy_project.ts";
-import type { prepareSource, PrepareWish } from "../../application/deployments/prepare_source.ts";
+import type { prepareSource, PrepareRequest } from "../../application/deployments/prepare_source.ts";
 import type { removeDeployment } from "../../application/deployments/remove_deployment.ts";
 import type { showDeployment, viewDeployment, viewDeployments } from "../../application/deployments/view_deployment.ts";
 import type { refuseLocalSource } from "../../application/projects/refuse_local_source.ts";
@@ -10,7 +10,7 @@ import type { Access } from "../access.ts";
 import { detectionView } from "../projects/detection_view.ts";
 import { DetectionView } from "../projects/upload_schemas.ts";
 import { operation } from "../operation.ts";
-import { done, IdPath, listed, many, Nothing, one } from "../schema.ts";
+import { done, IdPath, listed, many, EmptyObject, one } from "../schema.ts";
 import { BuildAccessBody, DeployBody, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
 import { DeploymentView } from "./view_schemas.ts";
 
@@ -24,11 +24,11 @@ export interface DeploymentUseCases {
   readonly viewDeployments: ReturnType<typeof viewDeployments>;
 }
 
-export const Made = done({
+export const DeploymentResponse = done({
   deployment_id: t.String({ description: "The new deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
   project_id: t.String({ description: "Its project" }),
 });
-export const Said = done({ message: t.String({ description: "What was done, as a sentence" }) });
+export const MessageResponse = done({ message: t.String({ description: "What was done, as a sentence" }) });
 
 const Created = t.Object(
   { deployment_id: t.String({ description: "Its id" }), deployment: DeploymentView },
@@ -80,13 +80,13 @@ export function deploymentRoutes(access: Access, useCases: DeploymentUseCases) {
       {
         permission: "deployment:admin",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "deployment.remove",
           summary: "Delete a deployment; the live one is stopped",
           description:
             "Answers once nothing of it runs any more and no server leads visitors to it. Answers 503 with the code `removal_takes_long` after 50 seconds: it is deleted by then, and the rest is stopped in the background.",
-          answer: Said,
+          answer: MessageResponse,
           problems: [404],
         }),
       },
@@ -139,7 +139,7 @@ function making(access: Access, useCases: DeploymentUseCases) {
         ...operation({
           name: "deployment.build_access",
           summary: "Deploy an uploaded folder, a linked project or given services, and start the build",
-          answer: Made,
+          answer: DeploymentResponse,
           problems: [404, 409],
         }),
       },
@@ -150,7 +150,7 @@ function preparing(access: Access, useCases: DeploymentUseCases) {
   return new Elysia({ name: "http/deployments/preparing" }).use(access).post(
     "/prepare",
     async ({ principal, body, request }) => ({
-      data: detectionView(await useCases.prepareSource(principal, wishOf(body), request.signal)),
+      data: detectionView(await useCases.prepareSource(principal, prepareRequest(body), request.signal)),
     }),
     {
       permission: "deployment:write",
@@ -169,7 +169,7 @@ function preparing(access: Access, useCases: DeploymentUseCases) {
   );
 }
 
-function wishOf(body: typeof PrepareBody.static): PrepareWish {
+function prepareRequest(body: typeof PrepareBody.static): PrepareRequest {
   const { source, gitUrl, owner, repo, branch, path } = body;
   if (gitUrl !== undefined) {
     const isAlone = [source, owner, repo, path].every((field) => field === undefined);

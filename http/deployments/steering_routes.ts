@@ -11,8 +11,8 @@ import type { showDeployment } from "../../application/deployments/view_deployme
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { done, IdPath, Nothing, nullable, one } from "../schema.ts";
-import { Made, Said } from "./routes.ts";
+import { done, IdPath, EmptyObject, nullable, one } from "../schema.ts";
+import { DeploymentResponse, MessageResponse } from "./routes.ts";
 import { deploymentView, PinBody, RedeployBody, RespondBody } from "./schemas.ts";
 import { DeploymentStatusSchema, DeploymentView } from "./view_schemas.ts";
 
@@ -66,7 +66,7 @@ function again(access: Access, useCases: SteeringUseCases) {
           name: "deployment.redeploy",
           summary: "Build a deployment's project anew: the latest commit, or exactly its own",
           status: 202,
-          answer: Made,
+          answer: DeploymentResponse,
           problems: [404],
         }),
       },
@@ -80,13 +80,13 @@ function again(access: Access, useCases: SteeringUseCases) {
       {
         permission: "deployment:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "deployment.rollback",
           summary: "Go back to this release: its files, environment and settings as recorded; needs deployment:admin",
           handlerPermission: "deployment:admin",
           status: 202,
-          answer: Made,
+          answer: DeploymentResponse,
           problems: [404],
         }),
       },
@@ -103,14 +103,14 @@ function promoting(access: Access, useCases: SteeringUseCases) {
     {
       permission: "deployment:admin",
       params: IdPath,
-      body: Nothing,
+      body: EmptyObject,
       ...operation({
         name: "deployment.promote",
         summary: "Bring what a ready preview was built into live as production, without a build",
         description:
           "It runs with the variables and endpoints that the project has when it starts; the preview stays as it is.",
         status: 202,
-        answer: Made,
+        answer: DeploymentResponse,
         problems: [404, 409],
       }),
     },
@@ -130,7 +130,7 @@ function build(access: Access, useCases: SteeringUseCases) {
       {
         permission: "deployment:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "deployment.start",
           summary: "Start a held deployment as soon as its project is free",
@@ -177,7 +177,7 @@ function deciding(access: Access, useCases: SteeringUseCases) {
       {
         permission: "deployment:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "deployment.keep",
           summary: "Accept what came up of a deployment that failed in part; the rest stays on its version before",
@@ -200,7 +200,7 @@ function deciding(access: Access, useCases: SteeringUseCases) {
       {
         permission: "deployment:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "deployment.reject",
           summary: "Take a deployment that failed in part back; what it changed goes back to its version before",
@@ -249,12 +249,12 @@ function running(access: Access, useCases: SteeringUseCases) {
       {
         permission: "deployment:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "deployment.cancel",
           summary: "Cancel a deployment that has not finished; needs deployment:admin",
           handlerPermission: "deployment:admin",
-          answer: Said,
+          answer: MessageResponse,
           problems: [404],
         }),
       },
@@ -269,13 +269,13 @@ function running(access: Access, useCases: SteeringUseCases) {
       {
         permission: "deployment:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "deployment.restart",
           summary: "Restart what runs of a deployment",
           description:
             "All services are restarted side by side, with the variables of their deployment; `message` says when the project has others since. Answers 503 with the code `restart_takes_long` after 50 seconds, while the restart goes on; asked again meanwhile, it waits for the same restart.",
-          answer: Said,
+          answer: MessageResponse,
           problems: [404],
         }),
       },

@@ -14,7 +14,7 @@ import {
   IdPath,
   listed,
   many,
-  Nothing,
+  EmptyObject,
   nullable,
   object,
   one,
@@ -119,7 +119,7 @@ function claimedDomains(access: Access, useCases: DomainUseCases) {
       {
         permission: "project:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "domain.verify",
           summary: "Look for the TXT record that proves control of the name",
@@ -137,7 +137,7 @@ function claimedDomains(access: Access, useCases: DomainUseCases) {
       {
         permission: "project:admin",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({ name: "domain.remove", summary: "Give a host name up", answer: Done, problems: [404] }),
       },
     );

@@ -9,7 +9,7 @@ import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { SESSION_COOKIE } from "../credentials.ts";
 import { operation } from "../operation.ts";
-import { about, Done, done, Nothing, one, Time } from "../schema.ts";
+import { about, Done, done, EmptyObject, one, Time } from "../schema.ts";
 import { invitationPage } from "./invitation_page.ts";
 import {
   AcceptBody,
@@ -89,7 +89,7 @@ function sessions(access: Access, useCases: AuthUseCases) {
       },
       {
         permission: "self",
-        body: Nothing,
+        body: EmptyObject,
         ...operation({ name: "auth.logout", summary: "End the session in use", answer: Done }),
       },
     );

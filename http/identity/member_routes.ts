@@ -6,7 +6,7 @@ import type { listInvitations, listMembers } from "../../application/identity/li
 import type { removeMember } from "../../application/identity/remove_member.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
+import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import {
   AuditQuery,
   AuditView,
@@ -140,7 +140,7 @@ function memberChanges(access: Access, useCases: MemberUseCases) {
       {
         permission: "member:admin",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "member.remove",
           summary: "End a membership with its tokens, or withdraw an invitation",

@@ -5,7 +5,7 @@ import type { revokeToken } from "../../application/identity/revoke_token.ts";
 import { invalidField } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
+import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import { NewTokenView, TokenBody, TokenView, tokenView } from "./token_schemas.ts";
 
 export interface TokenUseCases {
@@ -52,7 +52,7 @@ export function tokenRoutes(access: Access, useCases: TokenUseCases) {
       {
         permission: "self",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({ name: "token.revoke", summary: "End a token at once", answer: Done, problems: [403, 404] }),
       },
     );

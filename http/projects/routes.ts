@@ -16,7 +16,7 @@ import {
   IdPath,
   listed,
   many,
-  Nothing,
+  EmptyObject,
   object,
   one,
   PageFields,
@@ -174,7 +174,7 @@ function changingProjects(access: Access, useCases: ProjectUseCases) {
         permission: "project:admin",
         params: IdPath,
         query: RemovalQuery,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "project.remove",
           summary: "Delete a project with its variables, names and deployments, and on request its volumes",

@@ -18,7 +18,7 @@ import {
   integer,
   listed,
   many,
-  Nothing,
+  EmptyObject,
   object,
   one,
   PageQuery,
@@ -143,7 +143,7 @@ function waitingSessions(access: Access, useCases: FolderUseCases) {
       {
         permission: "project:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "upload.discard",
           summary: "Discard one of your own unused sessions with its files; an upload that is under way ends",
@@ -163,7 +163,7 @@ function receivedFolders(access: Access, useCases: FolderUseCases) {
     {
       permission: "deployment:write",
       params: SessionPath,
-      body: Nothing,
+      body: EmptyObject,
       ...operation({
         name: "upload.scan",
         summary: "Say what an uploaded folder is and how it would be built; runs nothing of it",

@@ -8,7 +8,7 @@ import type { removeServer } from "../../application/servers/remove_server.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
-import { Done, done, IdPath, listed, many, Nothing, one, PageQuery } from "../schema.ts";
+import { Done, done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import { ReportFields, ServerBody, ServerPatch, ServerView, serverView } from "./schemas.ts";
 
 export interface ServerUseCases {
@@ -51,7 +51,7 @@ export function serverRoutes(access: Access, useCases: ServerUseCases) {
       {
         permission: "server:write",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "server.check",
           summary: "Enter the server, record or compare its host key, and tell which engine answers",
@@ -133,7 +133,7 @@ function serverChanges(access: Access, useCases: ServerUseCases) {
       {
         permission: "server:admin",
         params: IdPath,
-        body: Nothing,
+        body: EmptyObject,
         ...operation({
           name: "server.remove",
           summary: "Forget a server; nothing on it changes",

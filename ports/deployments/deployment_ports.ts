@@ -1,5 +1,5 @@
 import type { Builder } from "./builder.ts";
-import type { Compositions } from "./compositions.ts";
+import type { ServiceSets } from "./service_sets.ts";
 import type { ContainerEngine } from "./container_engine.ts";
 import type { DeploymentEvents } from "./deployment_events.ts";
 import type { DeploymentQueue } from "./deployment_queue.ts";
@@ -14,7 +14,7 @@ import type { ReleaseImages } from "./release_images.ts";
 /** The ports of the folder that the application stands on. */
 export interface DeploymentPorts {
   readonly builder: Builder;
-  readonly compositions: Compositions;
+  readonly serviceSets: ServiceSets;
   readonly containerEngine: ContainerEngine;
   readonly deploymentEvents: DeploymentEvents;
   readonly deploymentQueue: DeploymentQueue;

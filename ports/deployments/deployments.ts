@@ -2,7 +2,7 @@ import type { Deployment, DeploymentStatus } from "../../domain/deployments/depl
 import type { NewEvent } from "../../domain/deployments/deployment_event.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/services/composition.ts";
+import type { ServiceSet } from "../../domain/services/service_set.ts";
 
 /** Which deployments a list shows. */
 export interface DeploymentFilter {
@@ -31,13 +31,13 @@ export interface DeploymentContent {
   readonly environment: ReadonlyMap<string, Secret>;
   readonly events: readonly NewEvent[];
   /** What it consists of, where that is given. */
-  readonly composition?: Composition;
+  readonly serviceSet?: ServiceSet;
 }
 
 /** Where deployments are kept, with the environment that each is built and run with, sealed. */
 export interface Deployments {
   /**
-   * Stores a new deployment with its environment, composition and first events; gives it the next `version` of its project and returns it. A `ready` upload that it
+   * Stores a new deployment with its environment, service set and first events; gives it the next `version` of its project and returns it. A `ready` upload that it
    * is made of is `used` from then on: by exactly one of several deployments, and by none that is not stored. The others are refused with `upload_not_ready`.
    */
   create(deployment: Deployment, content: DeploymentContent): Promise<Deployment>;
@@ -56,6 +56,6 @@ export interface Deployments {
   change(id: string, how: (deployment: Deployment) => DeploymentChange | undefined): Promise<Deployment | undefined>;
   /** The environment a deployment is built and run with; empty before its build starts, unless it was created with one. */
   environment(id: string): Promise<ReadonlyMap<string, Secret>>;
-  /** Removes a deployment with its events, environment and composition; `false` when there is none. */
+  /** Removes a deployment with its events, environment and service set; `false` when there is none. */
   remove(organizationId: string, id: string): Promise<boolean>;
 }

@@ -41,7 +41,7 @@ export interface BuiltImage {
 }
 
 /** What an image is made from, without how that is told. */
-export type ImageMakings = Pick<ImageRequest, "folder" | "within" | "dockerfile" | "target" | "args">;
+export type ImageBuildInput = Pick<ImageRequest, "folder" | "within" | "dockerfile" | "target" | "args">;
 
 /** Builds images that are known by their deployment and service afterwards. */
 export interface ImageBuilder {
@@ -58,5 +58,5 @@ export interface ImageBuilder {
    * A digest of all that a build would see: it differs exactly when a file that would be sent, its mode, the Dockerfile, the target or an argument does. Rejects as `build` does
    * for a link that leads out of the folder.
    */
-  identify(makings: ImageMakings): Promise<string>;
+  identify(buildPlan: ImageBuildInput): Promise<string>;
 }

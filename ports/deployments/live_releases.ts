@@ -9,7 +9,7 @@ export interface LiveRelease {
 }
 
 /** How a deployment stands among the others of its project. */
-export interface Standing {
+export interface QueuePosition {
   /** Whether it is its project's live release. */
   readonly active: boolean;
   /** The deployment that keeps this one in `queued`: in `building`, in `deploying` or awaiting a decision. */
@@ -25,7 +25,7 @@ export interface LiveReleases {
   /** Which of these deployments are live. */
   among(deploymentIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** How each of these deployments stands; those that are not there are left out. */
-  standings(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, Standing>>;
+  queuePositions(deploymentIds: readonly string[]): Promise<ReadonlyMap<string, QueuePosition>>;
   /**
    * Makes a deployment, or none, the live release of its project, in the name of whoever carries out a deployment of that. Rejects with a `conflict` failure,
    * code `claim_void`, where the claim is void, and then changes nothing: whoever took over cannot be overtaken.

@@ -2,7 +2,7 @@ import type { Invitation } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
 /** Somebody who takes an invitation: a new person, or one who is known already. */
-export type Newcomer =
+export type InvitationTaker =
   | { readonly kind: "new"; readonly userId: string; readonly name: string; readonly passwordHash: string }
   | { readonly kind: "known"; readonly userId: string };
 
@@ -21,7 +21,7 @@ export interface Invitations {
    * Turns an untaken invitation into a membership, in one step; `false` when it was taken or withdrawn meanwhile. A known
    * person who is already a member keeps the membership as it is. Rejects with a `conflict` failure, code `email_taken`, when a new person's address is known.
    */
-  accept(id: string, newcomer: Newcomer, at: Date): Promise<boolean>;
+  accept(id: string, taker: InvitationTaker, at: Date): Promise<boolean>;
   /** Withdraws an untaken invitation; `false` when there is none. */
   remove(organizationId: string, id: string): Promise<boolean>;
   /** Removes untaken invitations that expired before a time, and tells how many. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { loadCompose, type LoadComposeWish } from "../../application/deployments/load_compose.ts";
+import { loadCompose, type LoadComposeOptions } from "../../application/deployments/load_compose.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import { patientYamlReader } from "../support/faults/patient_yaml_reader.ts";
 
-function load(files: Readonly<Record<string, string>>, wish: Partial<LoadComposeWish> = {}) {
+function load(files: Readonly<Record<string, string>>, options: Partial<LoadComposeOptions> = {}) {
   const asked: string[] = [];
   const releaseFolders = {
     async *entries() {},
@@ -14,11 +14,11 @@ function load(files: Readonly<Record<string, string>>, wish: Partial<LoadCompose
     },
   };
   const run = loadCompose({ yamlReader: patientYamlReader(), releaseFolders });
-  return { asked, done: run("one", { root: "", file: "compose.yaml", variables: new Map(), ...wish }) };
+  return { asked, done: run("one", { root: "", file: "compose.yaml", variables: new Map(), ...options }) };
 }
 
-function refusal(files: Readonly<Record<string, string>>, wish: Partial<LoadComposeWish> = {}): Promise<Failure> {
-  return load(files, wish).done.then(
+function refusal(files: Readonly<Record<string, string>>, options: Partial<LoadComposeOptions> = {}): Promise<Failure> {
+  return load(files, options).done.then(
     () => Promise.reject(new Error("It was read")),
     (error: Failure) => error,
   );
@@ -207,11 +207,11 @@ describe("loadCompose()", () => {
       "tmpfs",
       "environment",
     ];
-    const wish = { variables: new Map([["TOKEN", new Secret("~hush: hush/..")]]) };
+    const options = { variables: new Map([["TOKEN", new Secret("~hush: hush/..")]]) };
     for (const key of [...places, ...listed]) {
       const value = listed.includes(key) ? '["${TOKEN}"]' : '"${TOKEN}"';
       const text = `services:\n  web:\n    build: .\n    privileged: true\n    ${key}: ${value}\n`;
-      const failure = await refusal({ "compose.yaml": text }, wish);
+      const failure = await refusal({ "compose.yaml": text }, options);
       expect(`${key} ${failure.message} ${JSON.stringify(failure.details)}`).not.toContain("hush");
     }
   });

@@ -292,7 +292,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
     );
 
     test(
-      "renew() keeps a lease, tells of a wish to cancel, and is lost for others and for the unknown",
+      "renew() keeps a lease, tells of a request to cancel, and is lost for others and for the unknown",
       withWorld(async (world) => {
         const { deploymentQueue, deployments, elapse } = world;
         const { id } = await aDeployment(world, queuedAt(1));

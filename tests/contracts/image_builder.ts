@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
-import type { ImageBuilder, ImageMakings, ImageRequest } from "../../ports/deployments/image_builder.ts";
+import type { ImageBuilder, ImageBuildInput, ImageRequest } from "../../ports/deployments/image_builder.ts";
 import type { ReleaseImages } from "../../ports/deployments/release_images.ts";
 
 type Source = Pick<ImageRequest, "folder" | "dockerfile">;
@@ -203,7 +203,7 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
 
     test("identify() tells every difference that a build would see, and no other", async () => {
       await using world = await open();
-      const digestOf = async (files: ContextFiles, given: Partial<ImageMakings> = {}) =>
+      const digestOf = async (files: ContextFiles, given: Partial<ImageBuildInput> = {}) =>
         world.builder.identify({
           folder: await world.folder(files),
           dockerfile: { path: "Dockerfile" },
@@ -246,12 +246,12 @@ export function imageBuilderContract(name: string, open: () => Promise<ImageBuil
       const inside = await world.folder({ ...CONTEXT, link: { link: "../outside" } });
       const absolute = await world.folder({ ...CONTEXT, link: { link: "/etc/passwd" } });
       const plain = await world.folder(CONTEXT);
-      for (const makings of [
+      for (const buildPlan of [
         { folder: inside, dockerfile: { path: "Dockerfile" }, args },
         { folder: absolute, dockerfile: { path: "Dockerfile" }, args },
         { folder: plain, dockerfile: { path: "../Dockerfile" }, args },
       ]) {
-        const error = await failureOf(world.builder.identify(makings));
+        const error = await failureOf(world.builder.identify(buildPlan));
         expect([error.kind, error.code]).toEqual(["invalid", "link_outside"]);
       }
       const missing = { folder: plain, dockerfile: { path: "none" }, args };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { Invitation } from "../../domain/identity/identity.ts";
-import type { Newcomer } from "../../ports/identity/invitations.ts";
+import type { InvitationTaker } from "../../ports/identity/invitations.ts";
 import { expectPages, newestFirst, SHUFFLED_MINUTES } from "../support/expect_pages.ts";
 import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
@@ -19,7 +19,7 @@ import type { WorldOf } from "./store_world.ts";
 const ALL = { page: 1, perPage: 100 };
 const DAY = 24 * 60;
 
-function stranger(): Newcomer & { readonly kind: "new" } {
+function stranger(): InvitationTaker & { readonly kind: "new" } {
   return { kind: "new", userId: newId("usr"), name: "New", passwordHash: "hash" };
 }
 
@@ -126,18 +126,18 @@ export function invitationsContract(
     test("accept() makes a new person a member with the invited role and grants", async () => {
       const grants = [{ resource: "project", id: newId("prj"), action: "write" }] as const;
       const { invitation } = await anInvitation({ role: "restricted", grants });
-      const newcomer = { ...stranger(), name: oddTexts[0]!, passwordHash: "$argon2id$x" };
-      expect(await world().invitations.accept(invitation.id, newcomer, minutes(4))).toBe(true);
-      expect(await world().users.find(newcomer.userId)).toEqual({
-        id: newcomer.userId,
+      const taker = { ...stranger(), name: oddTexts[0]!, passwordHash: "$argon2id$x" };
+      expect(await world().invitations.accept(invitation.id, taker, minutes(4))).toBe(true);
+      expect(await world().users.find(taker.userId)).toEqual({
+        id: taker.userId,
         email: invitation.email,
-        name: newcomer.name,
+        name: taker.name,
         founder: false,
         hasPassword: true,
         createdAt: minutes(4),
       });
-      expect(await world().users.passwordHash(newcomer.userId)).toBe("$argon2id$x");
-      expect(await world().members.find(invitation.organizationId, newcomer.userId)).toMatchObject({
+      expect(await world().users.passwordHash(taker.userId)).toBe("$argon2id$x");
+      expect(await world().members.find(invitation.organizationId, taker.userId)).toMatchObject({
         role: "restricted",
         grants: [...grants],
         createdAt: minutes(4),
@@ -177,22 +177,22 @@ export function invitationsContract(
     });
 
     test("accept() finds nothing to take in an unknown invitation", async () => {
-      const newcomer = stranger();
-      expect(await world().invitations.accept(newId("inv"), newcomer, minutes(1))).toBe(false);
-      expect(await world().users.find(newcomer.userId)).toBeUndefined();
+      const taker = stranger();
+      expect(await world().invitations.accept(newId("inv"), taker, minutes(1))).toBe(false);
+      expect(await world().users.find(taker.userId)).toBeUndefined();
     });
 
     test("accept() refuses a new person whose address is known, and the invitation stays", async () => {
       const known = await aMember(world(), (await anOrganization(world())).id);
       const { email } = (await world().users.find(known))!;
       const { invitation, token } = await anInvitation({ email });
-      const newcomer = stranger();
-      await expect(world().invitations.accept(invitation.id, newcomer, minutes(1))).rejects.toMatchObject({
+      const taker = stranger();
+      await expect(world().invitations.accept(invitation.id, taker, minutes(1))).rejects.toMatchObject({
         kind: "conflict",
         code: "email_taken",
       });
-      expect(await world().users.find(newcomer.userId)).toBeUndefined();
-      expect(await world().members.find(invitation.organizationId, newcomer.userId)).toBeUndefined();
+      expect(await world().users.find(taker.userId)).toBeUndefined();
+      expect(await world().members.find(invitation.organizationId, taker.userId)).toBeUndefined();
       expect(await world().invitations.findByToken(token)).toEqual(invitation);
     });
 
@@ -214,7 +214,7 @@ export function invitationsContract(
       const { invitation } = await anInvitation();
       const newcomers = Array.from({ length: 4 }, stranger);
       const outcomes = await Promise.allSettled(
-        newcomers.map((newcomer) => world().invitations.accept(invitation.id, newcomer, minutes(1))),
+        newcomers.map((taker) => world().invitations.accept(invitation.id, taker, minutes(1))),
       );
       const won = outcomes.filter((outcome) => outcome.status === "fulfilled" && outcome.value);
       expect(won).toHaveLength(1);
@@ -240,13 +240,13 @@ export function invitationsContract(
     test("accept() and remove() at once: one of them wins", async () => {
       for (let round = 0; round < 5; round++) {
         const { invitation } = await anInvitation();
-        const newcomer = stranger();
+        const taker = stranger();
         const [accepted, removed] = await Promise.all([
-          world().invitations.accept(invitation.id, newcomer, minutes(1)),
+          world().invitations.accept(invitation.id, taker, minutes(1)),
           world().invitations.remove(invitation.organizationId, invitation.id),
         ]);
         expect(accepted).toBe(!removed);
-        expect((await world().users.find(newcomer.userId)) !== undefined).toBe(accepted);
+        expect((await world().users.find(taker.userId)) !== undefined).toBe(accepted);
       }
     });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { newId } from "../../domain/id.ts";
-import type { LiveRelease, Standing } from "../../ports/deployments/live_releases.ts";
+import type { LiveRelease, QueuePosition } from "../../ports/deployments/live_releases.ts";
 import { eventually } from "../support/eventually.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 import { aDeployment, anOrganization, aProject, minutes } from "../support/database/store_builders.ts";
@@ -94,8 +94,8 @@ export function liveReleasesContract(
       const queued = await Promise.all(places.map((at) => aDeployment(world(), at)));
       const { liveReleases, elsewhere } = world();
       const idle = { active: false, waitingFor: null };
-      expect(await liveReleases.standings([...queued, ...busy, live].map(({ id }) => id))).toEqual(
-        new Map<string, Standing>([
+      expect(await liveReleases.queuePositions([...queued, ...busy, live].map(({ id }) => id))).toEqual(
+        new Map<string, QueuePosition>([
           ...queued.slice(0, 3).map(({ id }, index) => [id, { active: false, waitingFor: busy[index]!.id }] as const),
           [queued[3]!.id, idle],
           [busy[0].id, idle],
@@ -104,8 +104,10 @@ export function liveReleasesContract(
           [live.id, { active: true, waitingFor: null }],
         ]),
       );
-      expect(await elsewhere.liveReleases.standings([newId("dep"), busy[0].id])).toEqual(new Map([[busy[0].id, idle]]));
-      expect(await liveReleases.standings([])).toEqual(new Map());
+      expect(await elsewhere.liveReleases.queuePositions([newId("dep"), busy[0].id])).toEqual(
+        new Map([[busy[0].id, idle]]),
+      );
+      expect(await liveReleases.queuePositions([])).toEqual(new Map());
     });
 
     test("onChange() tells what was announced in another process, until it is stopped", async () => {

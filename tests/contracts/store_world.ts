@@ -2,7 +2,7 @@ import type { Attempts } from "../../ports/identity/attempts.ts";
 import type { AuditLog } from "../../ports/identity/audit_log.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import type { CloudLinks } from "../../ports/cloud/cloud_links.ts";
-import type { Compositions } from "../../ports/deployments/compositions.ts";
+import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { DeploymentEvents } from "../../ports/deployments/deployment_events.ts";
 import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
@@ -30,7 +30,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly auditLog: AuditLog;
   readonly backupDestinations: BackupDestinations;
   readonly cloudLinks: CloudLinks;
-  readonly compositions: Compositions;
+  readonly serviceSets: ServiceSets;
   readonly deploymentEvents: DeploymentEvents;
   readonly deploymentQueue: DeploymentQueue;
   readonly deployments: Deployments;
@@ -58,7 +58,7 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   /** The same data seen by another process. */
   readonly elsewhere: Pick<
     StoreWorld,
-    | "compositions"
+    | "serviceSets"
     | "deploymentEvents"
     | "deploymentQueue"
     | "deployments"

@@ -10,7 +10,7 @@ const LEASE_MS = 120_000;
 const VOID = { kind: "conflict", code: "claim_void" };
 
 type ClaimWorld = WorldOf<
-  | "compositions"
+  | "serviceSets"
   | "deploymentEvents"
   | "deploymentQueue"
   | "deployments"
@@ -46,16 +46,16 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
     async function seen({ id, organizationId, projectId }: Deployment) {
       return {
         events: await world().deploymentEvents.read(id, { since: 0, limit: 100 }),
-        composition: await world().compositions.read(id),
+        serviceSet: await world().serviceSets.read(id),
         project: await world().projects.find(organizationId, projectId),
       };
     }
 
     function changes(id: string, under: WorkClaim): readonly (() => Promise<unknown>)[] {
-      const { compositions, deploymentEvents, liveReleases } = world();
+      const { serviceSets, deploymentEvents, liveReleases } = world();
       return [
         () => deploymentEvents.append(id, [logLine("one")], under),
-        () => compositions.write(id, compositionOf("web"), under),
+        () => serviceSets.write(id, compositionOf("web"), under),
         () => liveReleases.activate(id, { claim: under, at: minutes(7) }),
         () => liveReleases.activate(null, { claim: under, at: minutes(7) }),
       ];
@@ -64,14 +64,14 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
     test("append(), write() and activate() do their work for whoever has the deployment, also after its lease ran out", async () => {
       const made = await aDeployment(world());
       const own = await claim(made.id);
-      const { compositions, deploymentEvents, liveReleases } = world();
+      const { serviceSets, deploymentEvents, liveReleases } = world();
       expect(await deploymentEvents.append(made.id, [logLine("one")], own)).toBe(1);
       await world().elapse(LEASE_MS + 1);
-      await compositions.write(made.id, compositionOf("web"), own);
+      await serviceSets.write(made.id, compositionOf("web"), own);
       await liveReleases.activate(made.id, { claim: own, at: minutes(7) });
       expect(await seen(made)).toMatchObject({
         events: [{ message: "one" }],
-        composition: compositionOf("web"),
+        serviceSet: compositionOf("web"),
         project: { activeDeploymentId: made.id, updatedAt: minutes(7) },
       });
       expect((await liveReleases.find(made.projectId))?.deployment.id).toBe(made.id);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { COMPOSE_CASES, composeCases, composeSays, type ComposeWish } from "../support/inputs/compose_case.ts";
+import { COMPOSE_CASES, composeCases, composeSays, type ComposeOptions } from "../support/inputs/compose_case.ts";
 import { writtenProject } from "../support/inputs/written_project.ts";
 
 const UPDATES = process.env["UPDATE_COMPOSE"] === "1";
@@ -10,9 +10,9 @@ describe("loadCompose() reads", () => {
 
   for (const name of composeCases) {
     test(name, async () => {
-      const wish = Bun.file(join(COMPOSE_CASES, name, "wish.json"));
+      const options = Bun.file(join(COMPOSE_CASES, name, "options.json"));
       const files = writtenProject(await Bun.file(join(COMPOSE_CASES, name, "project.txt")).text());
-      const says = await composeSays(files, (await wish.exists()) ? ((await wish.json()) as ComposeWish) : {});
+      const says = await composeSays(files, (await options.exists()) ? ((await options.json()) as ComposeOptions) : {});
       const file = Bun.file(join(COMPOSE_CASES, name, "expected.json"));
       if (UPDATES) await Bun.write(file, `${JSON.stringify(says, null, 2)}\n`);
       expect(says).toEqual(await file.json());

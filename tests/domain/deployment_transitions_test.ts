@@ -3,8 +3,8 @@ import { array, assert, constantFrom, property } from "fast-check";
 import { type Deployment, DEPLOYMENT_STATUSES } from "../../domain/deployments/deployment.ts";
 import {
   canHappen,
-  happen,
-  type Happening,
+  transition,
+  type DeploymentTransition,
   isRunning,
   isSettled,
   occupies,
@@ -23,7 +23,7 @@ const HAPPENINGS = [
   "kept",
   "rejected",
   "superseded",
-] as const satisfies readonly Happening[];
+] as const satisfies readonly DeploymentTransition[];
 
 /** What every happening makes of every status; a dash is what cannot happen. */
 const TABLE = `
@@ -68,16 +68,16 @@ test("the table has every status and every happening", () => {
 
 describe("happen()", () => {
   test.each(ROWS.filter(({ to }) => to !== "-"))("makes of $from by $what: $to", ({ from, what, to }) => {
-    const next = happen(standing(from), what, { at: minutes(5) });
+    const next = transition(standing(from), what, { at: minutes(5) });
     expect(next.status).toBe(to as Deployment["status"]);
     expect(canHappen({ status: from }, what)).toBe(true);
   });
 
   test.each(ROWS.filter(({ to }) => to === "-"))("refuses of $from: $what", ({ from, what }) => {
     expect(canHappen({ status: from }, what)).toBe(false);
-    expect(() => happen(standing(from), what, { at: minutes(5) })).toThrow(`its status is "${from}"`);
+    expect(() => transition(standing(from), what, { at: minutes(5) })).toThrow(`its status is "${from}"`);
     try {
-      happen(standing(from), what, { at: minutes(5) });
+      transition(standing(from), what, { at: minutes(5) });
     } catch (error) {
       expect(error).toBeInstanceOf(Failure);
       expect((error as Failure).code).toBe("deployment_not_movable");
@@ -87,7 +87,7 @@ describe("happen()", () => {
   test("sets the decision of a partial failure, and nothing else sets one", () => {
     for (const { from, what, to } of ROWS.filter((row) => row.to !== "-")) {
       const expected = { partly_healthy: "pending", kept: "kept", rejected: "rejected" }[what as string] ?? null;
-      expect([from, what, to, happen(standing(from), what, { at: minutes(5) }).decision]).toEqual([
+      expect([from, what, to, transition(standing(from), what, { at: minutes(5) }).decision]).toEqual([
         from,
         what,
         to,
@@ -97,37 +97,37 @@ describe("happen()", () => {
   });
 
   test("notes when it started, was built and finished", () => {
-    const taken = happen(standing("queued"), "taken", { at: minutes(1) });
-    const built = happen(taken, "built", { at: minutes(2) });
-    const ready = happen(built, "healthy", { at: minutes(3) });
+    const taken = transition(standing("queued"), "taken", { at: minutes(1) });
+    const built = transition(taken, "built", { at: minutes(2) });
+    const ready = transition(built, "healthy", { at: minutes(3) });
     expect([taken.startedAt, taken.builtAt, taken.finishedAt]).toEqual([minutes(1), null, null]);
     expect([built.startedAt, built.builtAt, built.finishedAt]).toEqual([minutes(1), minutes(2), null]);
     expect([ready.startedAt, ready.builtAt, ready.finishedAt]).toEqual([minutes(1), minutes(2), minutes(3)]);
-    expect(happen(standing("queued"), "cancelled", { at: minutes(4) }).finishedAt).toEqual(minutes(4));
+    expect(transition(standing("queued"), "cancelled", { at: minutes(4) }).finishedAt).toEqual(minutes(4));
   });
 
   test("lets a wait for a decision not count as work", () => {
     const started = standing("deploying", { startedAt: minutes(1) });
-    const held = happen(started, "partly_healthy", { at: minutes(3) });
+    const held = transition(started, "partly_healthy", { at: minutes(3) });
     expect(workDurationMs(held)).toBe(120_000);
     for (const what of ["kept", "rejected"] as const) {
-      const decided = happen(held, what, { at: minutes(500) });
+      const decided = transition(held, what, { at: minutes(500) });
       expect([decided.finishedAt, workDurationMs(decided)]).toEqual([minutes(500), 120_000]);
     }
-    expect(workDurationMs(happen(started, "healthy", { at: minutes(4) }))).toBe(180_000);
+    expect(workDurationMs(transition(started, "healthy", { at: minutes(4) }))).toBe(180_000);
     expect([workDurationMs(started), workDurationMs(standing("queued"))]).toEqual([null, null]);
   });
 
   test("keeps an open prompt while the build goes on, and closes it when the build is over", () => {
     const asking = standing("building", { prompt: PROMPT });
-    expect(happen(asking, "built", { at: minutes(1) }).prompt).toBeNull();
-    expect(happen(asking, "cancelled", { at: minutes(1) }).prompt).toBeNull();
-    expect(happen(standing("queued", { prompt: PROMPT }), "taken", { at: minutes(1) }).prompt).toEqual(PROMPT);
+    expect(transition(asking, "built", { at: minutes(1) }).prompt).toBeNull();
+    expect(transition(asking, "cancelled", { at: minutes(1) }).prompt).toBeNull();
+    expect(transition(standing("queued", { prompt: PROMPT }), "taken", { at: minutes(1) }).prompt).toEqual(PROMPT);
   });
 
   test("keeps the error that ended it, and waits for nothing any more", () => {
     const error = { code: "build_failed", message: "Cannot finish the build", step: "build" as const };
-    const failed = happen(standing("building", { waitingFor: "dep_other" }), "failed", { at: minutes(1), error });
+    const failed = transition(standing("building", { waitingFor: "dep_other" }), "failed", { at: minutes(1), error });
     expect([failed.error, failed.waitingFor]).toEqual([error, null]);
   });
 });
@@ -139,7 +139,7 @@ test("nothing that ended ever changes again, whatever happens to it", () => {
       let deployment = standing("queued");
       for (const what of whats) {
         const before = deployment;
-        if (canHappen(deployment, what)) deployment = happen(deployment, what, { at: minutes(1) });
+        if (canHappen(deployment, what)) deployment = transition(deployment, what, { at: minutes(1) });
         if (ENDED.includes(before.status)) expect(deployment).toBe(before);
       }
     }),

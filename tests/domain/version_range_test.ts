@@ -20,10 +20,10 @@ function folderOf(files: Readonly<Record<string, string>>, path = ""): ProjectFo
 }
 
 const tools = (text: string) => folderOf({ "mise.toml": text });
-const choose = (...wishes: readonly (readonly [string, string | undefined])[]) =>
+const choose = (...requirements: readonly (readonly [string, string | undefined])[]) =>
   chosenVersion(
     "Python",
-    wishes.map(([from, wanted]) => ({ from, wanted })),
+    requirements.map(([from, wanted]) => ({ from, wanted })),
     PYTHON,
   );
 
@@ -142,7 +142,7 @@ describe("versionFile()", () => {
 });
 
 describe("chosenVersion()", () => {
-  test("takes the first wish, the preset when there is none", () => {
+  test("takes the first requirement, the preset when there is none", () => {
     expect(choose(["a", undefined], ["b", "3.11.4"], ["c", ">=3.10"])).toEqual({ version: "3.11.4", warnings: [] });
     expect(choose(["a", undefined])).toEqual({ version: "3.13", warnings: [] });
     expect(choose(["a", "latest"], ["b", "system"])).toEqual({ version: "3.13", warnings: [] });
@@ -154,7 +154,7 @@ describe("chosenVersion()", () => {
     expect(warnings).toEqual([expect.stringContaining("that .python-version asks for, pypy3.10-7.3: it is not known")]);
   });
 
-  test("warns of wishes that contradict each other", () => {
+  test("warns of requirements that contradict each other", () => {
     const { version, warnings } = choose([".python-version", "3.9"], ["pyproject.toml", ">=3.12"]);
     expect(version).toBe("3.9");
     expect(warnings).toEqual([expect.stringContaining(".python-version asks for 3.9, pyproject.toml for >=3.12")]);

@@ -44,11 +44,11 @@ describe("POST /api/deployments/build/access", () => {
     await using app = await deployingApp();
     const projectId = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
     const { token } = await member(app, "developer");
-    const wish = { projectId, requireApproval: false };
-    const refused = await app.post("/build/access", wish, token);
+    const request = { projectId, requireApproval: false };
+    const refused = await app.post("/build/access", request, token);
     expect([refused.status, refused.body.success]).toEqual([403, false]);
     expect(refused.body.error).toContain("deployment:admin");
-    const made = await app.post("/build/access", wish);
+    const made = await app.post("/build/access", request);
     expect(await app.settled(made.body.deployment_id)).toMatchObject({ status: "ready" });
   });
 
@@ -57,8 +57,8 @@ describe("POST /api/deployments/build/access", () => {
     async (path) => {
       await using app = await deployingApp();
       const projectId = await app.project();
-      const wish = { projectId, environment: "preview", requireApproval: true, start: true };
-      const { body } = await app.post(path, wish);
+      const request = { projectId, environment: "preview", requireApproval: true, start: true };
+      const { body } = await app.post(path, request);
       const id = body.deployment_id ?? body.data.deployment_id;
       const { promptId, actions } = await eventually(
         async (): Promise<{ promptId: string; actions: { id: string }[] }> =>
@@ -110,10 +110,10 @@ describe("POST /api/deployments/build/access", () => {
     [{ deployTarget: "cloud" }, "target_unsupported"],
     [{ deployTarget: "server", serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
     [{ serverId: "srv_01m7edka8326kz9mv55sbbg868" }, "target_unsupported"],
-  ])("says of %j that it cannot be carried out yet, and uses nothing up", async (wish, code) => {
+  ])("says of %j that it cannot be carried out yet, and uses nothing up", async (request, code) => {
     await using app = await deployingApp();
     const [projectId, uploadSessionId] = [await app.project({}), await app.upload()];
-    const refused = await app.post("/build/access", { projectId, uploadSessionId, ...wish });
+    const refused = await app.post("/build/access", { projectId, uploadSessionId, ...request });
     expect([refused.status, refused.body.code]).toEqual([400, code]);
     const accepted = await app.post("/build/access", { projectId, uploadSessionId, services: [] });
     expect(accepted.status).toBe(200);
@@ -125,13 +125,13 @@ describe("POST /api/deployments/build/access", () => {
       await using app = await deployingApp();
       const gated = await app.project({ gitUrl: REPOSITORY, requireApproval: true });
       const { token } = await member(app, "developer");
-      const wish = { projectId: gated, requireApproval: false, start: false };
-      const refused = await app.post(path, wish, token);
+      const request = { projectId: gated, requireApproval: false, start: false };
+      const refused = await app.post(path, request, token);
       expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"deployment:admin"')]);
-      expect([200, 202]).toContain((await app.post(path, wish)).status);
-      const open = { ...wish, projectId: await app.project() };
+      expect([200, 202]).toContain((await app.post(path, request)).status);
+      const open = { ...request, projectId: await app.project() };
       expect([200, 202]).toContain((await app.post(path, open, token)).status);
-      expect([200, 202]).toContain((await app.post(path, { ...wish, requireApproval: true }, token)).status);
+      expect([200, 202]).toContain((await app.post(path, { ...request, requireApproval: true }, token)).status);
     },
   );
 
@@ -175,9 +175,9 @@ describe("POST /api/deployments/build/access", () => {
     [{ publicEndpoints: [{ domainType: "custom" }] }, "publicEndpoints.0.customDomain"],
     [{ publicEndpoints: [{ targetPath: "/a?b" }] }, "publicEndpoints.0.targetPath"],
     [{ publicEndpoints: [{}, { targetPath: "/" }] }, "publicEndpoints.1"],
-  ])("refuses %j by naming %s", async (wish, field) => {
+  ])("refuses %j by naming %s", async (request, field) => {
     await using app = await deployingApp();
-    const answer = await app.post("/build/access", { projectId: await app.project(), ...wish });
+    const answer = await app.post("/build/access", { projectId: await app.project(), ...request });
     expect([answer.status, answer.body.details[0].path]).toEqual([400, field]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
-import type { AppSettings } from "../../wiring/application.ts";
+import type { AppSettings } from "../../wiring/build_application.ts";
 import { browser, type Call, member, memoryApp, ownerSession } from "../support/apps/app.ts";
 
 const DB = { name: "db", image: "postgres:18", ports: [5432], volumes: ["data:/var/lib/postgresql"] };
@@ -23,12 +23,12 @@ async function scene(settings: Partial<AppSettings> = {}) {
     if (answer.status !== 201) throw new Error(answer.text);
     return answer.body.data.id;
   }
-  function access(projectId: string, wish: object, by: Call = as) {
-    return app.call("POST", "/api/deployments/build/access", { ...by, body: { projectId, start: false, ...wish } });
+  function access(projectId: string, request: object, by: Call = as) {
+    return app.call("POST", "/api/deployments/build/access", { ...by, body: { projectId, start: false, ...request } });
   }
   /** What is stored of a deployment that was taken. */
-  async function stored(projectId: string, wish: object) {
-    const answer = await access(projectId, wish);
+  async function stored(projectId: string, request: object) {
+    const answer = await access(projectId, request);
     if (answer.status !== 200) throw new Error(answer.text);
     return (await app.world.deployments.get(answer.body.deployment_id))!;
   }
@@ -92,8 +92,8 @@ describe("given services", () => {
   test("use nothing up when they are refused", async () => {
     const { app, as, project, access, names } = await scene();
     const id = await project();
-    const wish = { services: [{ name: "web", ports: ["x"] }], publicEndpoints: [{ domain: "lost" }] };
-    expect((await access(id, wish)).status).toBe(400);
+    const request = { services: [{ name: "web", ports: ["x"] }], publicEndpoints: [{ domain: "lost" }] };
+    expect((await access(id, request)).status).toBe(400);
     expect(await names(id)).not.toContain("lost.localhost");
     expect((await app.call("GET", `/api/deployments?projectId=${id}`, as)).body.data).toEqual([]);
   });
@@ -139,15 +139,15 @@ describe("public endpoints", () => {
   test("refuse a name of another project, and say whose it is to those who may know", async () => {
     const { app, project, access, names } = await scene();
     const [mine, other] = [await project({ name: "Mine" }), await project({ name: "Harbour", slug: "harbour" })];
-    const wish = { services: [web], publicEndpoints: [{ domain: "fresh" }, { domain: "harbour" }] };
-    const refused = await access(mine, wish);
+    const request = { services: [web], publicEndpoints: [{ domain: "fresh" }, { domain: "harbour" }] };
+    const refused = await access(mine, request);
     expect([refused.status, refused.body.code]).toEqual([409, "hostname_taken"]);
     expect(refused.body.error).toContain('your project "Harbour"');
     expect(await names(mine)).not.toContain("fresh.localhost");
-    expect((await access(other, wish)).status).toBe(200);
+    expect((await access(other, request)).status).toBe(200);
     const grants = [{ resource: "project", id: mine, action: "write" }];
     const { token } = await member(app, "restricted", { grants });
-    const hidden = await access(mine, wish, { token });
+    const hidden = await access(mine, request, { token });
     expect([hidden.status, hidden.body.code]).toEqual([409, "hostname_taken"]);
     expect(hidden.body.error).not.toContain("Harbour");
   });
@@ -171,19 +171,19 @@ describe("public endpoints", () => {
   test("claim free names for whoever may deploy the project, and nobody else", async () => {
     const { app, project, access } = await scene();
     const id = await project({ services: [web] });
-    const wish = { publicEndpoints: [{ domain: "fresh" }] };
+    const request = { publicEndpoints: [{ domain: "fresh" }] };
     const holding = async (action: string) =>
       (await member(app, "restricted", { grants: [{ resource: "deployment", id: "*", action }] })).token;
-    const refused = await access(id, wish, { token: await holding("read") });
+    const refused = await access(id, request, { token: await holding("read") });
     expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('"deployment:write"')]);
-    expect((await access(id, wish, { token: await holding("write") })).status).toBe(200);
+    expect((await access(id, request, { token: await holding("write") })).status).toBe(200);
   });
 
   test("take a custom name only when it is proven", async () => {
     const { app, as, project, access } = await scene();
     const id = await project();
-    const wish = { services: [web], publicEndpoints: [{ customDomain: "www.example.com" }] };
-    const unknown = await access(id, wish);
+    const request = { services: [web], publicEndpoints: [{ customDomain: "www.example.com" }] };
+    const unknown = await access(id, request);
     expect([unknown.status, unknown.body.code, unknown.body.details[0].path]).toEqual([
       400,
       "domain_unverified",
@@ -193,13 +193,13 @@ describe("public endpoints", () => {
       ...as,
       body: { projectId: id, hostname: "www.example.com" },
     });
-    const unproven = await access(id, wish);
+    const unproven = await access(id, request);
     expect(unproven.body.error).toContain(`/api/domains/${claimed.body.data.id}/verify`);
     const { name, value } = claimed.body.data.verification;
     app.world.nameRecords.set(name, { texts: [value] });
     await app.call("POST", `/api/domains/${claimed.body.data.id}/verify`, as);
-    expect((await access(id, wish)).status).toBe(200);
-    expect((await access(await project(), wish)).body.code).toBe("domain_unverified");
+    expect((await access(id, request)).status).toBe(200);
+    expect((await access(await project(), request)).body.code).toBe("domain_unverified");
   });
 
   test("ask which service is meant where several listen on the port", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../adapters/memory/host_folders.ts";
-import type { AppSettings } from "../../wiring/application.ts";
+import type { AppSettings } from "../../wiring/build_application.ts";
 import { member, memoryApp } from "../support/apps/app.ts";
 
 const folders = new MemoryHostFolders(["/srv/apps/one", "/home/ada/site", "/data/slipway/uploads"], {

@@ -220,10 +220,10 @@ test("when the deployment cannot be stored, the upload stays for another try", a
     replace: ({ deployments }) => ({ deployments: failing(deployments, "create", { times: 1 }) }),
   });
   const project = await scene.project({});
-  const wish = { uploadSessionId: await scene.upload(APP) };
-  expect(await scene.deploy(project, wish).catch((error: Error) => error.message)).toBe("Broken on purpose");
+  const request = { uploadSessionId: await scene.upload(APP) };
+  expect(await scene.deploy(project, request).catch((error: Error) => error.message)).toBe("Broken on purpose");
   expect(await scene.memory.deployments.ofProject(project.id)).toEqual([]);
-  expect(await scene.deployed(project, wish)).toMatchObject({ status: "ready", trigger: "upload" });
+  expect(await scene.deployed(project, request)).toMatchObject({ status: "ready", trigger: "upload" });
 });
 
 test("trouble with former releases does not undo one that serves", async () => {

@@ -22,8 +22,8 @@ async function killedAt(call: number, { when, what, replaces }: Killing): Promis
   const project = await scene.project({ gitUrl: REPOSITORY });
   const former = replaces ? await scene.deployed(project) : undefined;
   await scene.rest();
-  const wish = what === "upload" ? { uploadSessionId: await scene.upload(APP) } : {};
-  const { id } = await scene.deploy(project, wish);
+  const request = what === "upload" ? { uploadSessionId: await scene.upload(APP) } : {};
+  const { id } = await scene.deploy(project, request);
   const process = mortal(scene.world, { call, when });
   scene.doomed(process.world);
   for (;;) {

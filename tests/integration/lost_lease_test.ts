@@ -149,7 +149,7 @@ async function stored({ memory }: EngineScene, { id, organizationId, projectId }
   return {
     project: await memory.projects.find(organizationId, projectId),
     deployments: await memory.deployments.ofProject(projectId),
-    composition: await memory.compositions.read(id),
+    serviceSet: await memory.serviceSets.read(id),
     events: await memory.deploymentEvents.read(id, { since: 0, limit: 10_000 }),
   };
 }

@@ -50,7 +50,7 @@ async function broughtUp(plan: Partial<DeploymentPlan>, services: readonly Omit<
       ${recordText(former as unknown as Deployment)}::text::jsonb)`;
   await migrate(database.url);
   await using world = await openStores({ url: database.url });
-  expect(await world.compositions.read(id)).toBeUndefined();
+  expect(await world.serviceSets.read(id)).toBeUndefined();
   return { former, now: await world.deployments.get(id) };
 }
 

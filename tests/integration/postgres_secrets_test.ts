@@ -50,7 +50,7 @@ async function withSecrets(world: PostgresWorld, count = 3) {
   await world.cloudLinks.put(link, new Secret("cloud token"));
   const deployment = deploymentOf({ organizationId, projectId });
   const environment = new Map([["KEY", new Secret("former value")]]);
-  await world.deployments.create(deployment, { environment, events: [], composition: compositionOf("web") });
+  await world.deployments.create(deployment, { environment, events: [], serviceSet: compositionOf("web") });
   return { organizationId, projectId, serverId, deploymentId: deployment.id, put };
 }
 
@@ -65,7 +65,7 @@ async function reveal(world: PostgresWorld, { organizationId, projectId, serverI
     privateKey: credentials?.sshPrivateKey?.reveal(),
     cloud: (await world.cloudLinks.token(organizationId))?.reveal(),
     deployment: (await world.deployments.environment(deploymentId)).get("KEY")?.reveal(),
-    composition: await world.compositions.read(deploymentId),
+    serviceSet: await world.serviceSets.read(deploymentId),
   };
 }
 
@@ -75,7 +75,7 @@ const ALL = {
   privateKey: "private key",
   cloud: "cloud token",
   deployment: "former value",
-  composition: compositionOf("web"),
+  serviceSet: compositionOf("web"),
 };
 const WRONG_KEY = { name: "Failure", kind: "unavailable", code: "wrong_secret_key" };
 const UNREADABLE = { name: "Failure", kind: "unavailable", code: "secret_unreadable" };
@@ -131,7 +131,7 @@ describe("secrets in PostgreSQL", () => {
     await sql`update cloud_links set sealed_token = (select sealed_value from variables limit 1)`;
     await expect(world.cloudLinks.token(stored.organizationId)).rejects.toMatchObject(UNREADABLE);
     await sql`update deployment_compositions set sealed_composition = (select sealed_values from deployment_environments)`;
-    await expect(world.compositions.read(stored.deploymentId)).rejects.toMatchObject(UNREADABLE);
+    await expect(world.serviceSets.read(stored.deploymentId)).rejects.toMatchObject(UNREADABLE);
     await sql`update variables set sealed_value = 'value 0' where key = 'KEY_0'`;
     await expect(world.variables.reveal(stored.projectId)).rejects.toMatchObject(UNREADABLE);
   });

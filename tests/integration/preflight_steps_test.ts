@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { MemoryFaults } from "../../adapters/memory/object_storages.ts";
 import { openDestination } from "../../application/backups/open_destination.ts";
 import { PROBE_LIMITS, runProbe } from "../../application/backups/run_probe.ts";
-import { type DestinationWish, readDraft } from "../../domain/backups/destination_wish.ts";
+import { type DestinationInput, readDraft } from "../../domain/backups/destination_input.ts";
 import { probeKey } from "../../domain/backups/probe.ts";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
@@ -41,13 +41,13 @@ function acts({ call, owner }: TestApp, id: string) {
 /** Opens a destination of a bucket as backups do, with limits of its own. */
 async function opener(
   { world }: TestApp,
-  { wish = {}, idleMs = 60_000 }: { wish?: DestinationWish; idleMs?: number } = {},
+  { input = {}, idleMs = 60_000 }: { input?: DestinationInput; idleMs?: number } = {},
 ) {
   const localBackups = { mode: "self-hosted", allowed: false, root: undefined, dataFolder: "/data" } as const;
   const storageLimits = { attempts: 3, pauseMs: 1, idleMs, atOnce: 8 };
   const open = openDestination({ ...world, localBackups, storageLimits });
   const secrets = { accessKeyId: new Secret("id"), secretAccessKey: new Secret("secret") };
-  const draft = await readDraft({ kind: "s3_compatible", bucket: "backups", ...secrets, ...wish });
+  const draft = await readDraft({ kind: "s3_compatible", bucket: "backups", ...secrets, ...input });
   return (options?: { readonly signal?: AbortSignal | undefined }) => open("org_1", draft, options);
 }
 
@@ -205,7 +205,7 @@ describe("preflight", () => {
 
   test("what is opened for backups lies under the prefix", async () => {
     const { app, store } = await scene();
-    const open = await opener(app, { wish: { pathPrefix: "deep/down" } });
+    const open = await opener(app, { input: { pathPrefix: "deep/down" } });
     await using storage = await open();
     await storage.put("a.tar", textBody("backup"));
     expect([...store.objects.keys()]).toEqual(["deep/down/a.tar"]);

@@ -8,7 +8,7 @@ import {
   SHOP,
   shopProject,
   shopScene,
-  standing,
+  runningServices,
   statuses,
   type Versions,
   versions,
@@ -25,7 +25,7 @@ async function killedAt(call: number, when: "before" | "after", work: ShopWork):
   await using scene = await shopScene();
   const project = await shopProject(scene);
   const about = await work.before(scene, project);
-  const former = await standing(scene, project);
+  const former = await runningServices(scene, project);
   await scene.rest();
   scene.memory.clock.advance(1_000);
   const id = await work.ask(scene, project, about);
@@ -45,7 +45,7 @@ async function killedAt(call: number, when: "before" | "after", work: ShopWork):
   const ended = await scene.until(id, work.isOver);
   expect([died, ended.status]).toEqual([died, work.status]);
   expect([died, await versions(scene, project)]).toMatchObject([died, lasting(work.runs)]);
-  const after = await standing(scene, project);
+  const after = await runningServices(scene, project);
   // What did not change is as it was, to the container.
   if (about || Object.keys(former).length > 0)
     expect([died, after["web"], after["db"]]).toEqual([died, former["web"]!, former["db"]!]);

@@ -3,7 +3,7 @@ import { MemoryLog } from "../../adapters/memory/log.ts";
 import { memoryWorld } from "../../adapters/memory/memory_world.ts";
 import type { Hold } from "../../application/deployments/engine/hold.ts";
 import { startWorker } from "../../application/deployments/engine/worker.ts";
-import { compose } from "../../wiring/application.ts";
+import { buildApplication } from "../../wiring/build_application.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { caller, member, SETTINGS } from "../support/apps/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -27,7 +27,7 @@ async function threeServers() {
     const { [Symbol.asyncDispose]: _, ...stores } = opened.use(await openStores({ url, vault }));
     const clock = { now: () => new Date(Date.now() + aheadMs) };
     const world = { ...memoryWorld(), ...stores, clock, uploadFiles, log: new MemoryLog() };
-    const { handle, routes, useCases } = compose(world, SETTINGS);
+    const { handle, routes, useCases } = buildApplication(world, SETTINGS);
     return { world, useCases, call: caller(handle, routes) };
   };
   const [right, ahead, behind] = [await open(0), await open(HOUR), await open(-HOUR)];

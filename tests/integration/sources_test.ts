@@ -3,7 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { GitSources } from "../../adapters/git/git_sources.ts";
-import { AllSources } from "../../adapters/dispatch/all_sources.ts";
+import { DispatchingSources } from "../../adapters/dispatch/dispatching_sources.ts";
 import { LocalFolderSources } from "../../adapters/local/local_folder_sources.ts";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import { UploadSources } from "../../adapters/local/upload_sources.ts";
@@ -63,7 +63,7 @@ sourcesContract("git, local folders and uploads", async () => {
     await writeFile(join(root, "site", path), content);
   }
   return {
-    sources: new AllSources({
+    sources: new DispatchingSources({
       git: new GitSources({ knownHostsFile: join(root, "data/git/known_hosts"), allowHttp: true }),
       local: new LocalFolderSources({ dataFolder: join(root, "data") }),
       upload: new UploadSources(uploads),

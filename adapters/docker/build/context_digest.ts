@@ -1,4 +1,4 @@
-import type { ImageMakings } from "../../../ports/deployments/image_builder.ts";
+import type { ImageBuildInput } from "../../../ports/deployments/image_builder.ts";
 import type { BuildContext } from "./build_context.ts";
 import { type ContextEntry, contentOf } from "./context_entry.ts";
 
@@ -10,7 +10,7 @@ const FILES_AT_ONCE = 16;
  */
 export async function contextDigest(
   { root, entries, dockerfile }: BuildContext,
-  { target, args }: Pick<ImageMakings, "target" | "args">,
+  { target, args }: Pick<ImageBuildInput, "target" | "args">,
 ): Promise<string> {
   const all = new Bun.CryptoHasher("sha256");
   // Texts in brackets and quotes cannot run into each other.

@@ -1,4 +1,9 @@
-import type { BuiltImage, ImageBuilder, ImageMakings, ImageRequest } from "../../../ports/deployments/image_builder.ts";
+import type {
+  BuiltImage,
+  ImageBuilder,
+  ImageBuildInput,
+  ImageRequest,
+} from "../../../ports/deployments/image_builder.ts";
 import { type BuildContext, buildContext } from "./build_context.ts";
 import { buildkitBuild } from "./buildkit_build.ts";
 import { classicBuild } from "./classic_build.ts";
@@ -49,7 +54,7 @@ export class DockerImageBuilder implements ImageBuilder {
     return orRefused("build an image", () => this.#build(request));
   }
 
-  async identify({ target, args, ...given }: ImageMakings): Promise<string> {
+  async identify({ target, args, ...given }: ImageBuildInput): Promise<string> {
     return contextDigest(await buildContext(given), { args, ...(target !== undefined && { target }) });
   }
 

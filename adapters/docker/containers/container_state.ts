@@ -6,7 +6,7 @@ import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
 import { LABEL, publishedPorts } from "./labels.ts";
 
 /** What is known beside the record of a container. */
-export interface Sight {
+export interface ContainerObservation {
   readonly now: number;
   /** How often it was started again before it was last started by hand. */
   readonly restartsBefore: number;
@@ -79,7 +79,7 @@ export function isOneShot({ Config }: ContainerRecord): boolean {
 }
 
 /** How an instance stands, for others. */
-export function instanceOf(record: ContainerRecord, sight: Sight): Instance {
+export function instanceOf(record: ContainerRecord, observation: ContainerObservation): Instance {
   const { Config, State } = record;
   const label = (name: string) => Config.Labels[name] ?? "";
   const health = State.Health?.Status ?? "none";
@@ -89,7 +89,7 @@ export function instanceOf(record: ContainerRecord, sight: Sight): Instance {
     deploymentId: label(LABEL.deployment),
     projectId: label(LABEL.project),
     service: label(LABEL.service),
-    status: statusOf(record, sight),
+    status: statusOf(record, observation),
     host: HOST,
     port: ports[0]?.port ?? null,
     ports,
@@ -98,22 +98,22 @@ export function instanceOf(record: ContainerRecord, sight: Sight): Instance {
     image: record.Image,
     containerId: isUp(record) ? record.Id : null,
     startedAt: new Date(timeOf(State.StartedAt) || timeOf(record.Created)),
-    restarts: sight.restartsBefore + record.RestartCount,
-    failing: isCrashLoop(record, sight.now),
+    restarts: observation.restartsBefore + record.RestartCount,
+    failing: isCrashLoop(record, observation.now),
     nextStartAt: nextStartAt(record),
-    exit: exitOf(record, sight),
+    exit: exitOf(record, observation),
   };
 }
 
-function statusOf(record: ContainerRecord, sight: Sight): Instance["status"] {
+function statusOf(record: ContainerRecord, observation: ContainerObservation): Instance["status"] {
   const { Status } = record.State;
   if (Status === "restarting") return Status;
-  if (isUp(record)) return sight.listens || isSteady(record, sight.now) ? "running" : "starting";
-  return isBeingStarted(record, sight) ? "starting" : "exited";
+  if (isUp(record)) return observation.listens || isSteady(record, observation.now) ? "running" : "starting";
+  return isBeingStarted(record, observation) ? "starting" : "exited";
 }
 
-function exitOf(record: ContainerRecord, sight: Sight): Instance["exit"] {
-  if (isUp(record) || isBeingStarted(record, sight)) return null;
+function exitOf(record: ContainerRecord, observation: ContainerObservation): Instance["exit"] {
+  if (isUp(record) || isBeingStarted(record, observation)) return null;
   if (record.State.Status === "created") return { code: null, reason: "stopped" };
   const ownEnd = record.State.Status === "restarting" || isOneShot(record) || isStartDue(record) || isGivenUp(record);
   const ending = endingOf(record);
@@ -128,7 +128,7 @@ export function endingOf({ HostConfig, State }: ContainerRecord, code = State.Ex
 }
 
 /** One that its server made and did not live to start, or stands still in the middle of, stays as it is. */
-function isBeingStarted(record: ContainerRecord, { now, beingStarted }: Sight): boolean {
+function isBeingStarted(record: ContainerRecord, { now, beingStarted }: ContainerObservation): boolean {
   return isNotStarted(record) && beingStarted && now - timeOf(record.Created) < STARTING_MS;
 }
 

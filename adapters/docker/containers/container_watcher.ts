@@ -7,7 +7,7 @@ import type { OwnContainers } from "./own_containers.ts";
 /** What a watcher has looked after. */
 export interface WatchedContainers {
   /** Called as soon as the engine says that the program of an instance has ended. */
-  ended(instanceId: string, ending: ToldEnding): Promise<void>;
+  ended(instanceId: string, ending: ReportedEnding): Promise<void>;
   /** Does what is due for an instance. */
   look(instanceId: string): Promise<void>;
   /** Does what is due for all. */
@@ -15,7 +15,7 @@ export interface WatchedContainers {
 }
 
 /** What the engine tells of an ending at once; the container itself may run again when it is looked at. */
-export interface ToldEnding {
+export interface ReportedEnding {
   readonly exitCode: number;
   /** In nanoseconds, by the engine's clock. */
   readonly at: number;

@@ -32,7 +32,7 @@ import {
   pauseBeforeStart,
 } from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
-import { ContainerWatcher, type ToldEnding } from "./container_watcher.ts";
+import { ContainerWatcher, type ReportedEnding } from "./container_watcher.ts";
 import { Departures } from "./departures.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
 import { EndingNotes, engineTime } from "./ending_notes.ts";
@@ -117,7 +117,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     this.#start = new ContainerStart({ engine, own, networks, names, volumes, files, labels });
     this.#usage = new ContainerUsage(engine);
     const watched = {
-      ended: (id: string, ending: ToldEnding) => this.#ended(id, ending),
+      ended: (id: string, ending: ReportedEnding) => this.#ended(id, ending),
       look: (id: string) => this.#look(id),
       lookAtAll: () => this.#lookAtAll(),
     };
@@ -240,7 +240,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
   }
 
   /** Notes and tells that a program ended which the engine starts again. */
-  async #ended(instanceId: string, { at, exitCode }: ToldEnding): Promise<void> {
+  async #ended(instanceId: string, { at, exitCode }: ReportedEnding): Promise<void> {
     const record = await this.#own.find(instanceId);
     if (!record || isOneShot(record)) return;
     const pauseMs = pauseBeforeStart(record);

@@ -1,5 +1,5 @@
 import { isClaimVoid } from "../../../domain/deployments/claim_void.ts";
-import { type Hold, TakenAway } from "./hold.ts";
+import { type Hold, LeaseLost } from "./hold.ts";
 import type { EnginePorts } from "./run.ts";
 
 type Reads = { readonly [Port in keyof EnginePorts]: readonly (keyof EnginePorts[Port])[] };
@@ -9,7 +9,7 @@ type Overrides = { readonly [Port in keyof EnginePorts]?: Partial<EnginePorts[Po
 const READS: Reads = {
   builder: [],
   clock: ["now"],
-  compositions: ["read"],
+  serviceSets: ["read"],
   containerEngine: ["answers"],
   deploymentEvents: ["read", "last", "follow"],
   deployments: ["find", "get", "list", "ofProject", "environment"],
@@ -22,7 +22,7 @@ const READS: Reads = {
   installation: ["id", "usesContainers", "founder"],
   instanceSockets: ["listening"],
   keptSources: ["has", "list"],
-  liveReleases: ["list", "find", "among", "standings", "onChange"],
+  liveReleases: ["list", "find", "among", "queuePositions", "onChange"],
   manifestParser: ["parse"],
   projects: ["list", "find", "findBySlug"],
   releaseFolders: ["entries", "read", "digest", "find", "list"],
@@ -35,7 +35,7 @@ const READS: Reads = {
   yamlReader: ["read"],
 };
 
-/** The ports of a run: through them it changes things only while it holds its deployment; from then on every change rejects with `TakenAway`. */
+/** The ports of a run: through them it changes things only while it holds its deployment; from then on every change rejects with `LeaseLost`. */
 export function fencedPorts(ports: EnginePorts, hold: Hold): EnginePorts {
   const own = overrides(ports, hold);
   const fenced = <Name extends keyof EnginePorts>(name: Name) =>
@@ -49,8 +49,8 @@ function overrides(ports: EnginePorts, hold: Hold): Overrides {
   const { claim } = hold;
   const confirm = () => hold.confirm();
   return {
-    compositions: { write: (id, composition) => orTakenAway(ports.compositions.write(id, composition, claim)) },
-    deploymentEvents: { append: (id, events) => orTakenAway(ports.deploymentEvents.append(id, events, claim)) },
+    serviceSets: { write: (id, serviceSet) => orLeaseLost(ports.serviceSets.write(id, serviceSet, claim)) },
+    deploymentEvents: { append: (id, events) => orLeaseLost(ports.deploymentEvents.append(id, events, claim)) },
     deployments: {
       async change(id, how) {
         // The run looks itself whether its own deployment, as it is stored at that moment, is still its to change.
@@ -80,7 +80,7 @@ function overrides(ports: EnginePorts, hold: Hold): Overrides {
         return ports.keptSources.share(from, to, { confirm });
       },
     },
-    liveReleases: { activate: (id, options) => orTakenAway(ports.liveReleases.activate(id, options)) },
+    liveReleases: { activate: (id, options) => orLeaseLost(ports.liveReleases.activate(id, options)) },
   };
 }
 
@@ -104,10 +104,10 @@ function fencedPort<Port extends object>(port: Port, { reads, own, hold }: Fence
   });
 }
 
-async function orTakenAway<T>(changing: Promise<T>): Promise<T> {
+async function orLeaseLost<T>(changing: Promise<T>): Promise<T> {
   try {
     return await changing;
   } catch (error) {
-    throw isClaimVoid(error) ? new TakenAway() : error;
+    throw isClaimVoid(error) ? new LeaseLost() : error;
   }
 }

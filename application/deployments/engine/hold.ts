@@ -8,13 +8,13 @@ export interface Hold {
   readonly claim: WorkClaim;
   /** Ends the run, with a `StopReason`. */
   readonly signal: AbortSignal;
-  /** Renews the lease, right before something outside the database is changed; rejects with `TakenAway` once the claim is void. */
+  /** Renews the lease, right before something outside the database is changed; rejects with `LeaseLost` once the claim is void. */
   confirm(): Promise<void>;
 }
 
 /** Thrown where a deployment is no longer a run's to change. */
-export class TakenAway extends Error {
-  override readonly name = "TakenAway";
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
 
   constructor() {
     super("Another process goes on with this deployment, or it was ended");

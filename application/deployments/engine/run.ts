@@ -7,7 +7,7 @@ import type { Project, RuntimeName } from "../../../domain/projects/project.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import type { Builder } from "../../../ports/deployments/builder.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
-import type { Compositions } from "../../../ports/deployments/compositions.ts";
+import type { ServiceSets } from "../../../ports/deployments/service_sets.ts";
 import type { ContainerEngine } from "../../../ports/deployments/container_engine.ts";
 import type { DeploymentEvents } from "../../../ports/deployments/deployment_events.ts";
 import type { DeploymentChange, Deployments } from "../../../ports/deployments/deployments.ts";
@@ -33,14 +33,14 @@ import type { Volumes } from "../../../ports/services/volumes.ts";
 import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";
 import type { LocalSourceRules } from "../../projects/check_local_path.ts";
 import type { EventWriter } from "./event_writer.ts";
-import { type Hold, TakenAway } from "./hold.ts";
+import { type Hold, LeaseLost } from "./hold.ts";
 import type { Slots } from "./build/slots.ts";
 
 /** Every port the engine works with. */
 export interface EnginePorts {
   readonly builder: Builder;
   readonly clock: Clock;
-  readonly compositions: Compositions;
+  readonly serviceSets: ServiceSets;
   readonly containerEngine: ContainerEngine;
   readonly deploymentEvents: DeploymentEvents;
   readonly deployments: Deployments;
@@ -120,7 +120,7 @@ export async function store(
 ): Promise<void> {
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
-      if (!isStillOurs(run, deployment)) throw new TakenAway();
+      if (!isStillOurs(run, deployment)) throw new LeaseLost();
       return { ...also, deployment: change(withNoted(run, deployment)), events: [...noted, ...events] };
     }),
   );
@@ -170,7 +170,7 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
   } catch (error) {
     await store(run, record("failed", elapsed())).catch((problem: unknown) => {
       // Whoever went on with it must not have it undone.
-      if (problem instanceof TakenAway) throw problem;
+      if (problem instanceof LeaseLost) throw problem;
     });
     // A later step may find that nothing is left to do, because of what happened in an earlier one.
     throw error instanceof StepFailed ? error : new StepFailed(name, error);

@@ -3,24 +3,24 @@ import type { NewEvent } from "../../../domain/deployments/deployment_event.ts";
 import { secretMask } from "../../../domain/deployments/secret_mask.ts";
 import { secretValues } from "../../../domain/deployments/secret_values.ts";
 import { stoppedService } from "../../../domain/deployments/stopped_service.ts";
-import { happen } from "../../../domain/deployments/transitions.ts";
+import { transition } from "../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
 import { cleanImages } from "../clean_images.ts";
 import { cleanReleases } from "../clean_releases.ts";
 import { cleanSources } from "../clean_sources.ts";
-import type { Later } from "../end_previews.ts";
+import type { RunInBackground } from "../end_previews.ts";
 import { dropUpload } from "../drop_upload.ts";
 import { dropVolumes } from "../../services/drop_volumes.ts";
 import { keepUpload } from "../keep_upload.ts";
-import { Waits } from "./build/ask_approval.ts";
+import { AwaitsApproval } from "./build/ask_approval.ts";
 import { beginBuild } from "./build/begin_build.ts";
-import { bringLive, goBack, isServing, retire } from "./changeover/bring_live.ts";
+import { bringLive, restoreFormer, isServing, retire } from "./changeover/bring_live.ts";
 import { buildRelease } from "./build/build_release.ts";
 import { carryOutDecision } from "./decision/carry_out_decision.ts";
 import { EventWriter } from "./event_writer.ts";
 import { fencedPorts } from "./fenced_ports.ts";
-import { type Hold, type StopReason, TakenAway } from "./hold.ts";
+import { type Hold, type StopReason, LeaseLost } from "./hold.ts";
 import { partialFailure } from "./changeover/partial_failure.ts";
 import { routeKey } from "./changeover/serve.ts";
 import { serviceEvent } from "./changeover/service_ledger.ts";
@@ -109,7 +109,7 @@ async function refuseHopeless(run: Run): Promise<void> {
 async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
   const { project, deployment } = run;
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
-  const later: Later = (work) => run.afterwards.push(work);
+  const later: RunInBackground = (work) => run.afterwards.push(work);
   const works = {
     retire: () => retire(run),
     clean: async () => {
@@ -125,7 +125,7 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
       await step(run, name, works[name]);
     } catch (error) {
       const cause = error instanceof StepFailed ? error.cause : undefined;
-      if (!(error instanceof StepFailed) || cause instanceof TakenAway || isOutage(cause)) throw error;
+      if (!(error instanceof StepFailed) || cause instanceof LeaseLost || isOutage(cause)) throw error;
       say(run, name, "Not everything of former releases could be removed; it is tried again later", "warn");
     }
   }
@@ -136,7 +136,7 @@ async function settle(run: Run, error: unknown): Promise<void> {
   try {
     await conclude(run, error);
   } catch (problem) {
-    if (!(problem instanceof TakenAway)) throw problem;
+    if (!(problem instanceof LeaseLost)) throw problem;
     run.writer.discard();
   }
 }
@@ -144,8 +144,8 @@ async function settle(run: Run, error: unknown): Promise<void> {
 async function conclude(run: Run, error: unknown): Promise<void> {
   const reason = run.signal.aborted ? (run.signal.reason as StopReason) : undefined;
   const cause = error instanceof StepFailed ? error.cause : error;
-  if (cause instanceof Waits) return run.writer.flush();
-  if (reason === "lost" || reason === "shutdown" || cause instanceof TakenAway) {
+  if (cause instanceof AwaitsApproval) return run.writer.flush();
+  if (reason === "lost" || reason === "shutdown" || cause instanceof LeaseLost) {
     if (reason === "shutdown") await run.writer.flush().catch(() => {});
     return run.writer.discard();
   }
@@ -186,7 +186,7 @@ async function undo(run: Run): Promise<void> {
   const { deployment, ports } = run;
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
   const works = [
-    () => goBack(run),
+    () => restoreFormer(run),
     () => (deployment.plan.runtime === "docker" ? dropVolumes(ports, deployment) : undefined),
     () => (own ? ports.releaseFolders.remove(deployment.id) : undefined),
     () => (own && deployment.plan.runtime === "docker" ? ports.releaseImages.remove(deployment.id) : undefined),
@@ -196,7 +196,7 @@ async function undo(run: Run): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (isOutage(error) || error instanceof TakenAway) throw error;
+      if (isOutage(error) || error instanceof LeaseLost) throw error;
       say(run, null, "Not everything of this deployment could be removed; it is tried again later", "warn");
     }
   }
@@ -211,7 +211,7 @@ async function end(
   const changed = await run.writer.storeWith((noted) =>
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) return undefined;
-      const ended = happen(withNoted(run, deployment), what, { at, error });
+      const ended = transition(withNoted(run, deployment), what, { at, error });
       // A person decides about a partial failure: until then it is held.
       const isUp = what === "healthy" || what === "partly_healthy";
       // To cancel it came too late, and must not stop whoever carries out the decision.

@@ -1,12 +1,12 @@
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { happen } from "../../../domain/deployments/transitions.ts";
+import { transition } from "../../../domain/deployments/transitions.ts";
 import { loggedError } from "../../../domain/logged_error.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { DeploymentQueue, WorkClaim } from "../../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../../ports/deployments/deployments.ts";
 import type { Log } from "../../../ports/system/log.ts";
 import { copyUpload, keepUpload, type KeepUploadPorts } from "../keep_upload.ts";
-import { type Hold, type StopReason, TakenAway } from "./hold.ts";
+import { type Hold, type StopReason, LeaseLost } from "./hold.ts";
 
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_000;
@@ -75,12 +75,12 @@ class Work implements Hold {
 
   async #renew(): Promise<void> {
     const asked = this.#elapsedMs();
-    const standing = await this.#queue.renew(this.claim, LEASE_MS);
-    if (standing === "lost") {
+    const lease = await this.#queue.renew(this.claim, LEASE_MS);
+    if (lease === "lost") {
       this.stop("lost");
-      throw new TakenAway();
+      throw new LeaseLost();
     }
-    if (standing === "cancel") this.stop("cancelled");
+    if (lease === "cancel") this.stop("cancelled");
     this.#heldUntil = asked + LEASE_MS;
   }
 }
@@ -169,7 +169,7 @@ class QueueWorker implements Worker {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof TakenAway) return undefined;
+      if (error instanceof LeaseLost) return undefined;
       this.#ports.log.write("warn", "The worker met a problem and goes on", { ...loggedError(error) });
       await sleep(200);
       return undefined;
@@ -188,7 +188,7 @@ async function endOverdue(ports: WorkerPorts): Promise<void> {
       if (!deployment.held) return undefined;
       // An unanswered prompt is the engine's to end, with its step; a deployment that was never started simply ends here.
       if (deployment.status !== "queued") return { deployment: { ...deployment, held: false }, events: [] };
-      const ended = happen({ ...deployment, held: false }, "cancelled", { at });
+      const ended = transition({ ...deployment, held: false }, "cancelled", { at });
       return {
         deployment: ended,
         events: [

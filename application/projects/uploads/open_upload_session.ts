@@ -20,10 +20,10 @@ export interface OpenUploadSessionPorts {
 export function openUploadSession({ clock, mode, uploadFiles, uploadSessions }: OpenUploadSessionPorts) {
   return async function (
     by: Principal,
-    wish: { readonly name?: string; readonly mode?: "local" | "cloud" },
+    input: { readonly name?: string; readonly mode?: "local" | "cloud" },
   ): Promise<UploadSession> {
     if (!allowsSomewhere(by, "project:write")) throw forbidden("project:write");
-    if (mode === "cloud" && wish.mode === "local") {
+    if (mode === "cloud" && input.mode === "local") {
       throw new Failure(
         "forbidden",
         "local_source_forbidden",
@@ -34,8 +34,8 @@ export function openUploadSession({ clock, mode, uploadFiles, uploadSessions }: 
       id: newId("upl", clock.now()),
       organizationId: by.organizationId,
       userId: by.userId,
-      name: wish.name ?? null,
-      mode: wish.mode ?? (mode === "cloud" ? "cloud" : "local"),
+      name: input.name ?? null,
+      mode: input.mode ?? (mode === "cloud" ? "cloud" : "local"),
       state: "open",
       bytes: null,
       sha256: null,

@@ -110,13 +110,13 @@ function assetsOf(folder: ProjectFolder, mix: string) {
 }
 
 function versionOf(folder: ProjectFolder, mix: string) {
-  const wishes = [
+  const requirements = [
     { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["elixir"]) },
     { from: BUILDPACK, wanted: property(folder.text(BUILDPACK) ?? "", "elixir_version") },
     { from: "mix.exs", wanted: matched(mix, /\belixir:[ \t]*"([^"\n]{1,60})"/) },
   ];
   // Versions may name the Erlang that they were made for.
-  const plain = wishes.map(({ from, wanted }) => ({
+  const plain = requirements.map(({ from, wanted }) => ({
     from,
     wanted: wanted?.replace(/-otp-\d+$/, "").replaceAll(/ (?:and|or) /g, (word) => (word === " or " ? " || " : ", ")),
   }));

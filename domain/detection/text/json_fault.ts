@@ -54,7 +54,7 @@ function wrongWith(text: string, token: Token, { expected, last, open }: Place):
   if (word.startsWith("//") || word.startsWith("/*")) return here("there is a comment, which JSON does not have");
   if (isClosing && last.text === ",") return faultAt(text, last.start, `there is a comma before ${word}`);
   if (expected === "end") return here("something follows the last }");
-  if (word.startsWith('"') && !isWhole(word)) return here(badText(text, token));
+  if (word.startsWith('"') && !isClosedText(word)) return here(badText(text, token));
   if (expected === "comma") {
     if (isClosing) return word === closing ? undefined : here(`there is a ${word} where ${closing} should be`);
     return word === "," ? undefined : faultAt(text, last.start, "a comma is missing after a value");
@@ -92,7 +92,7 @@ function badText(text: string, { start, end }: Token): string {
     : "text is not closed by double quotes";
 }
 
-function isWhole(word: string): boolean {
+function isClosedText(word: string): boolean {
   return `${matched(TEXT, word, 0)}"` === word;
 }
 

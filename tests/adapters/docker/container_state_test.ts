@@ -5,7 +5,7 @@ import {
   isCrashLoop,
   isGivenUp,
   isStartDue,
-  type Sight,
+  type ContainerObservation,
 } from "../../../adapters/docker/containers/container_state.ts";
 
 const NOW = Date.parse("2026-01-01T12:00:00Z");
@@ -38,7 +38,7 @@ function record(
   };
 }
 
-const sight = (given: Partial<Sight> = {}): Sight => ({
+const sight = (given: Partial<ContainerObservation> = {}): ContainerObservation => ({
   now: NOW,
   listens: false,
   beingStarted: false,
@@ -55,7 +55,11 @@ function ended(ExitCode: number, OOMKilled = false): Partial<ContainerState> {
   return { Status: "exited", ExitCode, OOMKilled };
 }
 
-function told(state: Partial<ContainerState>, given?: Parameters<typeof record>[1], seen: Partial<Sight> = {}) {
+function told(
+  state: Partial<ContainerState>,
+  given?: Parameters<typeof record>[1],
+  seen: Partial<ContainerObservation> = {},
+) {
   const { status, exit } = instanceOf(record(state, given), sight(seen));
   return [status, exit && `${exit.reason} ${exit.code}`];
 }

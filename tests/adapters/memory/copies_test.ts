@@ -175,16 +175,16 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
       ],
     };
   },
-  async compositions(world) {
+  async serviceSets(world) {
     const { id: organizationId } = await anOrganization(world);
     const { id: projectId } = await aProject(world, { organizationId });
     const [first, second] = [deploymentOf({ organizationId, projectId }), deploymentOf({ organizationId, projectId })];
     const given = { created: compositionOf("web"), written: compositionOf("api") };
     const content = { environment: new Map(), events: [] };
-    await world.deployments.create(first, { ...content, composition: given.created });
+    await world.deployments.create(first, { ...content, serviceSet: given.created });
     await world.deployments.create(second, content);
-    await world.compositions.write(second.id, given.written);
-    return { given, reads: [first.id, second.id].map((id) => () => world.compositions.read(id)) };
+    await world.serviceSets.write(second.id, given.written);
+    return { given, reads: [first.id, second.id].map((id) => () => world.serviceSets.read(id)) };
   },
   async runtimeLogs(world) {
     const { id: deploymentId } = await aDeployment(world);

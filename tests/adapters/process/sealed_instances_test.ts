@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AllSealedRows } from "../../../adapters/dispatch/all_sealed_rows.ts";
+import { CombinedSealedRows } from "../../../adapters/dispatch/combined_sealed_rows.ts";
 import { MemorySealedRows, type SealedRow } from "../../../adapters/memory/sealed_rows.ts";
 import { MemoryVault } from "../../../adapters/memory/vault.ts";
 import { InstanceFolder, type InstanceRecord, type InstanceState } from "../../../adapters/process/instance_folder.ts";
@@ -83,7 +83,7 @@ sealedRowsContract("instances beside others", async () => {
   const former = new MemoryVault("former");
   return {
     ...KEYS,
-    sealedRows: new AllSealedRows([instances.sealedRows, others]),
+    sealedRows: new CombinedSealedRows([instances.sealedRows, others]),
     async storeFormerly(secret) {
       if (stored++ % 2 === 0) return instances.storeFormerly(secret);
       const place = { table: "list", row: `${rows.length}`, field: "value" };
@@ -121,13 +121,13 @@ describe("SealedInstances", () => {
     const sealed = await new MemoryVault("lost").seal(new Secret("no more"), environmentPlace("lost"));
     await lost.create(recordOf("lost", sealed), STATE);
     await storeFormerly(new Secret("one"));
-    const all = new AllSealedRows([sealedRows, new MemorySealedRows([], current)]);
+    const all = new CombinedSealedRows([sealedRows, new MemorySealedRows([], current)]);
     expect(await all.reseal(10)).toBe(1);
     await expect(all.reseal(10)).rejects.toMatchObject({ code: "secret_unreadable" });
   });
 });
 
-describe("AllSealedRows", () => {
+describe("CombinedSealedRows", () => {
   test("comes to the last place only when nothing is left in those before", async () => {
     const left = new Map([
       ["first", 2],
@@ -143,7 +143,7 @@ describe("AllSealedRows", () => {
         return done;
       },
     });
-    const all = new AllSealedRows([place("first"), place("last")]);
+    const all = new CombinedSealedRows([place("first"), place("last")]);
     expect(await all.countByKey()).toEqual(new Map([["former", 3]]));
     expect([await all.reseal(1), await all.reseal(1), await all.reseal(1), await all.reseal(1)]).toEqual([1, 1, 1, 0]);
     expect(asked).toEqual(["first", "first", "first", "last", "first", "last"]);

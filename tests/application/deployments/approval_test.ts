@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { waitingReason } from "../../../domain/deployments/waiting_reason.ts";
-import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/apps/engine_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY, eventSummary } from "../../support/apps/engine_scene.ts";
 
 const DAY = 24 * 3_600_000;
 const GATED = { gitUrl: REPOSITORY, requireApproval: true };
@@ -26,7 +26,7 @@ describe("a build that needs approval", () => {
     expect(waiting.prompt).toMatchObject({ answer: null, message: expect.stringContaining("a10000000000") });
     expect(waiting.prompt!.actions.map((action) => action.id)).toEqual(["approve", "reject"]);
     expect(scene.memory.builder.requests).toEqual([]);
-    expect(told(await scene.events(id))).toContain("prompt");
+    expect(eventSummary(await scene.events(id))).toContain("prompt");
   });
 
   test("says what it waits for, when it is looked at and in its log", async () => {
@@ -46,7 +46,7 @@ describe("a build that needs approval", () => {
     const ready = await scene.settled(id);
     expect(ready).toMatchObject({ status: "ready", commitSha: "a1".padEnd(40, "0"), prompt: null });
     expect(await scene.memory.releaseFolders.read(id, "evil.js", { maxBytes: 100 })).toBeUndefined();
-    expect(told(await scene.events(id)).filter((event) => event === "progress fetch")).toHaveLength(1);
+    expect(eventSummary(await scene.events(id)).filter((event) => event === "progress fetch")).toHaveLength(1);
   });
 
   test("is cancelled when it is rejected, and leaves nothing", async () => {
@@ -115,20 +115,20 @@ describe("the gate of a project", () => {
   test("is not left out by who only may deploy, and is by an admin of deployments", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project(GATED);
-    const wish = { projectId: project.id, requireApproval: false };
-    const refused = await scene.useCases.deployProject(developer(scene), wish).catch((error: unknown) => error);
+    const request = { projectId: project.id, requireApproval: false };
+    const refused = await scene.useCases.deployProject(developer(scene), request).catch((error: unknown) => error);
     expect(refused).toMatchObject({ kind: "forbidden", message: expect.stringContaining("deployment:admin") });
     expect(await scene.memory.deployments.ofProject(project.id)).toEqual([]);
-    const made = await scene.useCases.deployProject(scene.by, wish);
+    const made = await scene.useCases.deployProject(scene.by, request);
     expect((await scene.settled(made.id)).status).toBe("ready");
   });
 
   test("counts for a deployment that was made before it, unless an admin left it out", async () => {
     await using scene = await EngineScene.open();
     const project = await scene.project();
-    const wish = { projectId: project.id, requireApproval: false, start: false };
-    const theirs = await scene.useCases.deployProject(developer(scene), wish);
-    const ours = await scene.useCases.deployProject(scene.by, wish);
+    const request = { projectId: project.id, requireApproval: false, start: false };
+    const theirs = await scene.useCases.deployProject(developer(scene), request);
+    const ours = await scene.useCases.deployProject(scene.by, request);
     await scene.useCases.changeProject(scene.by, project.id, { settings: { requireApproval: true } });
     await scene.useCases.startBuild(scene.by, ours.id);
     expect((await scene.settled(ours.id)).status).toBe("ready");

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";
-import { APP, commit, EngineScene, REPOSITORY, told } from "../../support/apps/engine_scene.ts";
+import { APP, commit, EngineScene, REPOSITORY, eventSummary } from "../../support/apps/engine_scene.ts";
 import {
   deployShop,
   SHOP,
   shopProject,
   shopScene,
-  standing,
+  runningServices,
   statuses,
   versions,
 } from "../../support/apps/service_scene.ts";
@@ -46,26 +46,26 @@ describe("a deployment of which one service fails to build", () => {
     expect(statuses(held)).toEqual({ web: "healthy", api: "failed" });
     expect(errorOf(held, "api")).toBe("Cannot build: step RUN make ended with code 2");
     expect(held.error?.message).toContain("api");
-    expect(Object.keys(await standing(scene, shopOfTwo))).toEqual(["web"]);
+    expect(Object.keys(await runningServices(scene, shopOfTwo))).toEqual(["web"]);
     expect(await scene.log(held.id)).toContain("Cannot build: step RUN make ended with code 2");
-    expect(told(await scene.events(held.id))).toContain("service api failed");
+    expect(eventSummary(await scene.events(held.id))).toContain("service api failed");
   });
 
   test("leaves the failed one on its former version, untouched, until it is kept", async () => {
     await using scene = await builtScene();
     const shopOfTwo = await project(scene);
     await scene.deployed(shopOfTwo, { services: SERVICES });
-    const before = await standing(scene, shopOfTwo);
+    const before = await runningServices(scene, shopOfTwo);
     await committed(scene, "a2");
     scene.memory.imageBuilder.services.set("api", BROKEN);
     const held = await scene.deployed(shopOfTwo, { services: SERVICES });
     expect([held.status, statuses(held)]).toEqual(["partial_failure", { web: "healthy", api: "failed" }]);
-    const after = await standing(scene, shopOfTwo);
+    const after = await runningServices(scene, shopOfTwo);
     expect(after["api"]).toEqual(before["api"]!);
     expect(after["web"]?.instanceId).not.toBe(before["web"]?.instanceId);
     const kept = await scene.useCases.keepDeployment(scene.by, held.id);
     expect([kept.status, kept.decision]).toEqual(["ready", "kept"]);
-    expect(await standing(scene, shopOfTwo)).toEqual(after);
+    expect(await runningServices(scene, shopOfTwo)).toEqual(after);
     scene.memory.imageBuilder.services.clear();
     const next = await scene.deployed(shopOfTwo, { services: SERVICES });
     expect([next.status, statuses(next)]).toEqual(["ready", { web: "unchanged", api: "healthy" }]);
@@ -75,13 +75,13 @@ describe("a deployment of which one service fails to build", () => {
     await using scene = await builtScene();
     const shopOfTwo = await project(scene);
     const first = await scene.deployed(shopOfTwo, { services: SERVICES });
-    const before = await standing(scene, shopOfTwo);
+    const before = await runningServices(scene, shopOfTwo);
     await committed(scene, "a2");
     scene.memory.imageBuilder.services.set("api", BROKEN);
     const held = await scene.deployed(shopOfTwo, { services: SERVICES });
     const { deployment, restoredDeploymentId } = await scene.useCases.rejectDeployment(scene.by, held.id);
     expect([deployment.status, restoredDeploymentId]).toEqual(["rejected", first.id]);
-    const after = await standing(scene, shopOfTwo);
+    const after = await runningServices(scene, shopOfTwo);
     expect([after["web"]?.image, after["api"]]).toEqual([before["web"]!.image, before["api"]]);
   });
 
@@ -89,7 +89,7 @@ describe("a deployment of which one service fails to build", () => {
     await using scene = await shopScene();
     const shopOfFive = await shopProject(scene);
     await deployShop(scene, shopOfFive, SHOP);
-    const before = await standing(scene, shopOfFive);
+    const before = await runningServices(scene, shopOfFive);
     const held = await deployShop(scene, shopOfFive, { web: "2", api: "2", worker: "2", migrate: "missing", db: "1" });
     expect(held.status).toBe("partial_failure");
     expect(statuses(held)).toEqual({
@@ -101,7 +101,7 @@ describe("a deployment of which one service fails to build", () => {
     });
     expect(errorOf(held, "migrate")).toContain("Cannot get the image");
     expect(errorOf(held, "api")).toBe("Cannot start api: migrate, which it depends on, did not come up");
-    expect(await standing(scene, shopOfFive)).toEqual(before);
+    expect(await runningServices(scene, shopOfFive)).toEqual(before);
     expect(await versions(scene, shopOfFive)).toEqual({ ...SHOP });
   });
 

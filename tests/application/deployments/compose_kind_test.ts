@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SETTINGS } from "../../support/apps/app.ts";
 import { commit, REPOSITORY } from "../../support/apps/engine_scene.ts";
-import { shopScene, standing } from "../../support/apps/service_scene.ts";
+import { shopScene, runningServices } from "../../support/apps/service_scene.ts";
 
 const COMPOSE = "services:\n  web: { build: ./web, expose: ['8080'] }\n  db: { image: 'db:1' }\n";
 const FILES = { "compose.yaml": COMPOSE, "web/Dockerfile": "FROM scratch", "web/page": "one" };
@@ -28,7 +28,7 @@ describe("services of a compose file", () => {
       expect(broken.error?.message).toContain(`compose.yaml:${line}: `);
       expect(broken.error?.message).toContain(why);
       expect(await scene.world.liveReleases.find(project.id)).toMatchObject({ deployment: { id: first.id } });
-      expect(Object.keys(await standing(scene, project)).toSorted()).toEqual(["db", "web"]);
+      expect(Object.keys(await runningServices(scene, project)).toSorted()).toEqual(["db", "web"]);
     },
   );
 
@@ -71,8 +71,8 @@ describe("services of a compose file", () => {
     await using scene = await shopScene();
     const compose = "services: { worker: { image: 'db:1' } }";
     scene.known.git[`${SETTINGS.githostUrl}/acme/shop.git`] = { commits: [commit("a1", { "compose.yaml": compose })] };
-    const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
-    const { warnings } = await scene.useCases.prepareSource(scene.by, wish, new AbortController().signal);
+    const request = { source: "githost", owner: "acme", repo: "shop" } as const;
+    const { warnings } = await scene.useCases.prepareSource(scene.by, request, new AbortController().signal);
     expect(warnings).toContain(
       "No service of this is public, so it has no address. Give a service ports or expose, or name it in publicEndpoints",
     );

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../domain/failure.ts";
-import { told } from "../../support/apps/engine_scene.ts";
+import { eventSummary } from "../../support/apps/engine_scene.ts";
 import {
   deployShop,
   SHOP,
   shop,
   shopProject,
   shopScene,
-  standing,
+  runningServices,
   statuses,
   versions,
 } from "../../support/apps/service_scene.ts";
@@ -18,7 +18,7 @@ describe("a deployment of which a part does not come up", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
     expect([held.status, held.decision, held.replaces]).toEqual(["partial_failure", "pending", first.id]);
     expect(statuses(held)).toEqual({
@@ -31,20 +31,23 @@ describe("a deployment of which a part does not come up", () => {
     expect(held.error).toMatchObject({ code: "services_failed" });
     expect(held.error?.message).toContain("worker");
     expect(await versions(scene, project)).toEqual({ ...SHOP, api: "2" });
-    const after = await standing(scene, project);
+    const after = await runningServices(scene, project);
     expect([after["web"], after["db"]]).toEqual([before["web"], before["db"]]);
     expect((await scene.memory.liveReleases.find(project.id))?.deployment.id).toBe(held.id);
-    expect(told(await scene.events(held.id)).slice(-2)).toEqual(["status partial_failure", "end partial_failure"]);
+    expect(eventSummary(await scene.events(held.id)).slice(-2)).toEqual([
+      "status partial_failure",
+      "end partial_failure",
+    ]);
   });
 
   test("leaves a visited service that failed as it was, to the container", async () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const held = await deployShop(scene, project, { ...SHOP, api: "bad" });
     expect(held.status).toBe("partial_failure");
-    expect(await standing(scene, project)).toEqual(before);
+    expect(await runningServices(scene, project)).toEqual(before);
   });
 
   test("fails what depends on it too, and says why", async () => {
@@ -97,11 +100,11 @@ describe("keepDeployment()", () => {
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
     const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const kept = await scene.useCases.keepDeployment(scene.by, held.id);
     expect([kept.status, kept.decision, kept.error]).toEqual(["ready", "kept", null]);
-    expect(await standing(scene, project)).toEqual(before);
-    expect(told(await scene.events(held.id)).slice(-4)).toEqual([
+    expect(await runningServices(scene, project)).toEqual(before);
+    expect(eventSummary(await scene.events(held.id)).slice(-4)).toEqual([
       "status partial_failure",
       "end partial_failure",
       "status ready",
@@ -136,18 +139,18 @@ describe("rejectDeployment()", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const held = await deployShop(scene, project, { ...SHOP, api: "2", db: "2", worker: "bad", migrate: "2" });
     const { deployment, restoredDeploymentId } = await scene.useCases.rejectDeployment(scene.by, held.id);
     expect([deployment.status, deployment.decision, restoredDeploymentId]).toEqual(["rejected", "rejected", first.id]);
-    const after = await standing(scene, project);
+    const after = await runningServices(scene, project);
     expect(after["web"]).toEqual(before["web"]!);
     const { migrate: _, ...running } = SHOP;
     expect(await versions(scene, project)).toMatchObject(running);
     expect((await scene.memory.liveReleases.find(project.id))?.deployment.id).toBe(first.id);
     expect(scene.memory.edge.routeOf(`${project.slug}.localhost`, "/api")?.servedBy).toBe(after["api"]!.instanceId);
     expect(scene.memory.runtime.started.filter(({ service }) => service === "migrate")).toHaveLength(2);
-    expect(told(await scene.events(held.id)).slice(-2)).toEqual(["status rejected", "end rejected"]);
+    expect(eventSummary(await scene.events(held.id)).slice(-2)).toEqual(["status rejected", "end rejected"]);
     const next = await deployShop(scene, project, SHOP);
     expect(new Set(Object.values(statuses(next)))).toEqual(new Set(["unchanged"]));
   });
@@ -172,12 +175,12 @@ describe("rejectDeployment()", () => {
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
     const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     scene.memory.runtime.scripts.set("service:api", { does: "ends", code: 1 });
     const refused = await scene.useCases.rejectDeployment(scene.by, held.id).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Failure);
     expect(refused).toMatchObject({ kind: "invalid", code: "reject_failed" });
-    expect(await standing(scene, project)).toEqual(before);
+    expect(await runningServices(scene, project)).toEqual(before);
     expect(await scene.memory.deployments.get(held.id)).toMatchObject({
       status: "partial_failure",
       decision: "pending",

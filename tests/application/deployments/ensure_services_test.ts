@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { ensureServices } from "../../../application/services/ensure_services.ts";
 import { restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { Failure } from "../../../domain/failure.ts";
-import { deployShop, SHOP, shopProject, shopScene, standing } from "../../support/apps/service_scene.ts";
+import { deployShop, SHOP, shopProject, shopScene, runningServices } from "../../support/apps/service_scene.ts";
 
 test("ensureServices() starts nothing beside another version of it that an engine does not tell of", async () => {
   await using scene = await shopScene();
   const { runtime } = scene.memory;
   const project = await shopProject(scene);
   const live = await deployShop(scene, project, SHOP);
-  const { instanceId } = (await standing(scene, project))["db"]!;
+  const { instanceId } = (await runningServices(scene, project))["db"]!;
   // As a changeover that was broken off leaves it.
   await runtime.remove(instanceId);
   const former = runtime.started.find((request) => request.instanceId === instanceId)!;
@@ -32,7 +32,7 @@ test("ensureServices() starts anew what stands there stopped, with a container o
   const { runtime } = scene.memory;
   const project = await shopProject(scene);
   const live = await deployShop(scene, project, SHOP);
-  const before = await standing(scene, project);
+  const before = await runningServices(scene, project);
   for (const name of ["web", "db"]) await runtime.stop(before[name]!.instanceId);
   const count = runtime.started.length;
   await ensureServices(scene.world, live);
@@ -42,7 +42,7 @@ test("ensureServices() starts anew what stands there stopped, with a container o
       .map(({ service }) => service)
       .toSorted(),
   ).toEqual(["db", "web"]);
-  const after = await standing(scene, project);
+  const after = await runningServices(scene, project);
   for (const [name, { status, containerId }] of Object.entries(after)) {
     const isAnew = name === "web" || name === "db";
     expect([name, status, containerId === before[name]!.containerId]).toEqual([name, before[name]!.status, !isAnew]);
@@ -54,7 +54,7 @@ test("ensureServices() leaves alone what another server has started meanwhile", 
   const { runtime } = scene.memory;
   const project = await shopProject(scene);
   const live = await deployShop(scene, project, SHOP);
-  const { db } = await standing(scene, project);
+  const { db } = await runningServices(scene, project);
   const request = runtime.started.find(({ instanceId }) => instanceId === db!.instanceId)!;
   await runtime.remove(db!.instanceId);
   const list = runtime.list.bind(runtime);
@@ -66,16 +66,16 @@ test("ensureServices() leaves alone what another server has started meanwhile", 
   const count = runtime.started.length;
   await ensureServices(scene.world, live);
   expect(runtime.started.slice(count)).toEqual([request]);
-  expect((await standing(scene, project))["db"]?.status).toBe("running");
+  expect((await runningServices(scene, project))["db"]?.status).toBe("running");
 });
 
 test("reviveReleases() starts what somebody stopped", async () => {
   await using scene = await shopScene();
   const project = await shopProject(scene);
   await deployShop(scene, project, SHOP);
-  const { db } = await standing(scene, project);
+  const { db } = await runningServices(scene, project);
   await scene.memory.runtime.stop(db!.instanceId);
   const restore = restoreReleases(scene.world);
   await reviveReleases(scene.world, restore)();
-  expect((await standing(scene, project))["db"]).toMatchObject({ status: "running", exit: null });
+  expect((await runningServices(scene, project))["db"]).toMatchObject({ status: "running", exit: null });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ensureServices } from "../../../application/services/ensure_services.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
-import { shopScene, standing, statuses } from "../../support/apps/service_scene.ts";
+import { shopScene, runningServices, statuses } from "../../support/apps/service_scene.ts";
 
 const PART = APP["package.json"]!;
 const SERVICES = [
@@ -77,7 +77,7 @@ describe("a former version that is back because the next did not come up", () =>
     const back = await scene.settled((await scene.useCases.rollback(scene.by, held.id)).id);
     expect([back.status, back.error]).toEqual(["ready", null]);
     expect(folderOf(scene, "jobs")).toBe(folder);
-    expect((await standing(scene, project))["jobs"]?.status).toBe("running");
+    expect((await runningServices(scene, project))["jobs"]?.status).toBe("running");
   });
 
   test("of a site serves what it served before", async () => {

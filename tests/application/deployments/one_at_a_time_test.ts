@@ -11,7 +11,7 @@ import {
   shop,
   shopProject,
   shopScene,
-  standing,
+  runningServices,
   versions,
 } from "../../support/apps/service_scene.ts";
 import { sideBySide } from "../../support/peers/side_by_side.ts";
@@ -50,7 +50,7 @@ describe("a service that nobody visits never runs twice", () => {
     await using scene = await shopScene(SLOW);
     const project = await shopProject(scene);
     const { id, beside, getWell } = await replacingDatabase(scene, project);
-    const { web } = await standing(scene, project);
+    const { web } = await runningServices(scene, project);
     await scene.memory.runtime.remove(web!.instanceId);
     await restoreReleases(scene.world)();
     const routes = await currentRoutes(scene.world, { baseDomain: "localhost" })();

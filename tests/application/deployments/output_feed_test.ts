@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type LogEvent, type Look, OutputFeed, withinCharacters } from "../../../application/services/output_feed.ts";
+import {
+  type LogEvent,
+  type PollResult,
+  OutputFeed,
+  withinCharacters,
+} from "../../../application/services/output_feed.ts";
 import { Failure } from "../../../domain/failure.ts";
 
 const OPTIONS = { pauseMs: { least: 1, most: 5 }, keptCharacters: 2_000 };
@@ -14,7 +19,7 @@ const numbers = (lines: readonly LogEvent[]) => lines.map(({ seq }) => seq);
 /** A log that grows, and whoever looks at it. */
 class GrowingLog {
   readonly lines: LogEvent[] = [];
-  end: Look["end"];
+  end: PollResult["end"];
   looks = 0;
   fails: unknown;
 
@@ -22,7 +27,7 @@ class GrowingLog {
     for (let index = 0; index < count; index++) this.lines.push(line(this.lines.length + 1));
   }
 
-  readonly look = async (since: number): Promise<Look> => {
+  readonly look = async (since: number): Promise<PollResult> => {
     this.looks++;
     if (this.fails) throw this.fails;
     const lines = this.lines.filter(({ seq }) => seq > since).slice(0, 3);

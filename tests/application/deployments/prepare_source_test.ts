@@ -41,8 +41,8 @@ function scene(prepareLimitMs: number) {
 
 test("a source that does not come in time is a failure of the remote with a sentence, and leaves nothing", async () => {
   const { world, prepare } = scene(1_000);
-  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
-  const failure = await prepare(OWNER, wish, new AbortController().signal).catch((error: unknown) => error);
+  const request = { source: "githost", owner: "acme", repo: "shop" } as const;
+  const failure = await prepare(OWNER, request, new AbortController().signal).catch((error: unknown) => error);
   expect(failure).toMatchObject({
     kind: "remote_failed",
     code: "source_timeout",
@@ -55,8 +55,8 @@ test("a source that does not come in time is a failure of the remote with a sent
 test("a caller who goes away ends it with the reason of the caller's signal", async () => {
   const { world, prepare } = scene(60_000);
   const leaving = new AbortController();
-  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
-  const prepared = prepare(OWNER, wish, leaving.signal).catch((error: unknown) => error);
+  const request = { source: "githost", owner: "acme", repo: "shop" } as const;
+  const prepared = prepare(OWNER, request, leaving.signal).catch((error: unknown) => error);
   leaving.abort(new Error("gone"));
   expect(await prepared).toBe(leaving.signal.reason);
   expect(await Array.fromAsync(world.releaseFolders.list())).toEqual([]);
@@ -69,8 +69,8 @@ test("fetches no more than eight at once", async () => {
   const localSources = { mode: "self-hosted", roots: [], dataFolder: "/data/slipway" } as const;
   const many = prepareSource({ ...world, ...settings, localSources, prepareLimitMs: 60_000 });
   const leaving = new AbortController();
-  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
-  const asked = Array.from({ length: 20 }, () => many(OWNER, wish, leaving.signal).catch(() => "ended"));
+  const request = { source: "githost", owner: "acme", repo: "shop" } as const;
+  const asked = Array.from({ length: 20 }, () => many(OWNER, request, leaving.signal).catch(() => "ended"));
   await eventually(
     async () => fetching,
     (count) => count >= 8,

@@ -65,8 +65,8 @@ describe("a held deployment is built with", () => {
     scene.known.git[REPOSITORY] = { commits: [commit("a1", APP), commit("a2", { web: "", ...APP }, ["next"])] };
     const project = await scene.project({ gitUrl: REPOSITORY, publicEndpoints: [{ domain: "theirs" }] });
     const services = [{ name: "web", image: "web:1", ports: [80] }, { name: "app" }];
-    const wish = { branch: "next", services, publicEndpoints: [{ service: "web", domain: "ours" }], start: false };
-    const held = await scene.deploy(project, wish);
+    const request = { branch: "next", services, publicEndpoints: [{ service: "web", domain: "ours" }], start: false };
+    const held = await scene.deploy(project, request);
     await set(scene, project, { gitBranch: "main", services: shop(SHOP), publicEndpoints: [{ domain: "later" }] });
     const ready = await started(scene, held);
     expect([ready.status, ready.error, ready.branch]).toEqual(["ready", null, "next"]);

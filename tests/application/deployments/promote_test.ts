@@ -9,7 +9,7 @@ import {
   shop,
   shopProject,
   shopScene,
-  standing,
+  runningServices,
   versions,
 } from "../../support/apps/service_scene.ts";
 
@@ -135,14 +135,14 @@ describe("a promoted preview of several services", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     const live = await deployShop(scene, project, SHOP);
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     scene.memory.clock.advance(1_000);
     const wanted = { ...SHOP, web: "2", migrate: "2" };
     const preview = await scene.deployed(project, { services: shop(wanted), environment: "preview" });
     const ready = await promoted(scene, preview);
     expect([ready.status, ready.error]).toEqual(["ready", null]);
     expect(await versions(scene, project)).toMatchObject({ web: "2", api: "1", db: "1" });
-    const after = await standing(scene, project);
+    const after = await runningServices(scene, project);
     expect(after["db"]!.instanceId).toBe(before["db"]!.instanceId);
     expect(after["web"]!.instanceId).not.toBe(before["web"]!.instanceId);
     const started = startsOf(scene, ready);

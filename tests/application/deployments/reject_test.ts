@@ -9,7 +9,7 @@ import {
   shop,
   shopProject,
   shopScene,
-  standing,
+  runningServices,
   statuses,
   versions,
 } from "../../support/apps/service_scene.ts";
@@ -38,7 +38,7 @@ describe("rejectDeployment()", () => {
       const { deployment } = await scene.useCases.rejectDeployment(scene.by, held.id);
       expect([round, deployment.status]).toEqual([round, "rejected"]);
     }
-    const { api } = await standing(scene, project);
+    const { api } = await runningServices(scene, project);
     const others = async () =>
       (await scene.memory.runtime.list()).filter((one) => one.service === "api" && one.instanceId !== api!.instanceId);
     await eventually(others, (left) => left.length === 0);
@@ -57,7 +57,7 @@ describe("rejectDeployment()", () => {
     scene.memory.releaseFolders.remove = () => Promise.reject(new Failure("unavailable", "disk_away", "Cannot remove"));
     const { deployment, restoredDeploymentId } = await scene.useCases.rejectDeployment(scene.by, held.id);
     expect([deployment.status, restoredDeploymentId]).toEqual(["rejected", first.id]);
-    expect(Object.keys(await standing(scene, project))).toEqual(["web", "api"]);
+    expect(Object.keys(await runningServices(scene, project))).toEqual(["web", "api"]);
   });
 
   test("is finished by another server that tells all edges, where the first was killed right after the project was led back", async () => {
@@ -94,7 +94,7 @@ describe("rejectDeployment()", () => {
     const held = await scene.deployed(project);
     expect(statuses(held)).toEqual({ web: "healthy", jobs: "failed" });
     await scene.useCases.rejectDeployment(scene.by, held.id);
-    const { web } = await standing(scene, project);
+    const { web } = await runningServices(scene, project);
     expect(await scene.folders()).toContain(web!.deploymentId);
     expect(web!.deploymentId).toBe(held.id);
   });

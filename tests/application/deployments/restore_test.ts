@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
 import {
   currentRoutes,
-  restoreLater,
+  retryRestore,
   restoreReleases,
   reviveReleases,
 } from "../../../application/deployments/restore_releases.ts";
@@ -10,7 +10,7 @@ import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { EdgeRoute } from "../../../ports/domains/edge.ts";
 import { EngineScene, START } from "../../support/apps/engine_scene.ts";
-import { deployShop, shopProject, shopScene, standing } from "../../support/apps/service_scene.ts";
+import { deployShop, shopProject, shopScene, runningServices } from "../../support/apps/service_scene.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 
@@ -71,7 +71,7 @@ describe("restoreReleases()", () => {
     expect(routes).toMatchObject([{ servedBy: live.id, target: { kind: "starting" } }]);
   });
 
-  test("asks visitors to come again while the engine is away, and restoreLater() brings it back", async () => {
+  test("asks visitors to come again while the engine is away, and retryRestore() brings it back", async () => {
     await using scene = await EngineScene.open();
     const { live, restore, routes } = await afterPowerCut(scene);
     const { runtime } = scene.memory;
@@ -87,7 +87,7 @@ describe("restoreReleases()", () => {
     let followed = 0;
     // It may go away once more before the edge has followed.
     const back = (key: string) => (followed++ === 0 ? Promise.reject(AWAY) : follow(key));
-    await restoreLater(restore, waiting, { everyMs: 1, signal: new AbortController().signal, back });
+    await retryRestore(restore, waiting, { everyMs: 1, signal: new AbortController().signal, back });
     const [{ hostname }] = first as [EdgeRoute];
     expect(scene.memory.edge.routeOf(hostname, "/")).toMatchObject({
       servedBy: expect.stringContaining(live.id),
@@ -96,13 +96,13 @@ describe("restoreReleases()", () => {
     expect([asked, followed]).toEqual([4, 2]);
   });
 
-  test("restoreLater() ends with its server, and without anything that waits", async () => {
+  test("retryRestore() ends with its server, and without anything that waits", async () => {
     await using scene = await EngineScene.open();
     const { live, restore } = await afterPowerCut(scene);
     scene.memory.runtime.start = () => Promise.reject(AWAY);
     const options = { everyMs: 1, signal: AbortSignal.abort(), back: () => Promise.reject(new Error("Not expected")) };
-    await restoreLater(restore, new Set([live.id]), options);
-    await restoreLater(restore, new Set(), options);
+    await retryRestore(restore, new Set([live.id]), options);
+    await retryRestore(restore, new Set(), options);
   });
 
   test("goes on with the others when one cannot be started, and says so", async () => {
@@ -136,7 +136,7 @@ describe("restoreReleases() of several services", () => {
       ["/", "address"],
       ["/api", "address"],
     ]);
-    expect(Object.keys(await standing(scene, project)).toSorted()).toEqual(["api", "db", "web"]);
+    expect(Object.keys(await runningServices(scene, project)).toSorted()).toEqual(["api", "db", "web"]);
     expect(JSON.stringify(scene.memory.log.lines)).toContain("no such program");
   });
 });

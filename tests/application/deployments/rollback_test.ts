@@ -8,9 +8,9 @@ function back(scene: EngineScene, id: string) {
   return scene.useCases.rollback(scene.by, id);
 }
 
-function again(scene: EngineScene, id: string, wish: { useExistingCommit?: boolean } = {}) {
+function again(scene: EngineScene, id: string, request: { useExistingCommit?: boolean } = {}) {
   scene.memory.clock.advance(1_000);
-  return scene.useCases.redeploy(scene.by, id, wish);
+  return scene.useCases.redeploy(scene.by, id, request);
 }
 
 async function variable(scene: EngineScene, projectId: string, value: string) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { OutageWatch } from "../../../application/services/outage_watch.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { shownService } from "../../../domain/deployments/shown_service.ts";
-import { EngineScene, START, told } from "../../support/apps/engine_scene.ts";
+import { EngineScene, START, eventSummary } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const DOWN = /^It ended with code 7 and is started again by itself, next try at \d{4}-\d\d-\d\dT/;
@@ -38,7 +38,7 @@ describe("OutageWatch", () => {
     expect(down.services[0]!.outage).toMatch(DOWN);
     await bringItBack(scene, instanceId);
     expect(await scene.until(live.id, isUp)).toEqual(live);
-    expect(told(await scene.events(live.id)).slice(-4)).toEqual([
+    expect(eventSummary(await scene.events(live.id)).slice(-4)).toEqual([
       "service app failed",
       "end ready",
       "service app healthy",
@@ -90,7 +90,7 @@ describe("OutageWatch", () => {
       await scene.until(live.id, isUp);
     }
     const services = () =>
-      scene.events(live.id).then((events) => told(events).filter((each) => each.startsWith("service")));
+      scene.events(live.id).then((events) => eventSummary(events).filter((each) => each.startsWith("service")));
     expect((await services()).slice(-2)).toEqual(["service app failed", "service app healthy"]);
     const before = (await services()).length;
     await endIt(scene, live);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { currentRoutes, restoreReleases } from "../../../application/deployments/restore_releases.ts";
-import { APP, commit, REPOSITORY, told } from "../../support/apps/engine_scene.ts";
+import { APP, commit, REPOSITORY, eventSummary } from "../../support/apps/engine_scene.ts";
 import { EngineScene } from "../../support/apps/engine_scene.ts";
 import {
   deployShop,
@@ -9,7 +9,7 @@ import {
   shop,
   shopProject,
   shopScene,
-  standing,
+  runningServices,
   statuses,
   versions,
 } from "../../support/apps/service_scene.ts";
@@ -40,10 +40,10 @@ describe("a deployment of several services", () => {
     expect(ready.urls).toEqual([`http://${project.slug}.localhost:4480`, `http://${project.slug}.localhost:4480/api`]);
     expect(ready.services.map(({ url }) => url)).toEqual([ready.urls[0]!, ready.urls[1]!, null, null, null]);
     const { edge } = scene.memory;
-    const { web, api } = await standing(scene, project);
+    const { web, api } = await runningServices(scene, project);
     expect(edge.routeOf(`${project.slug}.localhost`, "/")?.servedBy).toBe(web!.instanceId);
     expect(edge.routeOf(`${project.slug}.localhost`, "/api/orders")?.servedBy).toBe(api!.instanceId);
-    expect(told(await scene.events(ready.id)).slice(-4)).toContain("end ready");
+    expect(eventSummary(await scene.events(ready.id)).slice(-4)).toContain("end ready");
   });
 
   test("needs no source, and tells of each service as it goes on", async () => {
@@ -51,7 +51,7 @@ describe("a deployment of several services", () => {
     const project = await shopProject(scene);
     const ready = await deployShop(scene, project, SHOP);
     expect(ready.source).toEqual({ kind: "none" });
-    const events = told(await scene.events(ready.id));
+    const events = eventSummary(await scene.events(ready.id));
     for (const name of Object.keys(SHOP)) {
       expect(
         events.filter((event) => event.startsWith(`service ${name} `)).map((event) => event.split(" ")[2]),
@@ -67,7 +67,7 @@ describe("a deployment of several services", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const again = await deployShop(scene, project, SHOP);
     expect([again.status, ...Object.values(statuses(again))]).toEqual([
       "ready",
@@ -77,7 +77,7 @@ describe("a deployment of several services", () => {
       "unchanged",
       "unchanged",
     ]);
-    expect(await standing(scene, project)).toEqual(before);
+    expect(await runningServices(scene, project)).toEqual(before);
     const changed = await deployShop(scene, project, { ...SHOP, api: "2", worker: "2" });
     expect(statuses(changed)).toEqual({
       web: "unchanged",
@@ -86,7 +86,7 @@ describe("a deployment of several services", () => {
       migrate: "unchanged",
       db: "unchanged",
     });
-    const after = await standing(scene, project);
+    const after = await runningServices(scene, project);
     expect([after["web"], after["db"], after["migrate"]]).toEqual([before["web"], before["db"], before["migrate"]]);
     expect(await versions(scene, project)).toEqual({ ...SHOP, api: "2", worker: "2" });
     const asked = scene.memory.runtime.started.slice(5);
@@ -138,10 +138,10 @@ describe("a deployment of several services", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "unknown" });
     expect([held.status, statuses(held)["worker"]]).toEqual(["partial_failure", "failed"]);
-    const { api, ...others } = await standing(scene, project);
+    const { api, ...others } = await runningServices(scene, project);
     expect(others).toEqual(Object.fromEntries(Object.entries(before).filter(([name]) => name !== "api")));
     expect(scene.memory.runtime.started.slice(5).map(({ instanceId }) => instanceId)).toEqual([api!.instanceId]);
   });
@@ -150,13 +150,13 @@ describe("a deployment of several services", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await scene.deployed(project, { services: [{ name: "web", image: "web:1", ports: [80] }], publicEndpoints: [] });
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const failed = await scene.deployed(project, {
       services: [{ name: "web", image: "web:bad", ports: [80] }],
       publicEndpoints: [],
     });
     expect([failed.status, failed.error?.code, failed.decision]).toEqual(["failed", "crash_loop", null]);
-    expect(await standing(scene, project)).toEqual(before);
+    expect(await runningServices(scene, project)).toEqual(before);
     expect(await scene.log(failed.id)).toContain("it went wrong");
   });
 
@@ -182,7 +182,7 @@ describe("a deployment of several services", () => {
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
     await deployShop(scene, project, { ...SHOP, api: "2", migrate: "2" });
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     scene.memory.clock.advance(1_000);
     const back = await scene.settled((await scene.useCases.rollback(scene.by, first.id)).id);
     expect([back.status, back.error]).toEqual(["ready", null]);
@@ -193,7 +193,7 @@ describe("a deployment of several services", () => {
       migrate: "done",
       db: "unchanged",
     });
-    expect((await standing(scene, project))["web"]).toEqual(before["web"]!);
+    expect((await runningServices(scene, project))["web"]).toEqual(before["web"]!);
     expect((await versions(scene, project))["api"]).toBe("1");
     expect(scene.memory.runtime.started.filter(({ service }) => service === "migrate")).toHaveLength(2);
   });
@@ -226,7 +226,13 @@ describe("a deployment of several services", () => {
     const first = await deployShop(scene, project, SHOP);
     const second = await deployShop(scene, project, { ...SHOP, api: "2" });
     await scene.useCases.removeDeployment(scene.by, first.id);
-    expect(Object.keys(await standing(scene, project)).sort()).toEqual(["api", "db", "migrate", "web", "worker"]);
+    expect(Object.keys(await runningServices(scene, project)).sort()).toEqual([
+      "api",
+      "db",
+      "migrate",
+      "web",
+      "worker",
+    ]);
     await scene.useCases.removeDeployment(scene.by, second.id);
     expect(await scene.memory.runtime.list()).toEqual([]);
   });
@@ -246,11 +252,11 @@ describe("a deployment of several services", () => {
     await using scene = await shopScene();
     const project = await shopProject(scene);
     await deployShop(scene, project, SHOP);
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const preview = await scene.deployed(project, { services: shop(SHOP), environment: "preview" });
     expect([preview.status, preview.error]).toEqual(["ready", null]);
     expect(new Set(scene.memory.runtime.started.slice(5).map(({ scope }) => scope))).toEqual(new Set([preview.id]));
-    expect(await standing(scene, project)).toEqual(before);
+    expect(await runningServices(scene, project)).toEqual(before);
     expect(await scene.memory.volumes.list(preview.id)).toHaveLength(1);
   });
 
@@ -338,7 +344,7 @@ describe("services of a source", () => {
     expect([ready.status, ready.error, statuses(ready)]).toEqual(["ready", null, { web: "healthy", api: "healthy" }]);
     const [api, web] = scene.memory.runtime.started;
     expect([api!.service, web!.service]).toEqual(["api", "web"]);
-    const { api: running } = await standing(scene, project);
+    const { api: running } = await runningServices(scene, project);
     expect(web!.environment.get("API_URL")?.reveal()).toBe(`http://127.0.0.1:${running!.port}`);
   });
 
@@ -357,7 +363,7 @@ describe("services of a source", () => {
       { name: "jobs", rootDirectory: "web", startCommand: "work" },
     ];
     await scene.deployed(project, { services });
-    const before = await standing(scene, project);
+    const before = await runningServices(scene, project);
     const { runtime } = scene.memory;
     const removed: string[] = [];
     const remove = runtime.remove.bind(runtime);
@@ -366,7 +372,7 @@ describe("services of a source", () => {
     const ready = await scene.deployed(project, { services });
     expect(statuses(ready)).toEqual({ web: "healthy", api: "healthy", jobs: "unchanged" });
     expect(removed).toEqual([]);
-    expect((await standing(scene, project))["jobs"]).toEqual(before["jobs"]!);
+    expect((await runningServices(scene, project))["jobs"]).toEqual(before["jobs"]!);
   });
 
   test("that are processes are replaced when code changed that they share, or how one is built", async () => {

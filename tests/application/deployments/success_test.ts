@@ -8,7 +8,7 @@ import {
   REPOSITORY,
   SITE,
   START,
-  told,
+  eventSummary,
 } from "../../support/apps/engine_scene.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -44,7 +44,7 @@ test("its events tell of every status and step in order, and end with the end", 
   const { id } = await scene.deployed(await scene.project());
   const events = await scene.events(id);
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-  expect(told(events)).toEqual([
+  expect(eventSummary(events)).toEqual([
     "status queued",
     "status building",
     "progress fetch",

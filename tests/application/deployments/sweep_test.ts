@@ -71,8 +71,8 @@ test("the folder of a source that is looked at is one that the sweep knows, and 
       }),
     }),
   });
-  const wish = { source: "githost", owner: "acme", repo: "shop" } as const;
-  await scene.useCases.prepareSource(scene.by, wish, new AbortController().signal);
+  const request = { source: "githost", owner: "acme", repo: "shop" } as const;
+  await scene.useCases.prepareSource(scene.by, request, new AbortController().signal);
   expect(made.map((id) => preparedAt(id))).toEqual([scene.memory.clock.now()]);
   expect(await scene.folders()).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AllRuntimes } from "../../../adapters/dispatch/all_runtimes.ts";
+import { DispatchingRuntime } from "../../../adapters/dispatch/dispatching_runtime.ts";
 import { LibraryManifestParser } from "../../../adapters/manifests/manifest_parser.ts";
 import { currentRoutes, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
 import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
@@ -44,7 +44,7 @@ async function sceneWithoutEngine() {
       imageRegistry: absent(world.imageRegistry, "imageRegistry", asked),
       releaseImages: absent(world.releaseImages, "releaseImages", asked),
       volumes: absent(world.volumes, "volumes", asked),
-      runtime: new AllRuntimes({
+      runtime: new DispatchingRuntime({
         folder: world.runtime,
         image: absent(world.runtime, "containers", asked),
         // Something else of this installation is in containers.
@@ -126,7 +126,7 @@ describe("a project that runs as processes, where no engine answers", () => {
     await next(scene, project);
     await scene.memory.releaseFolders.make("dep_leftover");
     const { installation } = scene.memory;
-    const runtime = new AllRuntimes({
+    const runtime = new DispatchingRuntime({
       folder: scene.memory.runtime,
       image: absent(scene.memory.runtime, "containers", scene.asked),
       usesContainers: () => installation.usesContainers(),
@@ -159,9 +159,9 @@ describe("a project that needs an engine, where none answers", () => {
   });
 });
 
-async function next(scene: EngineScene, project: Project, wish: Parameters<EngineScene["deploy"]>[1] = {}) {
+async function next(scene: EngineScene, project: Project, request: Parameters<EngineScene["deploy"]>[1] = {}) {
   scene.memory.clock.advance(1_000);
-  const deployment = await scene.deployed(project, wish);
+  const deployment = await scene.deployed(project, request);
   expect(deployment).toMatchObject({ status: "ready", error: null });
   return deployment;
 }

@@ -63,17 +63,17 @@ describe("DockerImageBuilder", () => {
 });
 
 describe("DockerImageBuilder.identify()", () => {
-  const makings = { dockerfile: { text: "FROM scratch\n" }, args: new Map<string, string>() };
+  const buildPlan = { dockerfile: { text: "FROM scratch\n" }, args: new Map<string, string>() };
 
   test("needs no engine, and does not ask when files were written", async () => {
     await using world = await dockerImages();
     const folder = await world.folder({ "a/b": "b", large: new Uint8Array(300_000).fill(1) });
-    const digest = await world.builder.identify({ ...makings, folder });
+    const digest = await world.builder.identify({ ...buildPlan, folder });
     await utimes(join(folder, "a/b"), 1, 1);
     await utimes(join(folder, "a"), 1, 1);
-    expect(await away.identify({ ...makings, folder })).toBe(digest);
+    expect(await away.identify({ ...buildPlan, folder })).toBe(digest);
     await Bun.write(join(folder, "large"), new Uint8Array(300_000).fill(1).with(299_999, 2));
-    expect(await away.identify({ ...makings, folder })).not.toBe(digest);
+    expect(await away.identify({ ...buildPlan, folder })).not.toBe(digest);
   });
 });
 

@@ -2,7 +2,7 @@ import { Value } from "@sinclair/typebox/value";
 import { FormatRegistry } from "@sinclair/typebox";
 import { MemoryLog } from "../../../adapters/memory/log.ts";
 import { type MemoryWorld, memoryWorld } from "../../../adapters/memory/memory_world.ts";
-import { type AppSettings, compose } from "../../../wiring/application.ts";
+import { type AppSettings, buildApplication } from "../../../wiring/build_application.ts";
 import type { DeclaredRoute } from "../../../http/access.ts";
 import type { Gate } from "../../../http/gate.ts";
 import { problemStatuses } from "../../../http/openapi.ts";
@@ -98,7 +98,10 @@ export async function memoryApp(
   replace: (world: MemoryWorld) => Partial<World> = () => ({}),
 ) {
   const world = { ...memoryWorld(), log: new MemoryLog() };
-  const { handle, routes, useCases } = compose(recorded({ ...world, ...replace(world) }), { ...SETTINGS, ...settings });
+  const { handle, routes, useCases } = buildApplication(recorded({ ...world, ...replace(world) }), {
+    ...SETTINGS,
+    ...settings,
+  });
   const { shownToken } = await useCases.claimInstallation(undefined);
   return { world, handle, routes, useCases, call: caller(handle, routes), owner: shownToken! };
 }

@@ -49,8 +49,8 @@ export class TestProject {
   }
 
   /** Asks for a deployment and gives its id. */
-  async deploy(wish: Readonly<Record<string, unknown>> = {}): Promise<string> {
-    const made = await this.call("POST", "/api/deployments", { body: { projectId: this.id, ...wish } });
+  async deploy(request: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const made = await this.call("POST", "/api/deployments", { body: { projectId: this.id, ...request } });
     if (made.status !== 202) throw new Error(made.text);
     return made.body.data.deployment_id;
   }

@@ -1,7 +1,7 @@
 import { runDeployment } from "../../../application/deployments/engine/run_deployment.ts";
 import { Slots } from "../../../application/deployments/engine/build/slots.ts";
 import { startWorker } from "../../../application/deployments/engine/worker.ts";
-import type { AppSettings } from "../../../wiring/application.ts";
+import type { AppSettings } from "../../../wiring/build_application.ts";
 import { isSettled } from "../../../domain/deployments/transitions.ts";
 import { type Call, memoryApp } from "./app.ts";
 import { APP, commit, REPOSITORY } from "./engine_scene.ts";

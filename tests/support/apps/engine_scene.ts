@@ -6,8 +6,8 @@ import type { EngineSettings } from "../../../application/deployments/engine/run
 import { Slots } from "../../../application/deployments/engine/build/slots.ts";
 import { runDeployment } from "../../../application/deployments/engine/run_deployment.ts";
 import { startWorker, type Worker } from "../../../application/deployments/engine/worker.ts";
-import type { DeployWish } from "../../../application/deployments/deploy_project.ts";
-import { useCases } from "../../../wiring/application.ts";
+import type { DeployRequest } from "../../../application/deployments/deploy_project.ts";
+import { useCases } from "../../../wiring/build_application.ts";
 import type { Deployment, StepName } from "../../../domain/deployments/deployment.ts";
 import type { DeploymentEvent, NewEvent } from "../../../domain/deployments/deployment_event.ts";
 import { isSettled } from "../../../domain/deployments/transitions.ts";
@@ -129,8 +129,8 @@ export class EngineScene implements AsyncDisposable {
     return this.useCases.createProject(this.by, { name: `Shop ${crypto.randomUUID().slice(0, 8)}`, settings });
   }
 
-  deploy(project: Project, wish: Omit<DeployWish, "projectId"> = {}): Promise<Deployment> {
-    return this.useCases.deployProject(this.by, { projectId: project.id, ...wish });
+  deploy(project: Project, request: Omit<DeployRequest, "projectId"> = {}): Promise<Deployment> {
+    return this.useCases.deployProject(this.by, { projectId: project.id, ...request });
   }
 
   /** Uploads a folder; resolves to the session that holds it. */
@@ -147,8 +147,8 @@ export class EngineScene implements AsyncDisposable {
   }
 
   /** Deploys and waits for the end. */
-  async deployed(project: Project, wish: Omit<DeployWish, "projectId"> = {}): Promise<Deployment> {
-    return this.settled((await this.deploy(project, wish)).id);
+  async deployed(project: Project, request: Omit<DeployRequest, "projectId"> = {}): Promise<Deployment> {
+    return this.settled((await this.deploy(project, request)).id);
   }
 
   /** The deployment once it has come to an end. */
@@ -213,7 +213,7 @@ export function commit(sha: string, files: SourceFiles, branches: readonly strin
 }
 
 /** The types of events in their order, log lines left out. */
-export function told(events: readonly NewEvent[]): string[] {
+export function eventSummary(events: readonly NewEvent[]): string[] {
   return events.flatMap((event) => {
     if (event.type === "status" || event.type === "end") return [`${event.type} ${event.status}`];
     if (event.type === "progress") return [`progress ${event.step}`];

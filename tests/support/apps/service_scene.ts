@@ -71,7 +71,7 @@ export async function deployShop(scene: EngineScene, project: Project, wanted: V
 }
 
 /** What runs, by service; what is being retired does not count. */
-export async function standing(scene: EngineScene, project: Project): Promise<Record<string, Instance>> {
+export async function runningServices(scene: EngineScene, project: Project): Promise<Record<string, Instance>> {
   const live = await scene.memory.liveReleases.find(project.id);
   const found: Record<string, Instance> = {};
   for (const { name, instanceId } of live?.deployment.services ?? []) {
@@ -84,7 +84,7 @@ export async function standing(scene: EngineScene, project: Project): Promise<Re
 /** The image that each service runs, by the version that was asked for. */
 export async function versions(scene: EngineScene, project: Project): Promise<Record<string, string>> {
   const all = ["1", "2", "3", "bad", "bad2"];
-  const running = Object.entries(await standing(scene, project));
+  const running = Object.entries(await runningServices(scene, project));
   return Object.fromEntries(
     running.map(([name, { image }]) => [name, all.find((version) => digestOf(`${name}:${version}`) === image) ?? "?"]),
   );

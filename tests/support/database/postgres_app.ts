@@ -1,7 +1,7 @@
 import { MemoryLog } from "../../../adapters/memory/log.ts";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import type { PostgresWorldOptions } from "../../../adapters/postgres/postgres_world.ts";
-import { type AppSettings, compose } from "../../../wiring/application.ts";
+import { type AppSettings, buildApplication } from "../../../wiring/build_application.ts";
 import type { World } from "../../../ports/world.ts";
 import { caller, SETTINGS } from "../apps/app.ts";
 import { migratedDatabase, openStores } from "./postgres_stores.ts";
@@ -20,7 +20,10 @@ export async function postgresApp({ settings, replace, ...options }: PostgresApp
   const { url } = opened.use(await migratedDatabase());
   const { [Symbol.asyncDispose]: _, ...stores } = opened.use(await openStores({ ...options, url }));
   const world = { ...memoryWorld(), ...stores, log: new MemoryLog() };
-  const { handle, routes, useCases } = compose(recorded({ ...world, ...replace }), { ...SETTINGS, ...settings });
+  const { handle, routes, useCases } = buildApplication(recorded({ ...world, ...replace }), {
+    ...SETTINGS,
+    ...settings,
+  });
   const { shownToken } = await useCases.claimInstallation(undefined);
   const lifetime = opened.move();
   return {

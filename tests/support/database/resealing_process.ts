@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CryptoVault } from "../../../adapters/crypto/vault.ts";
-import { AllSealedRows } from "../../../adapters/dispatch/all_sealed_rows.ts";
+import { CombinedSealedRows } from "../../../adapters/dispatch/combined_sealed_rows.ts";
 import { postgresWorld } from "../../../adapters/postgres/postgres_world.ts";
 import { SealedInstances } from "../../../adapters/process/sealed_instances.ts";
 
@@ -9,7 +9,7 @@ import { SealedInstances } from "../../../adapters/process/sealed_instances.ts";
 const [url = "", folder = "", current, ...previous] = process.argv.slice(2);
 const vault = await CryptoVault.load({ folder, current, previous });
 const world = await postgresWorld({ url, vault });
-const sealedRows = new AllSealedRows([
+const sealedRows = new CombinedSealedRows([
   new SealedInstances({ folder: join(folder, "instances"), vault }),
   world.sealedRows,
 ]);

@@ -4,7 +4,7 @@ import type { DomainName } from "../../../domain/domains/domain_name.ts";
 import { newId } from "../../../domain/id.ts";
 import type { AccessToken, Invitation, Organization, User } from "../../../domain/identity/identity.ts";
 import type { Project } from "../../../domain/projects/project.ts";
-import type { Composition } from "../../../domain/services/composition.ts";
+import type { ServiceSet } from "../../../domain/services/service_set.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../../domain/services/service_spec.ts";
 import { fingerprint, randomText } from "../../../domain/identity/token.ts";
 import type { StoreWorld } from "../../contracts/store_world.ts";
@@ -257,7 +257,7 @@ export async function aDeployment(
 }
 
 /** What a deployment of some services consists of, each of them running an image. */
-export function compositionOf(...names: readonly string[]): Composition {
+export function compositionOf(...names: readonly string[]): ServiceSet {
   const wanted = names.map((name) => ({ spec: serviceOf(name), image: `sha256:${name}`, madeFrom: null }));
   return { given: names.map(serviceOf), wanted, instead: null };
 }

@@ -24,7 +24,7 @@ const LASTING: ReadonlySet<string> = new Set([
   "releaseFolders.make",
   "releaseFolders.finish",
   "releaseFolders.remove",
-  "compositions.write",
+  "serviceSets.write",
   "imageBuilder.build",
   "imageRegistry.fetch",
   "releaseImages.keep",

@@ -28,8 +28,8 @@ const UNNOTICED: ReadonlySet<string> = new Set([
 
 /** What changes nothing outside the database. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  "compositions.read",
-  "compositions.write",
+  "serviceSets.read",
+  "serviceSets.write",
   "containerEngine.answers",
   "deploymentEvents.append",
   "deploymentEvents.last",

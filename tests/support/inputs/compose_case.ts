@@ -16,14 +16,14 @@ export const composeCases: readonly string[] = readdirSync(COMPOSE_CASES, { with
   .toSorted();
 
 /** How a compose file is read. */
-export interface ComposeWish {
+export interface ComposeOptions {
   readonly root?: string;
   readonly file?: string;
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** What the compose file of a case says, or what is wrong with it. */
-export async function composeSays(files: ReadonlyMap<string, Uint8Array>, wish: ComposeWish): Promise<object> {
+export async function composeSays(files: ReadonlyMap<string, Uint8Array>, options: ComposeOptions): Promise<object> {
   const releaseFolders = {
     async *entries() {},
     read: async (_id: string, path: string, { maxBytes }: { readonly maxBytes: number }) => {
@@ -31,10 +31,10 @@ export async function composeSays(files: ReadonlyMap<string, Uint8Array>, wish: 
       return bytes && bytes.length <= maxBytes ? bytes : undefined;
     },
   };
-  const variables = new Map(Object.entries(wish.variables ?? {}).map(([key, value]) => [key, new Secret(value)]));
+  const variables = new Map(Object.entries(options.variables ?? {}).map(([key, value]) => [key, new Secret(value)]));
   const load = loadCompose({ yamlReader: patientYamlReader(), releaseFolders });
   try {
-    const meant = { root: wish.root ?? "", file: wish.file ?? "compose.yaml", variables };
+    const meant = { root: options.root ?? "", file: options.file ?? "compose.yaml", variables };
     const { services, warnings } = await load("one", meant);
     return { services: services.map(told), ...(warnings.length > 0 && { warnings }) };
   } catch (error) {

@@ -12,7 +12,7 @@ const WITHIN = 300_000;
 const LABEL = `${TEST_LABEL}=built`;
 
 /** What a test wants an image of. */
-export interface ImageWish {
+export interface ImageOptions {
   readonly files: Iterable<readonly [path: string, content: string | Uint8Array]>;
   /** The Dockerfile for a builder with or without mounts. */
   dockerfile(mounts: boolean): string;
@@ -21,11 +21,11 @@ export interface ImageWish {
 }
 
 /** Builds an image as a deployment would; `removeBuiltImages()` finds it by its label. */
-export async function builtImage(wish: ImageWish): Promise<BuiltImage & { readonly log: string }> {
-  const { files, builder, secrets = new Map() } = wish;
+export async function builtImage(options: ImageOptions): Promise<BuiltImage & { readonly log: string }> {
+  const { files, builder, secrets = new Map() } = options;
   const engine = new EngineApi(process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock");
   const images = new DockerImageBuilder({ engine, installation: "test", ...(builder && { builder }) });
-  const text = wish.dockerfile((await images.features()).mounts);
+  const text = options.dockerfile((await images.features()).mounts);
   const folder = await mkdtemp(join(tmpdir(), "slipway-image-"));
   const lines: string[] = [];
   try {

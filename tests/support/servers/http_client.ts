@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
 import { MemoryLog } from "../../../adapters/memory/log.ts";
 import { memoryWorld } from "../../../adapters/memory/memory_world.ts";
-import { compose } from "../../../wiring/application.ts";
+import { buildApplication } from "../../../wiring/build_application.ts";
 import { caller, SETTINGS } from "../apps/app.ts";
 
-const { routes } = compose({ ...memoryWorld(), log: new MemoryLog() }, SETTINGS);
+const { routes } = buildApplication({ ...memoryWorld(), log: new MemoryLog() }, SETTINGS);
 
 /**
  * Calls a server over HTTP, each time on a new connection, and holds every answer against what its route declares. `whyAway` says what is known

@@ -5,7 +5,7 @@ import { type Run, StepFailed, Stopped, store } from "../run.ts";
 const ANSWER_MS = 24 * 3_600_000;
 
 /** Thrown where a run stops because a person has to answer first; it is taken up again then. */
-export class Waits extends Error {
+export class AwaitsApproval extends Error {
   override readonly name = "Waits";
 }
 
@@ -15,11 +15,11 @@ export async function askApproval(run: Run): Promise<void> {
   if (!requireApproval) return;
   if (!prompt) {
     await ask(run);
-    throw new Waits("The build waits for an approval");
+    throw new AwaitsApproval("The build waits for an approval");
   }
   if (prompt.answer === "approve") return;
   if (prompt.answer === "reject") throw new Stopped("The build was rejected");
-  if (prompt.expiresAt > run.ports.clock.now()) throw new Waits("The build waits for an approval");
+  if (prompt.expiresAt > run.ports.clock.now()) throw new AwaitsApproval("The build waits for an approval");
   const sentence = "Cannot build: nobody approved it in time. Deploy again to ask anew";
   throw new StepFailed("build", new Failure("invalid", "approval_expired", sentence));
 }

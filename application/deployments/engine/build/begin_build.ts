@@ -1,10 +1,10 @@
-import type { Composition } from "../../../../domain/services/composition.ts";
+import type { ServiceSet } from "../../../../domain/services/service_set.ts";
 import { resolveEndpoints } from "../../../../domain/services/resolve_endpoints.ts";
 import type { ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import { secretMask } from "../../../../domain/deployments/secret_mask.ts";
 import { secretValues } from "../../../../domain/deployments/secret_values.ts";
-import { happen } from "../../../../domain/deployments/transitions.ts";
+import { transition } from "../../../../domain/deployments/transitions.ts";
 import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
 import { checkDeployedPath } from "../../../projects/check_deployed_path.ts";
 import { servicesOf } from "../../../projects/services_of.ts";
@@ -27,7 +27,7 @@ export async function beginBuild(run: Run): Promise<void> {
   const input = source.kind === "artifact" ? await promotedInput(run, source) : await presentInput(run);
   const fields = { requireApproval: needsApproval(run.project, own), ...input?.fields };
   const events = [{ type: "status", status: "building", decision: null }] as const;
-  const begun = (deployment: Deployment) => happen({ ...deployment, ...fields }, "taken", { at: clock.now() });
+  const begun = (deployment: Deployment) => transition({ ...deployment, ...fields }, "taken", { at: clock.now() });
   await store(run, begun, events, input && { environment: input.environment });
   if (!input) return;
   run.environment = input.environment;
@@ -52,9 +52,9 @@ async function presentInput(run: Run): Promise<BuildInput> {
     ports.variables.reveal(project.id),
     ports.variables.list(project.id),
   ]);
-  const composition = await ports.compositions.read(id);
+  const serviceSet = await ports.serviceSets.read(id);
   const given = own.services
-    ? checkVariables(composition?.given ?? [], environment)
+    ? checkVariables(serviceSet?.given ?? [], environment)
     : await servicesOf({ ...ports, localSources: settings.localSources })(project);
   const from = await presentSource(run, given);
   const publicEndpoints = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
@@ -63,7 +63,7 @@ async function presentInput(run: Run): Promise<BuildInput> {
     const { baseDomain, publicHost } = settings;
     await claimEndpointNames({ ...ports, baseDomain, publicHost })(null, project, publicEndpoints);
   }
-  await recordGiven(run, composition, given);
+  await recordGiven(run, serviceSet, given);
   const plan = planOf(project);
   return {
     environment,
@@ -79,11 +79,11 @@ async function presentInput(run: Run): Promise<BuildInput> {
 /** Keeps which services there are, as long as nothing was recognised. */
 async function recordGiven(
   { deployment, ports }: Run,
-  before: Composition | undefined,
+  before: ServiceSet | undefined,
   given: readonly ServiceSpec[] | undefined,
 ): Promise<void> {
   if (deployment.own?.services || (!given && !before)) return;
-  await ports.compositions.write(deployment.id, { given: given ?? null, wanted: [], instead: null });
+  await ports.serviceSets.write(deployment.id, { given: given ?? null, wanted: [], instead: null });
 }
 
 /** What it is fetched from, where that is what its project is linked to; an upload and a certain commit stay what they are. */

@@ -7,7 +7,7 @@ import { dockerfileArguments } from "../../../../domain/image/dockerfile_argumen
 import { generatedDockerfile, workingFolder as imageFolder } from "../../../../domain/image/generated_dockerfile.ts";
 import type { Secret } from "../../../../domain/secret.ts";
 import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../../domain/services/sole_service.ts";
-import type { BuiltImage, ImageMakings } from "../../../../ports/deployments/image_builder.ts";
+import type { BuiltImage, ImageBuildInput } from "../../../../ports/deployments/image_builder.ts";
 import { outputMissing } from "./refuse_empty_site.ts";
 import { folderOf, workingFolder } from "./release_folder.ts";
 import { type Run, say, store } from "../run.ts";
@@ -32,7 +32,7 @@ export interface ImageUnit {
 }
 
 /** What an image is made from, and what is said about where it listens. */
-export interface Makings extends ImageMakings {
+export interface ImageBuildPlan extends ImageBuildInput {
   readonly listens?: number | undefined;
 }
 
@@ -41,13 +41,13 @@ export async function buildImage(run: Run, found: Detection, signal: AbortSignal
   const { plan } = run.deployment;
   const fitsProcess = plan.projectType !== "docker";
   const unit: ImageUnit = { service: SOLE_SERVICE, plan, text: null, givesVariables: true, fitsProcess };
-  const makings = await makingsOf(run, unit, found);
-  const built = await buildUnit(run, unit, makings, signal);
+  const buildPlan = await imageBuildPlan(run, unit, found);
+  const built = await buildUnit(run, unit, buildPlan, signal);
   if (plan.projectType === "static") {
     await takeOut(run, unit, found, built.image);
     return run.ports.releaseImages.remove(run.deployment.id);
   }
-  const listensOn = plan.port ?? supposedPort(unit, makings, found, built) ?? USUAL_PORT;
+  const listensOn = plan.port ?? supposedPort(unit, buildPlan, found, built) ?? USUAL_PORT;
   say(run, "build", `The image is ${built.image.slice(0, 19)}; it listens on port ${listensOn}`);
   await store(run, (deployment) => ({
     ...deployment,
@@ -59,7 +59,7 @@ export async function buildImage(run: Run, found: Detection, signal: AbortSignal
 /** The port that an image is said to listen on by itself or by what it is made from. */
 export function supposedPort(
   unit: ImageUnit,
-  { listens }: Makings,
+  { listens }: ImageBuildPlan,
   found: Detection,
   { port }: BuiltImage,
 ): number | null {
@@ -68,9 +68,14 @@ export function supposedPort(
 }
 
 /** Builds the image of a part of a deployment. */
-export async function buildUnit(run: Run, unit: ImageUnit, makings: Makings, signal: AbortSignal): Promise<BuiltImage> {
+export async function buildUnit(
+  run: Run,
+  unit: ImageUnit,
+  buildPlan: ImageBuildPlan,
+  signal: AbortSignal,
+): Promise<BuiltImage> {
   const { id, projectId } = run.deployment;
-  const { listens: _, ...made } = makings;
+  const { listens: _, ...made } = buildPlan;
   const { fitsProcess, service } = unit;
   try {
     return await run.ports.imageBuilder.build({
@@ -90,7 +95,7 @@ export async function buildUnit(run: Run, unit: ImageUnit, makings: Makings, sig
 }
 
 /** What a part of a deployment is made from: its own Dockerfile, or one that is written for it. */
-export function makingsOf(run: Run, unit: ImageUnit, found: Detection): Promise<Makings> {
+export function imageBuildPlan(run: Run, unit: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
   return unit.plan.projectType === "docker" ? ownDockerfile(run, unit) : generated(run, unit, found);
 }
 
@@ -119,7 +124,7 @@ function lineOrigin({ service }: ImageUnit): string | null {
 }
 
 /** The project's own Dockerfile, with those variables as arguments that it declares and that are no secrets. */
-async function ownDockerfile(run: Run, unit: ImageUnit): Promise<Makings> {
+async function ownDockerfile(run: Run, unit: ImageUnit): Promise<ImageBuildPlan> {
   const { deployment } = run;
   const { buildArgs, buildTarget, dockerfile, rootDirectory } = unit.plan;
   const within = await folderOf(run);
@@ -171,7 +176,7 @@ function tellHidden(run: Run, name: string): void {
   say(run, "build", `ARG ${name} stays empty: it is a secret, and an image shows its arguments. ${instead}`, "warn");
 }
 
-async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promise<Makings> {
+async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
   const recipe = recipeFor(plan, found);
   const { deployment, environment } = run;
   if (!recipe)

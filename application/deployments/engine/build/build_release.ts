@@ -1,5 +1,5 @@
 import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
-import { happen } from "../../../../domain/deployments/transitions.ts";
+import { transition } from "../../../../domain/deployments/transitions.ts";
 import type { Detection } from "../../../../domain/detection/detection.ts";
 import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runtime.ts";
 import { obstacle } from "../../../../domain/detection/obstacle.ts";
@@ -68,9 +68,11 @@ function isPrepared({ deployment: { steps } }: Run): boolean {
 
 async function built(run: Run, artifactOf: string): Promise<void> {
   const at = run.ports.clock.now();
-  await store(run, (deployment) => ({ ...happen(deployment, "built", { at }), artifactOf, artifactAvailable: true }), [
-    { type: "status", status: "deploying", decision: null },
-  ]);
+  await store(
+    run,
+    (deployment) => ({ ...transition(deployment, "built", { at }), artifactOf, artifactAvailable: true }),
+    [{ type: "status", status: "deploying", decision: null }],
+  );
 }
 
 async function recognise(run: Run): Promise<void> {
@@ -95,7 +97,7 @@ async function recognise(run: Run): Promise<void> {
 
 /** Whether somebody said which services there are. */
 async function isGiven({ deployment, ports }: Run): Promise<boolean> {
-  return hasServices(deployment) && ((await ports.compositions.read(deployment.id))?.given ?? null) !== null;
+  return hasServices(deployment) && ((await ports.serviceSets.read(deployment.id))?.given ?? null) !== null;
 }
 
 /** Whether the source consists of several services, and nobody wants it otherwise. */

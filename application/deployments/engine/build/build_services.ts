@@ -1,6 +1,6 @@
 import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
 import type { Failure } from "../../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type {
   ServiceApp,
   ServiceDockerfile,
@@ -13,7 +13,7 @@ import type { BuiltImage } from "../../../../ports/deployments/image_builder.ts"
 import { detectIn } from "../../prepare_source.ts";
 import { settledPlan } from "./app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
-import { buildTag, buildUnit, type ImageUnit, makingsOf, supposedPort, takeOut } from "./build_image.ts";
+import { buildTag, buildUnit, type ImageUnit, imageBuildPlan, supposedPort, takeOut } from "./build_image.ts";
 import { fitProcesses } from "./choose_services_runtime.ts";
 import { inTime } from "./in_time.ts";
 import { isOwnFailure } from "../changeover/own_failure.ts";
@@ -22,7 +22,7 @@ import { recordsOf } from "../changeover/records_of.ts";
 import { refuseMissingFolder } from "./refuse_missing_folder.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "../run.ts";
-import { tellService } from "../changeover/service_ledger.ts";
+import { publishService } from "../changeover/service_ledger.ts";
 import { Slots } from "./slots.ts";
 
 /** A service that is built from the source. */
@@ -58,20 +58,20 @@ interface Made {
  * recorded with the reason, as long as another one can be brought live without it.
  */
 export async function buildServices(run: Run): Promise<void> {
-  const { compositions, liveReleases } = run.ports;
+  const { serviceSets, liveReleases } = run.ports;
   const { id, plan, projectId } = run.deployment;
-  const composition = await compositions.read(id);
-  if (!composition) throw artifactGone();
+  const serviceSet = await serviceSets.read(id);
+  if (!serviceSet) throw artifactGone();
   const live = await liveReleases.find(projectId);
   const former = live ? await recordsOf(run.ports, live.deployment) : [];
   await buildTag(run);
   // What is built in the release folder itself is built one after the other.
   const inTurn = new Slots(1);
   // Before anything is built: what is built is never the same twice.
-  const digests = await folderDigests(run, composition.wanted);
-  const fitsProcess = fitProcesses(composition.wanted.map(({ spec }) => spec));
+  const digests = await folderDigests(run, serviceSet.wanted);
+  const fitsProcess = fitProcesses(serviceSet.wanted.map(({ spec }) => spec));
   const shared = { inTurn, digests, fitsProcess, images: new Map<string, SharedBuild>() };
-  const made = await all(run, composition.wanted, ({ spec }, signal) =>
+  const made = await all(run, serviceSet.wanted, ({ spec }, signal) =>
     make(run, spec, { ...shared, former: former.find((known) => known.spec.name === spec.name), signal }),
   );
   const publicEndpoints = plan.publicEndpoints.map((endpoint) => {
@@ -80,7 +80,7 @@ export async function buildServices(run: Run): Promise<void> {
     return { ...endpoint, port: endpoint.port ?? (record.failure ? portOf(record, standIn) : listensOn(record, port)) };
   });
   const wanted = made.map(({ record }) => published(record, publicEndpoints));
-  await compositions.write(id, { ...composition, wanted, instead: null });
+  await serviceSets.write(id, { ...serviceSet, wanted, instead: null });
   await store(run, (deployment) => ({ ...deployment, plan: { ...deployment.plan, publicEndpoints } }));
 }
 
@@ -123,18 +123,18 @@ async function all(
 /** What is recorded of a service of which there is nothing to run. */
 async function notBuilt(run: Run, { spec }: ServiceRecord, { code, message }: Failure): Promise<Made> {
   const failure = { code, message: run.writer.masked(message) };
-  await tellService(run, spec.name, { status: "failed", error: failure.message });
+  await publishService(run, spec.name, { status: "failed", error: failure.message });
   return { record: { spec, image: null, madeFrom: null, failure }, port: null };
 }
 
 async function make(run: Run, spec: ServiceSpec, options: BuildOptions): Promise<Made> {
-  await tellService(run, spec.name, { status: "building" });
+  await publishService(run, spec.name, { status: "building" });
   const { from } = spec;
   const made =
     from.kind === "image"
       ? await fetched(run, spec, from, options.signal)
       : await built(run, { ...spec, from }, options);
-  await tellService(run, spec.name, { status: "pending" });
+  await publishService(run, spec.name, { status: "pending" });
   return made;
 }
 
@@ -220,9 +220,9 @@ async function builtImage(
     givesVariables: from.kind === "app",
     fitsProcess,
   };
-  const makings = await makingsOf(run, unit, found);
+  const buildPlan = await imageBuildPlan(run, unit, found);
   const mounts = await mountedDigest(run, spec);
-  const digest = await run.ports.imageBuilder.identify(makings);
+  const digest = await run.ports.imageBuilder.identify(buildPlan);
   const madeFrom = [digest, ...(mounts === null ? [] : [mounts])].join("+");
   const told = isSite(spec) ? spec : withPort(spec, plan);
   if (former && former.image !== null && former.madeFrom === madeFrom && !isSite(spec)) {
@@ -233,14 +233,14 @@ async function builtImage(
       return { record: { spec: told, image: former.image, madeFrom }, port };
     }
   }
-  const build = () => buildUnit(run, unit, makings, signal);
+  const build = () => buildUnit(run, unit, buildPlan, signal);
   const image = isSite(spec) ? await build() : await builtOnce(run, name, build, { digest, images });
   if (isSite(spec)) {
     await takeOut(run, unit, found, image.image);
     return { record: { spec, image: null, madeFrom }, port: null };
   }
   say(run, "build", `The image of ${name} is ${image.image.slice(0, 19)}`);
-  return { record: { spec: told, image: image.image, madeFrom }, port: supposedPort(unit, makings, found, image) };
+  return { record: { spec: told, image: image.image, madeFrom }, port: supposedPort(unit, buildPlan, found, image) };
 }
 
 /** Builds an image, unless it is being built for another service: then it is kept for this one, too. */

@@ -1,4 +1,4 @@
-import type { Composition, ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceSet, ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { resolveEndpoints } from "../../../../domain/services/resolve_endpoints.ts";
 import type { ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import { portNumber } from "../../../../domain/port_number.ts";
@@ -57,12 +57,12 @@ interface Promotion {
 
 /** Records the services with what they see and where they listen now; resolves to where visitors are led. */
 async function promoteServices(run: Run, { environment, folder, wanted }: Promotion): Promise<Endpoints> {
-  const { compositions } = run.ports;
+  const { serviceSets } = run.ports;
   const { id } = run.deployment;
-  const composition = await compositions.read(id);
-  if (!composition) return [];
-  const present = await presentServices(run, composition, { environment, folder });
-  const records = composition.wanted.map((record) =>
+  const serviceSet = await serviceSets.read(id);
+  if (!serviceSet) return [];
+  const present = await presentServices(run, serviceSet, { environment, folder });
+  const records = serviceSet.wanted.map((record) =>
     withPresent(
       record,
       present.find(({ name }) => name === record.spec.name),
@@ -76,14 +76,14 @@ async function promoteServices(run: Run, { environment, folder, wanted }: Promot
     return { ...endpoint, port: endpoint.port ?? listensOn(record, null) };
   });
   await keepAddress(run, endpoints);
-  await compositions.write(id, { ...composition, wanted: records.map((record) => published(record, endpoints)) });
+  await serviceSets.write(id, { ...serviceSet, wanted: records.map((record) => published(record, endpoints)) });
   return endpoints;
 }
 
 /** The services as they would be made now from what the preview was made from. */
 async function presentServices(
   run: Run,
-  { given }: Composition,
+  { given }: ServiceSet,
   { environment, folder }: Omit<Promotion, "wanted">,
 ): Promise<readonly ServiceSpec[]> {
   if (given) return withVariables(environment, checkVariables(given, environment));

@@ -5,7 +5,7 @@ import { obstacle, placed } from "../../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../../domain/failure.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import { Secret } from "../../../../domain/secret.ts";
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { checkSwaps } from "../../../../domain/services/check_swaps.ts";
 import { resolveEndpoints } from "../../../../domain/services/resolve_endpoints.ts";
 import {
@@ -32,9 +32,9 @@ import { settlePlan } from "./settle_plan.ts";
 
 /** Finds out which services a deployment consists of, and how each is built and run: as they were given, else as the source tells. */
 export async function resolveServices(run: Run, found: Detection | null): Promise<void> {
-  const { compositions } = run.ports;
+  const { serviceSets } = run.ports;
   const { id, plan } = run.deployment;
-  const given = (await compositions.read(id))?.given ?? null;
+  const given = (await serviceSets.read(id))?.given ?? null;
   const specs = given ? withVariables(run.environment, given) : await told(run, found!);
   if (specs.length === 0) throw invalid("no_services", "Cannot deploy this: it names no service. Add one");
   await checkHostMounts({ ...run.ports, localSources: run.settings.localSources })(run.project, specs);
@@ -51,7 +51,7 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   }));
   await keepAddress(run, publicEndpoints);
   const wanted = recognised.map((spec): ServiceRecord => ({ spec, image: null, madeFrom: null }));
-  await compositions.write(id, { given, wanted, instead: null });
+  await serviceSets.write(id, { given, wanted, instead: null });
   say(run, "detect", `Found ${count(recognised)}: ${recognised.map(({ name }) => name).join(", ")}`);
   await store(run, (deployment) => ({
     ...deployment,
@@ -94,8 +94,8 @@ export async function servicesInSource(
 ): Promise<{ readonly services: readonly ServiceSpec[]; readonly warnings: readonly string[] }> {
   const root = innerPath(deployment.plan.rootDirectory, found.rootDirectory);
   if (found.composeFile !== null) {
-    const wish = { root: root === "" ? "" : `${root}/`, file: found.composeFile, variables: environment };
-    return loadCompose(ports)(folder, wish);
+    const options = { root: root === "" ? "" : `${root}/`, file: found.composeFile, variables: environment };
+    return loadCompose(ports)(folder, options);
   }
   const parts = found.services.map(({ name, rootDirectory }) => part(name, innerPath(root, rootDirectory)));
   return { services: withVariables(environment, parts), warnings: found.warnings };

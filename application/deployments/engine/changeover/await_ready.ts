@@ -1,4 +1,4 @@
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type { ProbeResult } from "../../../../ports/deployments/health_probe.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import { type Run, say } from "../run.ts";

@@ -1,6 +1,6 @@
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import { checkHostMounts } from "../../../projects/check_host_mounts.ts";
@@ -8,13 +8,13 @@ import { cleanImages } from "../../clean_images.ts";
 import { ensureServices } from "../../../services/ensure_services.ts";
 import { isInUse } from "../../../services/instance_in_use.ts";
 import { Changeover, STOP_GRACE_MS } from "./changeover.ts";
-import type { Outcome, Standing } from "./changeover_plan.ts";
+import type { Outcome, RunningService } from "./changeover_plan.ts";
 import { publicServices } from "./public_services.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import type { StopReason } from "../hold.ts";
 import { type EnginePorts, type Run, step, store } from "../run.ts";
 import { publicAddresses, routeKey, routesTo } from "./serve.ts";
-import { pendingService, serviceEvent, tellService, withService } from "./service_ledger.ts";
+import { pendingService, serviceEvent, publishService, withService } from "./service_ledger.ts";
 
 const DRAIN_MS = 30_000;
 /** How long the edges of other processes may take to follow. */
@@ -24,7 +24,7 @@ const FOLLOW_MS = 1_000;
 export async function bringLive(run: Run): Promise<void> {
   if (await isServing(run)) await step(run, "switch", () => announce(run));
   else {
-    await goBack(run);
+    await restoreFormer(run);
     const former = await formerRelease(run);
     const changeover = await changeoverTo(run, former);
     try {
@@ -51,7 +51,7 @@ export async function isServing({ deployment, ports }: Run): Promise<boolean> {
 }
 
 /** Leaves traffic with whoever served before, all of it running, and nothing of this deployment. */
-export async function goBack(run: Run): Promise<void> {
+export async function restoreFormer(run: Run): Promise<void> {
   const { deployment, ports, settings } = run;
   const former = await formerRelease(run);
   const { visited = [], others = [] } = await ownInstances(run, former);
@@ -98,12 +98,12 @@ async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<
   const isPreview = deployment.environment === "preview";
   await forgetAttempt(run);
   return new Changeover(run, {
-    former: former ? await standingsOf(run, former.deployment) : [],
+    former: former ? await runningServicesOf(run, former.deployment) : [],
     wanted: await recordsOf(ports, deployment),
     deployment,
     owner: deployment,
     publicly: publicServices(deployment),
-    tell: (name, change) => tellService(run, name, change),
+    tell: (name, change) => publishService(run, name, change),
     keepsSame: hasServices(deployment),
     // A preview comes after nothing that a decision could go back to, and nobody's deployments are to wait for one.
     inPart: !isPreview,
@@ -122,21 +122,24 @@ async function checkMachine({ deployment, ports, project, settings }: Run): Prom
 
 /** What a killed process noted of its attempt does not count: all that is wanted is tried again. */
 async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
-  const composition = hasServices(deployment) ? await ports.compositions.read(deployment.id) : undefined;
-  if (composition?.instead) await ports.compositions.write(deployment.id, { ...composition, instead: null });
+  const serviceSet = hasServices(deployment) ? await ports.serviceSets.read(deployment.id) : undefined;
+  if (serviceSet?.instead) await ports.serviceSets.write(deployment.id, { ...serviceSet, instead: null });
 }
 
 /** How the services of a release stand. */
-export async function standingsOf({ ports }: Pick<Run, "ports">, deployment: Deployment): Promise<readonly Standing[]> {
+export async function runningServicesOf(
+  { ports }: Pick<Run, "ports">,
+  deployment: Deployment,
+): Promise<readonly RunningService[]> {
   const publicly = publicServices(deployment);
-  const standing = async (record: ServiceRecord): Promise<readonly Standing[]> => {
+  const runningService = async (record: ServiceRecord): Promise<readonly RunningService[]> => {
     const service = deployment.services.find(({ name }) => name === record.spec.name);
     if (!service) return [];
     const instance = service.instanceId ? await ports.runtime.find(service.instanceId) : undefined;
     const runs = instance !== undefined && instance.status !== "exited" && !instance.failing;
     return [{ record, service, deployment, runs, isPublic: publicly.has(record.spec.name) }];
   };
-  return (await Promise.all((await recordsOf(ports, deployment)).map(standing))).flat();
+  return (await Promise.all((await recordsOf(ports, deployment)).map(runningService))).flat();
 }
 
 /** Notes which services there are and where visitors find them. */
@@ -178,29 +181,29 @@ async function noteWhatRuns(
   outcomes: readonly Outcome[],
   former: LiveRelease | undefined,
 ): Promise<readonly ServiceRecord[]> {
-  const { compositions, releaseImages } = run.ports;
+  const { serviceSets, releaseImages } = run.ports;
   const { id, artifactOf, projectId } = run.deployment;
-  const composition = await compositions.read(id);
-  if (!composition) return [];
+  const serviceSet = await serviceSets.read(id);
+  if (!serviceSet) return [];
   const before = former ? await recordsOf(run.ports, former.deployment) : [];
   const instead: ServiceRecord[] = [];
-  for (const record of composition.wanted) {
+  for (const record of serviceSet.wanted) {
     const { name } = record.spec;
     const hasFailed = outcomes.some((outcome) => outcome.name === name && outcome.status === "failed");
     const runs = hasFailed ? before.find(({ spec }) => spec.name === name) : record;
     if (!runs) continue;
     const isOwn = (artifactOf ?? id) === id;
-    instead.push(hasFailed && !(isOwn && isWhole(runs)) ? withFiles(runs, former!.deployment) : runs);
+    instead.push(hasFailed && !(isOwn && needsOnlyItsImage(runs)) ? withFiles(runs, former!.deployment) : runs);
     if (hasFailed && runs.image !== null && isOwn) {
       await releaseImages.keep(runs.image, { deploymentId: id, projectId, service: name });
     }
   }
-  await compositions.write(id, { ...composition, instead });
+  await serviceSets.write(id, { ...serviceSet, instead });
   return instead;
 }
 
 /** Whether its image is all that a service needs. */
-function isWhole({ image, spec }: ServiceRecord): boolean {
+function needsOnlyItsImage({ image, spec }: ServiceRecord): boolean {
   return image !== null && !spec.container.mounts.some(({ kind }) => kind === "source");
 }
 

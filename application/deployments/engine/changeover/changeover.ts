@@ -1,12 +1,12 @@
 import type { DeployedService } from "../../../../domain/deployments/deployment.ts";
 import { instanceIdOf } from "../../../../domain/deployments/instance_id.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
-import { type Move, movesTo } from "../../../../domain/services/moves.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
+import { type Move, serviceChanges } from "../../../../domain/services/service_changes.ts";
 import type { ServiceDependency, ServiceMount } from "../../../../domain/services/service_spec.ts";
 import { isSite, siteFolder } from "../../../../domain/services/sole_service.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
-import type { ChangeoverPlan, Outcome, Standing } from "./changeover_plan.ts";
+import type { ChangeoverPlan, Outcome, RunningService } from "./changeover_plan.ts";
 import { awaitReady, stayUp } from "./await_ready.ts";
 import { isOwnFailure } from "./own_failure.ts";
 import { type Run, say, StepFailed } from "../run.ts";
@@ -41,7 +41,7 @@ export class Changeover {
     this.#run = run;
     this.#plan = plan;
     this.#moves = plan.keepsSame
-      ? movesTo(
+      ? serviceChanges(
           plan.wanted,
           plan.former.map(({ record, runs, service }) => ({ record, stands: stands(record, service, runs) })),
         )
@@ -181,7 +181,7 @@ export class Changeover {
     return (await task.outcome).status === "failed" ? "failed" : "up";
   }
 
-  async #unchanged({ record, service }: Standing): Promise<Outcome> {
+  async #unchanged({ record, service }: RunningService): Promise<Outcome> {
     const { name } = record.spec;
     const { instanceId } = service;
     await this.#plan.tell(name, { status: "unchanged", instanceId, error: null });
@@ -196,7 +196,7 @@ export class Changeover {
     return { name, status: "healthy", instanceId: null, site, failure: null, beside: false };
   }
 
-  async #notRunAgain(record: ServiceRecord, former: Standing | undefined): Promise<Outcome> {
+  async #notRunAgain(record: ServiceRecord, former: RunningService | undefined): Promise<Outcome> {
     const { name } = record.spec;
     say(this.#run, "start", `${name} ran for that release and is not run again on the way back`);
     const instanceId = former?.service.instanceId ?? null;
@@ -205,7 +205,7 @@ export class Changeover {
   }
 
   /** What is not wanted any more and writes to a volume that this one mounts too: as after a service was given another name. */
-  #ousted({ spec }: ServiceRecord): readonly Standing[] {
+  #ousted({ spec }: ServiceRecord): readonly RunningService[] {
     const own = new Set(spec.container.mounts.flatMap(keptIn));
     return this.#plan.former.filter(({ isPublic, record, runs, service }) => {
       const isWanted = this.#plan.wanted.some((wanted) => wanted.spec.name === service.name);
@@ -247,12 +247,12 @@ export class Changeover {
   }
 
   /** A service that stays on its former version, or without one. */
-  #failed({ spec: { name } }: ServiceRecord, former: Standing | undefined, failure: Failure): Outcome {
+  #failed({ spec: { name } }: ServiceRecord, former: RunningService | undefined, failure: Failure): Outcome {
     const { instanceId = null, site = null } = former?.service ?? {};
     return { name, status: "failed", instanceId, site, failure, beside: false };
   }
 
-  async #bringBack({ deployment, record, service }: Standing): Promise<boolean> {
+  async #bringBack({ deployment, record, service }: RunningService): Promise<boolean> {
     const { name, oneShot } = record.spec;
     if (oneShot || service.instanceId === null) return false;
     try {
@@ -281,7 +281,7 @@ export class Changeover {
     return instanceIdOf(this.#plan.owner, spec.name, image === null ? "folder" : "image");
   }
 
-  #former(name: string): Standing | undefined {
+  #former(name: string): RunningService | undefined {
     return this.#plan.former.find(({ record }) => record.spec.name === name);
   }
 }

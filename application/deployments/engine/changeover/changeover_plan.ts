@@ -1,10 +1,10 @@
 import type { DeployedService, Deployment } from "../../../../domain/deployments/deployment.ts";
 import type { InstanceOwner } from "../../../../domain/deployments/instance_id.ts";
 import type { Failure } from "../../../../domain/failure.ts";
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 
 /** A service as it stands before a changeover. */
-export interface Standing {
+export interface RunningService {
   readonly record: ServiceRecord;
   readonly service: DeployedService;
   /** Whose release it is of. */
@@ -17,7 +17,7 @@ export interface Standing {
 
 /** What is to change. */
 export interface ChangeoverPlan {
-  readonly former: readonly Standing[];
+  readonly former: readonly RunningService[];
   readonly wanted: readonly ServiceRecord[];
   /** Whose release the new instances are of, and what they are called after. */
   readonly deployment: Deployment;

@@ -1,6 +1,6 @@
 import { invalid } from "../../../../domain/failure.ts";
 import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { portNumber } from "../../../../domain/port_number.ts";
 import { USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 

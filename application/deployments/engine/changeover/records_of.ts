@@ -1,16 +1,16 @@
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
-import { recordsIn, type ServiceRecord } from "../../../../domain/services/composition.ts";
+import { recordsIn, type ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { soleService } from "../../../../domain/services/sole_service.ts";
-import type { Compositions } from "../../../../ports/deployments/compositions.ts";
+import type { ServiceSets } from "../../../../ports/deployments/service_sets.ts";
 
 /** The services that a deployment runs, as they are recorded. */
 export async function recordsOf(
-  { compositions }: { readonly compositions: Compositions },
+  { serviceSets }: { readonly serviceSets: ServiceSets },
   deployment: Deployment,
 ): Promise<readonly ServiceRecord[]> {
   if (!hasServices(deployment)) return [soleService(deployment)];
-  const composition = await compositions.read(deployment.id);
-  return composition ? recordsIn(composition) : [];
+  const serviceSet = await serviceSets.read(deployment.id);
+  return serviceSet ? recordsIn(serviceSet) : [];
 }
 
 /** Tells whether a deployment is made of services that are told apart, be it only one. */

@@ -3,7 +3,7 @@ import type { NewEvent } from "../../../../domain/deployments/deployment_event.t
 import { type Run, store } from "../run.ts";
 
 /** Stores how a service stands, and tells those who follow. */
-export async function tellService(run: Run, name: string, change: Partial<DeployedService>): Promise<void> {
+export async function publishService(run: Run, name: string, change: Partial<DeployedService>): Promise<void> {
   const told = serviceEvent({ ...entryOf(run.deployment, name), ...change });
   await store(run, (deployment) => withService(deployment, name, change), [told]);
 }

@@ -1,6 +1,6 @@
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { Secret } from "../../../../domain/secret.ts";
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { sourceVolume, unnamedVolume } from "../../../../domain/services/mounted.ts";
 import type { ServiceMount } from "../../../../domain/services/service_spec.ts";
 import { innerPath } from "../../../../domain/services/sole_service.ts";

@@ -1,4 +1,4 @@
-import type { ServiceRecord } from "../../../../domain/services/composition.ts";
+import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import type { OutputLine } from "../../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";

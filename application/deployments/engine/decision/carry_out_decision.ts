@@ -2,19 +2,19 @@ import type { DeployedService, Deployment } from "../../../../domain/deployments
 import type { NewEvent } from "../../../../domain/deployments/deployment_event.ts";
 import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
 import { stoppedService } from "../../../../domain/deployments/stopped_service.ts";
-import { happen, type Happening } from "../../../../domain/deployments/transitions.ts";
+import { transition, type DeploymentTransition } from "../../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../../domain/failure.ts";
 import { cleanImages } from "../../clean_images.ts";
 import { cleanReleases } from "../../clean_releases.ts";
 import { runsPartOf } from "../../drop_artifact.ts";
 import { dropUpload } from "../../drop_upload.ts";
-import type { Later } from "../../end_previews.ts";
+import type { RunInBackground } from "../../end_previews.ts";
 import { ensureServices } from "../../../services/ensure_services.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
-import { retire, standingsOf } from "../changeover/bring_live.ts";
+import { retire, runningServicesOf } from "../changeover/bring_live.ts";
 import { Changeover, STOP_GRACE_MS } from "../changeover/changeover.ts";
 import type { Outcome } from "../changeover/changeover_plan.ts";
-import { TakenAway } from "../hold.ts";
+import { LeaseLost } from "../hold.ts";
 import { partialFailure } from "../changeover/partial_failure.ts";
 import { publicServices } from "../changeover/public_services.ts";
 import { recordsOf } from "../changeover/records_of.ts";
@@ -28,7 +28,7 @@ export async function carryOutDecision(run: Run, asked: "keep" | "reject"): Prom
     if (asked === "keep") await keep(run);
     else await reject(run);
   } catch (error) {
-    const isOurs = !run.signal.aborted && !isOutage(error) && !(error instanceof TakenAway);
+    const isOurs = !run.signal.aborted && !isOutage(error) && !(error instanceof LeaseLost);
     // Once visitors are led back there is no way but on.
     if (isOurs && error instanceof Failure && (await isLive(run))) return openAgain(run, asked, error);
     run.writer.discard();
@@ -89,7 +89,7 @@ async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
   // What a killed server had begun of what nobody visits would be in the way.
   await removeBegun(run, ({ service }) => !publicly.has(service));
   const changeover = new Changeover(run, {
-    former: await standingsOf(run, deployment),
+    former: await runningServicesOf(run, deployment),
     wanted: await recordsOf(ports, former),
     deployment: former,
     // The same release may be gone back to again, from another deployment.
@@ -108,7 +108,7 @@ async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
     const outcomes = await changeover.stayedUp();
     for (const { beside, instanceId } of outcomes) if (beside && instanceId) await ports.runtime.introduce(instanceId);
     const changed = await ports.deployments.change(former.id, (stored) => ({
-      deployment: { ...stored, services: stored.services.map((service) => standing(service, outcomes)) },
+      deployment: { ...stored, services: stored.services.map((service) => withOutcome(service, outcomes)) },
       events: [],
     }));
     return changed ?? former;
@@ -119,7 +119,7 @@ async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
 }
 
 /** A service of a former release with what runs of it again. */
-function standing(service: DeployedService, outcomes: readonly Outcome[]): DeployedService {
+function withOutcome(service: DeployedService, outcomes: readonly Outcome[]): DeployedService {
   const outcome = outcomes.find(({ name }) => name === service.name);
   if (!outcome) return service;
   const { instanceId, site } = outcome;
@@ -165,7 +165,7 @@ async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined)
 /** Gives up what is not part of the release that serves now; trouble with that changes nothing about it. */
 async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
   const project = { ...run.project, activeDeploymentId: live?.id ?? null };
-  const later: Later = (work) => run.afterwards.push(work);
+  const later: RunInBackground = (work) => run.afterwards.push(work);
   const works = [
     () => retire(run, { services: live?.services ?? [] }),
     drop,
@@ -176,7 +176,7 @@ async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promis
     try {
       await work();
     } catch (error) {
-      if (isOutage(error) || error instanceof TakenAway) throw error;
+      if (isOutage(error) || error instanceof LeaseLost) throw error;
       say(run, null, "Not everything of former releases could be removed; it is tried again later", "warn");
     }
   }
@@ -184,11 +184,12 @@ async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promis
 
 async function end(
   run: Run,
-  what: Extract<Happening, "kept" | "rejected">,
+  what: Extract<DeploymentTransition, "kept" | "rejected">,
   also: (deployment: Deployment) => Deployment,
 ) {
   const at = run.ports.clock.now();
-  const settled = (deployment: Deployment) => also({ ...happen(deployment, what, { at }), asked: null, held: false });
+  const settled = (deployment: Deployment) =>
+    also({ ...transition(deployment, what, { at }), asked: null, held: false });
   const { status, decision, services, error } = settled(run.deployment);
   const events: NewEvent[] = [
     ...(what === "rejected" ? services.map(serviceEvent) : []),

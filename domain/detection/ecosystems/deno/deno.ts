@@ -121,10 +121,10 @@ function installOf({ folder, config, entry }: DenoProject): string | null {
 }
 
 function versionOf(folder: ProjectFolder): { readonly version: string; readonly warnings: readonly string[] } {
-  const wishes = [".dvmrc", ".deno-version"].map((from) => ({ from, wanted: versionFile(folder, from) }));
+  const requirements = [".dvmrc", ".deno-version"].map((from) => ({ from, wanted: versionFile(folder, from) }));
   const { version, warnings } = chosenVersion(
     "Deno",
-    [...wishes, { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["deno"]) }],
+    [...requirements, { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["deno"]) }],
     KNOWN,
   );
   return { version: wholeVersion(version), warnings };

@@ -33,7 +33,7 @@ export function javaVersion(
     { from: ".java-version", wanted: versionFile(folder, ".java-version") },
     { from: ".sdkmanrc", wanted: property(folder.text(".sdkmanrc") ?? "", "java") },
     { from: "mise.toml or .tool-versions", wanted: toolVersion(folder, ["java"]) },
-  ].map((wish) => ({ ...wish, wanted: lineOf(wish.wanted) }));
+  ].map((requirement) => ({ ...requirement, wanted: lineOf(requirement.wanted) }));
   const preset = Math.min(PRESET, newest ?? PRESET);
   const known = { lines: LINES.map(String), preset: String(preset) };
   if (strict && built.wanted !== undefined) return chosenVersion("Java", [built], known);

@@ -90,8 +90,11 @@ export function seenFromInside(found: Finding, { folder, path }: OuterBuild): Fi
 }
 
 /** The outermost folder around this one that holds such a file, when the way to it is plain. */
-export function outerBuild(folder: ProjectFolder, isWhole: (outer: ProjectFolder) => boolean): OuterBuild | undefined {
-  const outer = folder.outward().slice(1).findLast(isWhole);
+export function outerBuild(
+  folder: ProjectFolder,
+  isClosedText: (outer: ProjectFolder) => boolean,
+): OuterBuild | undefined {
+  const outer = folder.outward().slice(1).findLast(isClosedText);
   if (outer === undefined) return undefined;
   const path = outer.path === "" ? folder.path : folder.path.slice(outer.path.length + 1);
   return /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/.test(path)

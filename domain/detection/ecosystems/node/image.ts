@@ -7,7 +7,7 @@ import { dependsOn, isMember, type NodePackage, scriptText } from "./package.ts"
 import { localDependencies } from "./workspace.ts";
 
 /** What the image of a package depends on. */
-export interface NodeImageWish {
+export interface NodeImageOptions {
   readonly project: NodePackage;
   readonly found: Finding;
   readonly runtime: { readonly name: "node" | "bun"; readonly version: string };
@@ -43,7 +43,7 @@ const CHROMIUM = { PUPPETEER_EXECUTABLE_PATH: "/usr/bin/chromium", PUPPETEER_SKI
 const FROM_GIT = /^(?:git[+:]|git@|github:|gitlab:|bitbucket:|[\w.-]{1,100}\/[\w.-]{1,100}(?:#|$))/;
 
 /** How a package is put into an image. */
-export function nodeImage({ project, found, runtime, alone }: NodeImageWish): ImageRecipe {
+export function nodeImage({ project, found, runtime, alone }: NodeImageOptions): ImageRecipe {
   const { folder, manager, manifest, workspace } = project;
   const wholeRepository = isMember(project);
   const inContext = (path: string) =>

@@ -23,7 +23,7 @@ const BEFORE_TEN = new Set(["packages", "catalog", "catalogs"]);
 
 /** The version of a package manager: an exact one by whoever names it, else the line that wrote the lockfile, else one that is allowed. */
 export function managerVersion(name: string, { home, manifests }: ManagerPlaces): string | undefined {
-  const wishes = [
+  const requirements = [
     ...manifests.map((manifest) => declared(name, manifest)),
     ...manifests.map((manifest) => devEngine(name, manifest)),
     ...manifests.map((manifest) => textOf(memberOf(manifest, "volta"), name)),
@@ -32,15 +32,17 @@ export function managerVersion(name: string, { home, manifests }: ManagerPlaces)
     name === "npm" ? undefined : toolVersion(home, [name]),
     ...manifests.map((manifest) => textOf(memberOf(manifest, "engines"), name)),
   ].filter((wanted) => wanted !== undefined);
-  for (const wanted of wishes) {
+  for (const wanted of requirements) {
     const exact = EXACT.exec(wanted.trim().slice(0, 300))?.[1];
     if (exact !== undefined) return exact;
   }
-  const allowed = wishes.map((wanted) => versionFor(wanted, KNOWN[name]!)).find((version) => version !== undefined);
+  const allowed = requirements
+    .map((wanted) => versionFor(wanted, KNOWN[name]!))
+    .find((version) => version !== undefined);
   // npm of any version reads every lockfile of today, and comes with Node.
   if (name === "npm") return undefined;
   const line = lineOfLockfile(name, home);
-  return line !== undefined && wishes.every((wanted) => isWanted(line, wanted)) ? line : (allowed ?? line);
+  return line !== undefined && requirements.every((wanted) => isWanted(line, wanted)) ? line : (allowed ?? line);
 }
 
 function declared(name: string, manifest: JsonObject): string | undefined {

@@ -1,4 +1,4 @@
-import { type ChosenVersion, chosenVersion, type VersionWish } from "../../chosen_version.ts";
+import { type ChosenVersion, chosenVersion, type VersionRequirement } from "../../chosen_version.ts";
 import { type JsonObject, memberOf, objectOf, textOf } from "../../text/json_text.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 import { toolVersion, versionFile } from "../../tool_versions.ts";
@@ -32,18 +32,18 @@ export const NODE_VERSION_FILES = [".nvmrc", ".node-version", ".bun-version"] as
  * and those around it, the nearest first.
  */
 export function nodeVersion(folder: ProjectFolder, manifests: readonly JsonObject[]): ChosenVersion {
-  const pins: VersionWish[] = [
-    wish(
+  const pins: VersionRequirement[] = [
+    requirement(
       "volta in package.json",
       firstOf(manifests, (manifest) => textOf(memberOf(manifest, "volta"), "node")),
     ),
-    wish(
+    requirement(
       "devEngines in package.json",
       firstOf(manifests, (manifest) => runtime(manifest, "node")),
     ),
-    wish(".nvmrc", versionFileOf(folder, ".nvmrc")),
-    wish(".node-version", versionFileOf(folder, ".node-version")),
-    wish("mise.toml or .tool-versions", toolVersion(folder, ["node", "nodejs"])),
+    requirement(".nvmrc", versionFileOf(folder, ".nvmrc")),
+    requirement(".node-version", versionFileOf(folder, ".node-version")),
+    requirement("mise.toml or .tool-versions", toolVersion(folder, ["node", "nodejs"])),
   ];
   const engines = firstOf(manifests, (manifest) => textOf(memberOf(manifest, "engines"), "node"));
   return byPinOrEngines("Node", engines, pins.map(plainLine), NODE);
@@ -51,14 +51,14 @@ export function nodeVersion(folder: ProjectFolder, manifests: readonly JsonObjec
 
 /** The version of Bun, in the same way. */
 export function bunVersion(folder: ProjectFolder, manifests: readonly JsonObject[]): ChosenVersion {
-  const pins: VersionWish[] = [
-    wish("packageManager in package.json", firstOf(manifests, packageManagersBun)),
-    wish(
+  const pins: VersionRequirement[] = [
+    requirement("packageManager in package.json", firstOf(manifests, packageManagersBun)),
+    requirement(
       "devEngines in package.json",
       firstOf(manifests, (manifest) => runtime(manifest, "bun")),
     ),
-    wish(".bun-version", versionFileOf(folder, ".bun-version")),
-    wish("mise.toml or .tool-versions", toolVersion(folder, ["bun"])),
+    requirement(".bun-version", versionFileOf(folder, ".bun-version")),
+    requirement("mise.toml or .tool-versions", toolVersion(folder, ["bun"])),
   ];
   const engines = firstOf(manifests, (manifest) => textOf(memberOf(manifest, "engines"), "bun"));
   return byPinOrEngines("Bun", engines, pins, BUN);
@@ -67,22 +67,22 @@ export function bunVersion(folder: ProjectFolder, manifests: readonly JsonObject
 function byPinOrEngines(
   name: string,
   engines: string | undefined,
-  pins: readonly VersionWish[],
+  pins: readonly VersionRequirement[],
   known: KnownVersions,
 ): ChosenVersion {
-  const asked = wish("engines in package.json", engines);
+  const asked = requirement("engines in package.json", engines);
   const open = engines !== undefined && !EXACT.test(engines.trim());
-  const fits = ({ wanted }: VersionWish) => wanted !== undefined && isWanted(wanted.replace(/^v/, ""), engines!);
+  const fits = ({ wanted }: VersionRequirement) => wanted !== undefined && isWanted(wanted.replace(/^v/, ""), engines!);
   const fitting = open ? pins.find(fits) : undefined;
   return chosenVersion(name, fitting === undefined ? [asked, ...pins] : [fitting, asked, ...pins], known);
 }
 
-function wish(from: string, wanted: string | undefined): VersionWish {
+function requirement(from: string, wanted: string | undefined): VersionRequirement {
   return { from, wanted: wanted?.replace(/\s+#.*$/, "") };
 }
 
 /** The names that nvm gives to lines, as their numbers. */
-function plainLine({ from, wanted }: VersionWish): VersionWish {
+function plainLine({ from, wanted }: VersionRequirement): VersionRequirement {
   const word = wanted?.trim().toLowerCase() ?? "";
   const [, name = ""] = /^lts[/-]?([a-z*]*|-\d)$/.exec(word) ?? [];
   if (word === "node" || word === "latest" || word === "current") return { from, wanted: NODE.lines[0]! };

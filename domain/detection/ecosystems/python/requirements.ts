@@ -101,9 +101,9 @@ function projectTexts(folder: ProjectFolder): string[] {
 }
 
 function tableTexts(table: JsonObject | undefined): string[] {
-  return Object.entries(table ?? {}).map(([name, wish]) => {
-    const extras = objectOf(wish)?.["extras"];
-    const from = objectOf(wish)?.["git"] === undefined ? "" : " @ git+";
+  return Object.entries(table ?? {}).map(([name, requirement]) => {
+    const extras = objectOf(requirement)?.["extras"];
+    const from = objectOf(requirement)?.["git"] === undefined ? "" : " @ git+";
     return `${name}[${Array.isArray(extras) ? extras.join(",") : ""}]${from}`;
   });
 }

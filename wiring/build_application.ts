@@ -243,7 +243,7 @@ function deploymentUseCases(ports: Ports) {
 }
 
 /** Wires ports, use cases and HTTP together: one function from request to answer. */
-export function compose(world: World, settings: AppSettings) {
+export function buildApplication(world: World, settings: AppSettings) {
   const cases = useCases(world, settings);
   const { log } = world;
   const { handle, routes } = createApp(cases, {
@@ -259,7 +259,7 @@ export function compose(world: World, settings: AppSettings) {
     facts: {
       version: VERSION,
       mode: settings.mode,
-      runtime: () => chooseRuntime(world, settings),
+      runtime: () => defaultRuntime(world, settings),
       databaseAnswers: () => world.serviceHealth.databaseAnswers(),
     },
   });
@@ -267,7 +267,7 @@ export function compose(world: World, settings: AppSettings) {
 }
 
 /** What builds and runs projects that do not choose. */
-export async function chooseRuntime(
+export async function defaultRuntime(
   { containerEngine }: Pick<World, "containerEngine">,
   { runtime }: Pick<AppSettings, "runtime">,
 ): Promise<"docker" | "process"> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../domain/id.ts";
 import type { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/services/composition.ts";
+import type { ServiceSet } from "../../domain/services/service_set.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../domain/services/service_spec.ts";
 import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
@@ -37,7 +37,7 @@ const FULL: ServiceSpec = {
 };
 
 /** Every field filled. */
-const WHOLE: Composition = {
+const WHOLE: ServiceSet = {
   given: [FULL],
   wanted: [{ spec: FULL, image: "sha256:1", madeFrom: "sha256:2" }],
   instead: [{ spec: { ...FULL, name: "former" }, image: null, madeFrom: null }],
@@ -47,7 +47,7 @@ const WHOLE: Composition = {
 export function compositionsContract(
   name: string,
   open: () => Promise<
-    WorldOf<"compositions" | "deployments" | "elsewhere" | "installation" | "organizations" | "projects">
+    WorldOf<"serviceSets" | "deployments" | "elsewhere" | "installation" | "organizations" | "projects">
   >,
 ) {
   describe(`Compositions contract: ${name}`, () => {
@@ -61,62 +61,62 @@ export function compositionsContract(
 
     test("read() gives back what a deployment was created with, to the letter, in every process", async () => {
       const made = deploymentOf(await place());
-      await world().deployments.create(made, { ...NONE, composition: WHOLE });
-      expect(await world().compositions.read(made.id)).toEqual(WHOLE);
-      expect(await world().elsewhere.compositions.read(made.id)).toEqual(WHOLE);
+      await world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
+      expect(await world().serviceSets.read(made.id)).toEqual(WHOLE);
+      expect(await world().elsewhere.serviceSets.read(made.id)).toEqual(WHOLE);
     });
 
     test("read() knows nothing of a deployment created without one, nor of an unknown one", async () => {
       const { id } = await aDeployment(world());
-      expect(await world().compositions.read(id)).toBeUndefined();
-      expect(await world().compositions.read(newId("dep"))).toBeUndefined();
+      expect(await world().serviceSets.read(id)).toBeUndefined();
+      expect(await world().serviceSets.read(newId("dep"))).toBeUndefined();
     });
 
     test("write() stores a first one and replaces it, of that deployment alone", async () => {
       const at = await place();
       const [one, other] = [await aDeployment(world(), at), await aDeployment(world(), at)];
-      await world().compositions.write(other.id, compositionOf("web"));
-      await world().compositions.write(one.id, compositionOf("web", "db"));
-      await world().elsewhere.compositions.write(one.id, WHOLE);
-      expect(await world().compositions.read(one.id)).toEqual(WHOLE);
-      expect(await world().compositions.read(other.id)).toEqual(compositionOf("web"));
+      await world().serviceSets.write(other.id, compositionOf("web"));
+      await world().serviceSets.write(one.id, compositionOf("web", "db"));
+      await world().elsewhere.serviceSets.write(one.id, WHOLE);
+      expect(await world().serviceSets.read(one.id)).toEqual(WHOLE);
+      expect(await world().serviceSets.read(other.id)).toEqual(compositionOf("web"));
       expect(await world().deployments.get(one.id)).toEqual(one);
     });
 
     test("write() is refused for an unknown deployment", async () => {
       const id = newId("dep");
-      await expect(world().compositions.write(id, WHOLE)).rejects.toMatchObject({ kind: "not_found" });
-      expect(await world().compositions.read(id)).toBeUndefined();
+      await expect(world().serviceSets.write(id, WHOLE)).rejects.toMatchObject({ kind: "not_found" });
+      expect(await world().serviceSets.read(id)).toBeUndefined();
     });
 
-    test("a deployment that is refused leaves no composition", async () => {
+    test("a deployment that is refused leaves no serviceSet", async () => {
       const made = deploymentOf({ ...(await place()), projectId: newId("prj") });
-      const creating = world().deployments.create(made, { ...NONE, composition: WHOLE });
+      const creating = world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
       await expect(creating).rejects.toMatchObject({ kind: "not_found" });
-      expect(await world().compositions.read(made.id)).toBeUndefined();
+      expect(await world().serviceSets.read(made.id)).toBeUndefined();
     });
 
     test("removal of the deployment, or of its project, takes it along", async () => {
       const at = await place();
       const [gone, kept] = [deploymentOf(at), deploymentOf(at)];
-      for (const made of [gone, kept]) await world().deployments.create(made, { ...NONE, composition: WHOLE });
+      for (const made of [gone, kept]) await world().deployments.create(made, { ...NONE, serviceSet: WHOLE });
       await world().deployments.remove(at.organizationId, gone.id);
-      expect(await world().compositions.read(gone.id)).toBeUndefined();
-      await expect(world().compositions.write(gone.id, WHOLE)).rejects.toMatchObject({ kind: "not_found" });
-      expect(await world().compositions.read(kept.id)).toEqual(WHOLE);
+      expect(await world().serviceSets.read(gone.id)).toBeUndefined();
+      await expect(world().serviceSets.write(gone.id, WHOLE)).rejects.toMatchObject({ kind: "not_found" });
+      expect(await world().serviceSets.read(kept.id)).toEqual(WHOLE);
       await world().projects.remove(at.organizationId, at.projectId);
-      expect(await world().compositions.read(kept.id)).toBeUndefined();
+      expect(await world().serviceSets.read(kept.id)).toBeUndefined();
     });
 
     test("write() while the deployment is removed stores nothing that stays, and fails as for an unknown one", async () => {
       for (let round = 0; round < 10; round++) {
         const { id, organizationId } = await aDeployment(world());
         const [written] = await Promise.allSettled([
-          world().compositions.write(id, compositionOf("web")),
+          world().serviceSets.write(id, compositionOf("web")),
           world().elsewhere.deployments.remove(organizationId, id),
         ]);
         if (written.status === "rejected") expect(written.reason).toMatchObject({ kind: "not_found" });
-        expect(await world().compositions.read(id)).toBeUndefined();
+        expect(await world().serviceSets.read(id)).toBeUndefined();
       }
     });
   });

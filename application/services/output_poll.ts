@@ -5,10 +5,10 @@ import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import { routeKey } from "../deployments/engine/changeover/serve.ts";
-import type { LogEvent, Look } from "./output_feed.ts";
+import type { LogEvent, PollResult } from "./output_feed.ts";
 import { RuntimeOutput, type RuntimeOutputPorts } from "./runtime_output.ts";
 
-export interface OutputLookPorts extends RuntimeOutputPorts {
+export interface OutputPollPorts extends RuntimeOutputPorts {
   readonly deployments: Deployments;
   readonly liveReleases: LiveReleases;
   readonly runtime: Runtime;
@@ -24,8 +24,8 @@ const OLD_MS = 1_000;
 const CHECK_MS = 2_000;
 
 /** Looks for new lines of what a deployment, or one service of it, prints. */
-export class OutputLook {
-  readonly #ports: OutputLookPorts;
+export class OutputPoll {
+  readonly #ports: OutputPollPorts;
   readonly #id: string;
   readonly #output: RuntimeOutput;
   readonly #settling = new Settling();
@@ -33,14 +33,14 @@ export class OutputLook {
   /** Since when there is nothing to wait for any more. */
   #overAt: number | undefined;
 
-  constructor(ports: OutputLookPorts, id: string, service: string | undefined) {
+  constructor(ports: OutputPollPorts, id: string, service: string | undefined) {
     this.#ports = ports;
     this.#id = id;
     this.#output = new RuntimeOutput(ports, service);
   }
 
   /** Looks once; whoever follows calls this again and again. */
-  async look(since: number): Promise<Look> {
+  async look(since: number): Promise<PollResult> {
     const deployment = await this.#ports.deployments.get(this.#id);
     if (!deployment) return { lines: [], again: "later", end: "gone" };
     const page = await this.#read(deployment, since);
@@ -48,7 +48,7 @@ export class OutputLook {
       const wasOver = this.#overAt !== undefined;
       this.#overAt = (await this.isOver(deployment)) ? (this.#overAt ?? Date.now()) : undefined;
       this.#checkedAt = performance.now();
-      if (this.#overAt !== undefined) return lastLook(deployment, page, { wasOver, overAt: this.#overAt });
+      if (this.#overAt !== undefined) return lastPoll(deployment, page, { wasOver, overAt: this.#overAt });
     }
     const lines = this.#settled(deployment, page);
     if (page.length === 0) return { lines, again: "later" };
@@ -100,11 +100,11 @@ export class OutputLook {
 }
 
 /** What is told of a deployment of which nothing is waited for: all that was printed until that was found. */
-function lastLook(
+function lastPoll(
   { decision, error, status }: Deployment,
   lines: readonly LogEvent[],
   { overAt, wasOver }: { readonly overAt: number; readonly wasOver: boolean },
-): Look {
+): PollResult {
   const isAll = lines.length === 0 || lines.at(-1)!.at.getTime() > overAt;
   // What was read before it was known to be over need not be all.
   if (!wasOver || !isAll) return { lines, again: "now" };

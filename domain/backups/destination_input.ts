@@ -14,13 +14,13 @@ import { readDestinationName, readSettings } from "./destination_values.ts";
 type Nullable<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
 
 /** What somebody gives for a destination; absent and `null` are the same for a new one, and mean "keep" and "clear" for an old one. */
-export interface DestinationWish extends Nullable<DestinationSettings>, Nullable<DestinationCredentials> {
+export interface DestinationInput extends Nullable<DestinationSettings>, Nullable<DestinationCredentials> {
   readonly name?: string | null | undefined;
   readonly kind?: unknown;
   readonly isDefault?: boolean | null | undefined;
 }
 
-/** A destination as it is wished for, with everything that its kind needs. */
+/** A destination draft with everything that its kind needs. */
 export interface DestinationDraft {
   readonly kind: DestinationKind;
   readonly settings: DestinationSettings;
@@ -46,43 +46,43 @@ const SETTING_FIELDS = Object.keys(NO_SETTINGS) as (keyof DestinationSettings)[]
 const TARGET_FIELDS = SETTING_FIELDS.filter((field) => field !== "sshHostKey");
 
 /** Reads a whole new destination, or refuses it naming what is wrong. */
-export async function readDraft(wish: DestinationWish): Promise<DestinationDraft> {
-  if (typeof wish.kind !== "string") throw invalidField("kind", "it is required");
-  const kind = readKind(wish.kind);
-  refuseForeignFields(kind, wish);
-  refuseMissingFields(kind, wish);
+export async function readDraft(input: DestinationInput): Promise<DestinationDraft> {
+  if (typeof input.kind !== "string") throw invalidField("kind", "it is required");
+  const kind = readKind(input.kind);
+  refuseForeignFields(kind, input);
+  refuseMissingFields(kind, input);
   const credentials = Object.fromEntries(
-    CREDENTIAL_FIELDS.map((field) => [field, wish[field] ?? null]),
+    CREDENTIAL_FIELDS.map((field) => [field, input[field] ?? null]),
   ) as DestinationCredentials;
-  refuseOddCredentials(wish, credentials);
-  const settings = await readSettings(kind, { ...NO_SETTINGS, ...given(wish) });
+  refuseOddCredentials(input, credentials);
+  const settings = await readSettings(kind, { ...NO_SETTINGS, ...given(input) });
   const credentialTargets = bindCredentials(credentials, credentialTarget(kind, settings));
   return { kind, settings, credentials, credentialTargets };
 }
 
 /**
- * What a wish makes of a destination, or its refusal: what is absent stays, `null` clears, and the whole is read anew.
- * A secret may be cleared even if it is required, and a field that the wish does not mention may be missing: a server
+ * Applies an input to a destination, or refuses it: what is absent stays, `null` clears, and the whole is read anew.
+ * A secret may be cleared even if it is required, and a field that the input does not mention may be missing: a server
  * that was removed does not block other changes.
  */
-export async function readChange(destination: BackupDestination, wish: DestinationWish) {
-  if (wish.kind !== undefined) throw invalidField("kind", "it cannot change: create another destination instead");
+export async function readChange(destination: BackupDestination, input: DestinationInput) {
+  if (input.kind !== undefined) throw invalidField("kind", "it cannot change: create another destination instead");
   const { kind } = destination;
-  refuseForeignFields(kind, wish);
+  refuseForeignFields(kind, input);
   const former = Object.fromEntries(SETTING_FIELDS.map((field) => [field, destination[field]]));
-  const wished = { ...(former as unknown as DestinationSettings), ...given(wish) };
-  refuseMissingFields(kind, wished, (field) => isCredential(field) || wish[field] === undefined);
+  const merged = { ...(former as unknown as DestinationSettings), ...given(input) };
+  refuseMissingFields(kind, merged, (field) => isCredential(field) || input[field] === undefined);
   const credentials = Object.fromEntries(
-    CREDENTIAL_FIELDS.filter((field) => wish[field] !== undefined).map((field) => [field, wish[field]]),
+    CREDENTIAL_FIELDS.filter((field) => input[field] !== undefined).map((field) => [field, input[field]]),
   ) as Partial<DestinationCredentials>;
   const keeps = (field: "sftpPrivateKey", flag: boolean) => (field in credentials ? credentials[field] !== null : flag);
-  refuseOddCredentials(wish, { sftpPrivateKey: keeps("sftpPrivateKey", destination.hasSftpPrivateKey) });
-  const settings = await readSettings(kind, { ...wished, ...keyOf(destination, wish, wished) });
+  refuseOddCredentials(input, { sftpPrivateKey: keeps("sftpPrivateKey", destination.hasSftpPrivateKey) });
+  const settings = await readSettings(kind, { ...merged, ...keyOf(destination, input, merged) });
   const moved =
     Object.keys(credentials).length > 0 || TARGET_FIELDS.some((field) => settings[field] !== destination[field]);
   return {
-    name: wish.name === undefined ? destination.name : readDestinationName(wish.name ?? ""),
-    isDefault: wish.isDefault ?? (wish.isDefault === null ? false : undefined),
+    name: input.name === undefined ? destination.name : readDestinationName(input.name ?? ""),
+    isDefault: input.isDefault ?? (input.isDefault === null ? false : undefined),
     settings,
     credentials,
     credentialTargets: bindCredentials(credentials, credentialTarget(kind, settings), destination.credentialTargets),
@@ -93,25 +93,25 @@ export async function readChange(destination: BackupDestination, wish: Destinati
 /** Another machine has another key: a move forgets the recorded one. */
 function keyOf(
   destination: BackupDestination,
-  wish: DestinationWish,
-  wished: DestinationSettings,
+  input: DestinationInput,
+  merged: DestinationSettings,
 ): Pick<DestinationSettings, "sshHostKey"> {
-  if (wish.sshHostKey !== undefined) return { sshHostKey: wish.sshHostKey };
-  return { sshHostKey: sshTarget(wished) === sshTarget(destination) ? destination.sshHostKey : null };
+  if (input.sshHostKey !== undefined) return { sshHostKey: input.sshHostKey };
+  return { sshHostKey: sshTarget(merged) === sshTarget(destination) ? destination.sshHostKey : null };
 }
 
-/** The settings that a wish says something about. */
-function given(wish: DestinationWish): Partial<DestinationSettings> {
+/** The settings that an input mentions. */
+function given(input: DestinationInput): Partial<DestinationSettings> {
   return Object.fromEntries(
-    SETTING_FIELDS.filter((field) => wish[field] !== undefined).map((field) => [field, wish[field]]),
+    SETTING_FIELDS.filter((field) => input[field] !== undefined).map((field) => [field, input[field]]),
   );
 }
 
-function refuseOddCredentials(wish: DestinationWish, has: { readonly sftpPrivateKey: unknown }): void {
+function refuseOddCredentials(input: DestinationInput, has: { readonly sftpPrivateKey: unknown }): void {
   for (const field of CREDENTIAL_FIELDS) {
-    if (wish[field]?.reveal() === "") throw invalidField(field, "it is empty: give a value, or null to clear it");
+    if (input[field]?.reveal() === "") throw invalidField(field, "it is empty: give a value, or null to clear it");
   }
-  if (wish.sftpKeyPassphrase && !has.sftpPrivateKey) {
+  if (input.sftpKeyPassphrase && !has.sftpPrivateKey) {
     throw invalidField("sftpKeyPassphrase", 'a passphrase needs a private key: give "sftpPrivateKey"');
   }
 }

@@ -5,7 +5,7 @@ import type { SealedRows } from "../../ports/system/sealed_rows.ts";
  * Sees the secrets of several places as one. They are sealed anew one place after the other, the last one only once
  * nothing is left in those before: the place that notes which keys are needed comes last.
  */
-export class AllSealedRows implements SealedRows {
+export class CombinedSealedRows implements SealedRows {
   readonly #places: readonly SealedRows[];
 
   constructor(places: readonly SealedRows[]) {

@@ -1,8 +1,8 @@
-import type { ServiceRecord } from "./composition.ts";
+import type { ServiceRecord } from "./service_set.ts";
 import { isSite } from "./sole_service.ts";
 
 /** A service as it stands before anything is changed. */
-export interface Placed {
+export interface FormerService {
   readonly record: ServiceRecord;
   /** Whether it runs, or has run where it ends by itself. */
   readonly stands: boolean;
@@ -12,7 +12,10 @@ export interface Placed {
 export type Move = "keep" | "replace" | "add";
 
 /** What has to be done so that `wanted` runs where `former` does: nothing to what is the same and still stands. */
-export function movesTo(wanted: readonly ServiceRecord[], former: readonly Placed[]): ReadonlyMap<string, Move> {
+export function serviceChanges(
+  wanted: readonly ServiceRecord[],
+  former: readonly FormerService[],
+): ReadonlyMap<string, Move> {
   const known = new Map(former.map((placed) => [placed.record.spec.name, placed]));
   const moves = new Map<string, Move>();
   for (const record of wanted) {

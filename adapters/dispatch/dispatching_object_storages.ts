@@ -16,7 +16,7 @@ export interface StoragesByKind {
 }
 
 /** Hands every target to the adapter of its kind. */
-export class AllObjectStorages implements ObjectStorages {
+export class DispatchingObjectStorages implements ObjectStorages {
   readonly #byKind: StoragesByKind;
 
   constructor(byKind: StoragesByKind) {

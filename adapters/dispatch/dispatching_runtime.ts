@@ -16,7 +16,7 @@ import type {
 
 const ANSWER_MS = 5_000;
 
-export interface AllRuntimesOptions {
+export interface DispatchingRuntimeOptions {
   readonly folder: Runtime<RunnableFolder> & InstanceEndings;
   readonly image: Runtime<RunnableImage> & InstanceEndings;
   /** Whether anything was ever put into containers; until then, lists ask no engine. */
@@ -26,13 +26,13 @@ export interface AllRuntimesOptions {
 }
 
 /** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
-export class AllRuntimes implements Runtime, InstanceEndings {
-  readonly #folders: AllRuntimesOptions["folder"];
-  readonly #images: AllRuntimesOptions["image"];
+export class DispatchingRuntime implements Runtime, InstanceEndings {
+  readonly #folders: DispatchingRuntimeOptions["folder"];
+  readonly #images: DispatchingRuntimeOptions["image"];
   readonly #usesContainers: () => Promise<boolean>;
   readonly #answerMs: number;
 
-  constructor({ folder, image, usesContainers = async () => true, answerMs = ANSWER_MS }: AllRuntimesOptions) {
+  constructor({ folder, image, usesContainers = async () => true, answerMs = ANSWER_MS }: DispatchingRuntimeOptions) {
     this.#folders = folder;
     this.#images = image;
     this.#usesContainers = usesContainers;

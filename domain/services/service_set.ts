@@ -20,7 +20,7 @@ export interface BuildFailure {
 }
 
 /** What a deployment consists of. */
-export interface Composition {
+export interface ServiceSet {
   /** The services as somebody gave them, before anything was recognised; `null` when the source tells. */
   readonly given: readonly ServiceSpec[] | null;
   /** What is to run; empty before it is known. */
@@ -30,6 +30,6 @@ export interface Composition {
 }
 
 /** What runs of a deployment. */
-export function recordsIn({ instead, wanted }: Composition): readonly ServiceRecord[] {
+export function recordsIn({ instead, wanted }: ServiceSet): readonly ServiceRecord[] {
   return instead ?? wanted;
 }

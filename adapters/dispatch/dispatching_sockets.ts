@@ -3,7 +3,7 @@ import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 
 /** Asks whoever knows the sockets of an instance: ids tell what it was started from. */
-export class AllSockets implements InstanceSockets {
+export class DispatchingSockets implements InstanceSockets {
   readonly #folders: InstanceSockets;
   readonly #images: InstanceSockets;
 

@@ -4,7 +4,7 @@ import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../..
 export type SourcesByKind = { readonly [Kind in FetchableSource["kind"]]: Sources<Kind> };
 
 /** Hands every source to the adapter of its kind. */
-export class AllSources implements Sources {
+export class DispatchingSources implements Sources {
   readonly #byKind: SourcesByKind;
 
   constructor(byKind: SourcesByKind) {

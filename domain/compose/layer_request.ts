@@ -1,7 +1,7 @@
 import type { Place } from "./compose_node.ts";
 
 /** A compose file to be read with those that are laid over it. */
-export interface LayerWish {
+export interface LayerRequest {
   readonly paths: readonly { readonly path: string; readonly name: string; readonly required: Place | null }[];
   readonly folder: string;
   readonly variables: ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AllRuntimes } from "../../../adapters/dispatch/all_runtimes.ts";
+import { DispatchingRuntime } from "../../../adapters/dispatch/dispatching_runtime.ts";
 import { MemoryRuntime } from "../../../adapters/memory/runtime.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Runnable, Runtime } from "../../../ports/services/runtime.ts";
@@ -11,13 +11,13 @@ const IMAGE: Runnable = { kind: "image", image: "sha256:0123", command: null, po
 function open() {
   const folder = new MemoryRuntime();
   const image = new MemoryRuntime();
-  return { folder, image, all: new AllRuntimes({ folder, image, answerMs: 50 }) };
+  return { folder, image, all: new DispatchingRuntime({ folder, image, answerMs: 50 }) };
 }
 
 const ids = async (runtime: Pick<Runtime, "list">) =>
   (await runtime.list()).map(({ instanceId }) => instanceId).toSorted();
 
-describe("AllRuntimes", () => {
+describe("DispatchingRuntime", () => {
   test("start() hands folders and images to their own runtimes, and list() knows both", async () => {
     const { folder, image, all } = open();
     await all.start(runRequest({ runs: () => FOLDER }, "", { instanceId: "dep_1-app-1" }));

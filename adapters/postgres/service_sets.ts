@@ -1,8 +1,8 @@
 import { claimVoid } from "../../domain/deployments/claim_void.ts";
 import { notFound } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
-import type { Composition } from "../../domain/services/composition.ts";
-import type { Compositions } from "../../ports/deployments/compositions.ts";
+import type { ServiceSet } from "../../domain/services/service_set.ts";
+import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Vault } from "../../ports/system/vault.ts";
 import { isClaimed } from "./claimed.ts";
@@ -10,7 +10,7 @@ import type { Database } from "./database.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 /** Keeps what deployments consist of in PostgreSQL, sealed. */
-export class PostgresCompositions implements Compositions {
+export class PostgresServiceSets implements ServiceSets {
   readonly #database: Database;
   readonly #vault: Vault;
 
@@ -19,18 +19,18 @@ export class PostgresCompositions implements Compositions {
     this.#vault = vault;
   }
 
-  async read(deploymentId: string): Promise<Composition | undefined> {
+  async read(deploymentId: string): Promise<ServiceSet | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<{ sealed_composition: string }[]>`
         select sealed_composition from deployment_compositions where deployment_id = ${deploymentId}`,
     );
     if (!row) return undefined;
     const opened = await this.#vault.open(row.sealed_composition, placeOf(deploymentId));
-    return JSON.parse(opened.reveal()) as Composition;
+    return JSON.parse(opened.reveal()) as ServiceSet;
   }
 
-  async write(deploymentId: string, composition: Composition, claim?: WorkClaim): Promise<void> {
-    const sealed = await sealComposition(this.#vault, deploymentId, composition);
+  async write(deploymentId: string, serviceSet: ServiceSet, claim?: WorkClaim): Promise<void> {
+    const sealed = await sealServiceSet(this.#vault, deploymentId, serviceSet);
     // Locked, so that one that is removed at this moment is not there, rather than there without this, and that nobody takes a claimed one meanwhile.
     const { count } = await this.#database.run(
       (sql) => sql`
@@ -49,8 +49,8 @@ export class PostgresCompositions implements Compositions {
 }
 
 /** Seals what a deployment consists of, for its row. */
-export function sealComposition(vault: Vault, deploymentId: string, composition: Composition): Promise<string> {
-  return vault.seal(new Secret(JSON.stringify(composition)), placeOf(deploymentId));
+export function sealServiceSet(vault: Vault, deploymentId: string, serviceSet: ServiceSet): Promise<string> {
+  return vault.seal(new Secret(JSON.stringify(serviceSet)), placeOf(deploymentId));
 }
 
 function placeOf(deploymentId: string) {

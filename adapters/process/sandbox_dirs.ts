@@ -4,7 +4,7 @@ import { invalid } from "../../domain/failure.ts";
 import type { SystemUser } from "../../ports/servers/system_user.ts";
 
 /** The folders of this machine that one program works with. */
-export interface Room {
+export interface SandboxDirs {
   /** The release folder, which it may read and write. */
   readonly release: string;
   /** The folder it starts in, relative to the release folder; empty for that itself. */
@@ -23,7 +23,7 @@ export interface Room {
 }
 
 /** What a room is made of. */
-export interface RoomPlan {
+export interface SandboxDirsOptions {
   /** Private to this program; made when missing. */
   readonly folder: string;
   readonly release: string;
@@ -35,9 +35,16 @@ export interface RoomPlan {
 }
 
 /** Makes the folders of a program ready for a run and hands them to the user it runs as. */
-export async function makeRoom({ folder, release, workingFolder, hidden, user, ...given }: RoomPlan): Promise<Room> {
+export async function makeSandboxDirs({
+  folder,
+  release,
+  workingFolder,
+  hidden,
+  user,
+  ...given
+}: SandboxDirsOptions): Promise<SandboxDirs> {
   const working = await workingPath(release, workingFolder);
-  const room: Room = {
+  const dirs: SandboxDirs = {
     release: await realpath(release),
     working,
     home: given.home ?? join(folder, "home"),
@@ -47,20 +54,20 @@ export async function makeRoom({ folder, release, workingFolder, hidden, user, .
     hidden,
     user,
   };
-  await rm(room.temporary, { recursive: true, force: true });
-  await rm(room.programs, { recursive: true, force: true });
-  for (const path of [room.home, room.temporary]) {
+  await rm(dirs.temporary, { recursive: true, force: true });
+  await rm(dirs.programs, { recursive: true, force: true });
+  for (const path of [dirs.home, dirs.temporary]) {
     await mkdir(path, { recursive: true, mode: 0o700 });
     if (user) await chown(path, user.uid, user.gid);
   }
-  await mkdir(room.root, { recursive: true });
-  await mkdir(join(room.programs, "last"), { recursive: true });
-  for (const path of [room.programs, join(room.programs, "last")]) await chmod(path, 0o755);
-  await symlink(process.execPath, join(room.programs, "bun"));
-  await symlink("bun", join(room.programs, "bunx"));
+  await mkdir(dirs.root, { recursive: true });
+  await mkdir(join(dirs.programs, "last"), { recursive: true });
+  for (const path of [dirs.programs, join(dirs.programs, "last")]) await chmod(path, 0o755);
+  await symlink(process.execPath, join(dirs.programs, "bun"));
+  await symlink("bun", join(dirs.programs, "bunx"));
   // Bun stands in for Node.js where there is none.
-  await symlink("../bun", join(room.programs, "last/node"));
-  return room;
+  await symlink("../bun", join(dirs.programs, "last/node"));
+  return dirs;
 }
 
 /** Gives a whole folder to the user that programs run as; what is theirs already is left alone. */
