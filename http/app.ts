@@ -1,40 +1,43 @@
 import { Elysia } from "elysia";
+import type { BackupUseCases } from "../application/backups/use_cases.ts";
+import type { CloudUseCases } from "../application/cloud/use_cases.ts";
+import type { DeploymentUseCases } from "../application/deployments/use_cases.ts";
+import type { DomainUseCases } from "../application/domains/use_cases.ts";
+import type { IdentityUseCases } from "../application/identity/use_cases.ts";
+import type { ProjectUseCases } from "../application/projects/use_cases.ts";
+import type { ServerUseCases } from "../application/servers/use_cases.ts";
+import type { ServiceUseCases } from "../application/services/use_cases.ts";
 import { access, declaredRoutes, type DeclaredRoute } from "./access.ts";
-import { authRoutes, type AuthUseCases } from "./identity/auth_routes.ts";
-import { type BackupDestinationUseCases, backupDestinationRoutes } from "./backups/routes.ts";
-import { cloudRoutes, type CloudUseCases } from "./cloud/routes.ts";
-import { readingRoutes, type ReadingUseCases } from "./deployments/reading_routes.ts";
-import { deploymentRoutes, type DeploymentUseCases } from "./deployments/routes.ts";
-import { steeringRoutes, type SteeringUseCases } from "./deployments/steering_routes.ts";
+import { authRoutes } from "./identity/auth_routes.ts";
+import { backupDestinationRoutes } from "./backups/routes.ts";
+import { cloudRoutes } from "./cloud/routes.ts";
+import { readingRoutes } from "./deployments/reading_routes.ts";
+import { deploymentRoutes } from "./deployments/routes.ts";
+import { steeringRoutes } from "./deployments/steering_routes.ts";
 import { docsPage } from "./docs_page.ts";
-import { domainRoutes, type DomainUseCases } from "./domains/routes.ts";
-import { folderRoutes, type FolderUseCases } from "./projects/upload_routes.ts";
+import { domainRoutes } from "./domains/routes.ts";
+import { folderRoutes } from "./projects/upload_routes.ts";
 import { gate, type Gate, type GateOptions, identified } from "./gate.ts";
-import { memberRoutes, type MemberUseCases } from "./identity/member_routes.ts";
+import { memberRoutes } from "./identity/member_routes.ts";
 import { openapi } from "./openapi.ts";
-import { organizationRoutes, type OrganizationUseCases } from "./identity/organization_routes.ts";
+import { organizationRoutes } from "./identity/organization_routes.ts";
 import { problems } from "./problems.ts";
-import { projectRoutes, type ProjectUseCases } from "./projects/routes.ts";
-import { variableRoutes, type VariableUseCases } from "./projects/variable_routes.ts";
+import { projectRoutes } from "./projects/routes.ts";
+import { variableRoutes } from "./projects/variable_routes.ts";
 import { checkBody, keptBody } from "./request_body.ts";
-import { serverRoutes, type ServerUseCases } from "./servers/routes.ts";
+import { serverRoutes } from "./servers/routes.ts";
 import { type SystemFacts, systemRoutes } from "./system/routes.ts";
-import { tokenRoutes, type TokenUseCases } from "./identity/token_routes.ts";
+import { tokenRoutes } from "./identity/token_routes.ts";
 
-export type HttpUseCases = AuthUseCases &
-  BackupDestinationUseCases &
-  CloudUseCases &
-  DeploymentUseCases &
-  ReadingUseCases &
-  SteeringUseCases &
-  DomainUseCases &
-  FolderUseCases &
-  MemberUseCases &
-  OrganizationUseCases &
+/** What the routes call. */
+export type HttpUseCases = IdentityUseCases &
   ProjectUseCases &
+  DeploymentUseCases &
+  ServiceUseCases &
+  DomainUseCases &
+  BackupUseCases &
   ServerUseCases &
-  TokenUseCases &
-  VariableUseCases;
+  CloudUseCases;
 
 export interface HttpOptions extends GateOptions {
   readonly publicUrl: string;

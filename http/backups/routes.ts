@@ -1,10 +1,5 @@
 import { Elysia } from "elysia";
-import type { changeDestination } from "../../application/backups/change_destination.ts";
-import type { createDestination } from "../../application/backups/create_destination.ts";
-import type { findDestination } from "../../application/backups/find_destination.ts";
-import type { listDestinations } from "../../application/backups/list_destinations.ts";
-import type { preflightDestination, preflightDraft } from "../../application/backups/preflight.ts";
-import type { removeDestination } from "../../application/backups/remove_destination.ts";
+import type { BackupUseCases } from "../../application/backups/use_cases.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
@@ -18,16 +13,6 @@ import {
   destinationInput,
 } from "./schemas.ts";
 
-export interface BackupDestinationUseCases {
-  readonly changeDestination: ReturnType<typeof changeDestination>;
-  readonly createDestination: ReturnType<typeof createDestination>;
-  readonly findDestination: ReturnType<typeof findDestination>;
-  readonly listDestinations: ReturnType<typeof listDestinations>;
-  readonly preflightDestination: ReturnType<typeof preflightDestination>;
-  readonly preflightDraft: ReturnType<typeof preflightDraft>;
-  readonly removeDestination: ReturnType<typeof removeDestination>;
-}
-
 const CHANGE_RULES =
   "A stored credential is only ever sent to the target it was given for: the host and port of an SFTP server, the " +
   "address of an S3 store. It is kept when the target changes, but a preflight then asks for it again; changing back " +
@@ -35,7 +20,7 @@ const CHANGE_RULES =
   "also does, needs backup_destination:admin.";
 
 /** Places that backups can be written to. */
-export function backupDestinationRoutes(access: Access, useCases: BackupDestinationUseCases) {
+export function backupDestinationRoutes(access: Access, useCases: BackupUseCases) {
   return new Elysia({ prefix: "/api/backup-destinations", tags: ["Backup destinations"] })
     .use(access)
     .get(
@@ -71,7 +56,7 @@ export function backupDestinationRoutes(access: Access, useCases: BackupDestinat
     .use(preflightRoutes(access, useCases));
 }
 
-function changingRoutes(access: Access, useCases: BackupDestinationUseCases) {
+function changingRoutes(access: Access, useCases: BackupUseCases) {
   return new Elysia({ name: "http/backup_destinations/changes" })
     .use(access)
     .post(
@@ -130,7 +115,7 @@ function changingRoutes(access: Access, useCases: BackupDestinationUseCases) {
     );
 }
 
-function preflightRoutes(access: Access, useCases: BackupDestinationUseCases) {
+function preflightRoutes(access: Access, useCases: BackupUseCases) {
   return new Elysia({ name: "http/backup_destinations/preflight" })
     .use(access)
     .post(

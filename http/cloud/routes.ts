@@ -1,15 +1,9 @@
 import { Elysia, t } from "elysia";
-import type { readCloudLink, removeCloudLink, setCloudLink } from "../../application/cloud/cloud_link.ts";
+import type { CloudUseCases } from "../../application/cloud/use_cases.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { about, Done, EmptyObject, object, one, text, Time } from "../schema.ts";
-
-export interface CloudUseCases {
-  readonly readCloudLink: ReturnType<typeof readCloudLink>;
-  readonly removeCloudLink: ReturnType<typeof removeCloudLink>;
-  readonly setCloudLink: ReturnType<typeof setCloudLink>;
-}
 
 const LinkView = object(
   {

@@ -1,9 +1,6 @@
 import { Elysia, t } from "elysia";
-import type { followDeployment } from "../../application/deployments/follow_deployment.ts";
-import type { followOutput } from "../../application/services/follow_output.ts";
-import type { describeInstances, measureInstances } from "../../application/services/instances_of.ts";
-import type { downloadLogs, readLogs } from "../../application/deployments/read_logs.ts";
-import type { viewBuild } from "../../application/deployments/view_deployment.ts";
+import type { DeploymentUseCases } from "../../application/deployments/use_cases.ts";
+import type { ServiceUseCases } from "../../application/services/use_cases.ts";
 import { PERCENT } from "../../application/deployments/engine/run.ts";
 import { howItEnded } from "../../domain/deployments/ending.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
@@ -17,15 +14,7 @@ import { IdPath, integer, object, one } from "../schema.ts";
 import { lineView, LogQuerySchema, sequenceOf, serviceViews, StreamQuery } from "./schemas.ts";
 import { BuildView, InfoView, LogLineView, UsageView } from "./view_schemas.ts";
 
-export interface ReadingUseCases {
-  readonly describeInstances: ReturnType<typeof describeInstances>;
-  readonly downloadLogs: ReturnType<typeof downloadLogs>;
-  readonly followDeployment: ReturnType<typeof followDeployment>;
-  readonly followOutput: ReturnType<typeof followOutput>;
-  readonly measureInstances: ReturnType<typeof measureInstances>;
-  readonly readLogs: ReturnType<typeof readLogs>;
-  readonly viewBuild: ReturnType<typeof viewBuild>;
-}
+type UseCases = DeploymentUseCases & ServiceUseCases;
 
 /** What the live feed needs beside the use cases. */
 export interface FeedOptions {
@@ -34,7 +23,7 @@ export interface FeedOptions {
   readonly identify: (request: Request) => Promise<Principal>;
 }
 
-type Described = Awaited<ReturnType<ReadingUseCases["describeInstances"]>>;
+type Described = Awaited<ReturnType<ServiceUseCases["describeInstances"]>>;
 
 const TEXT = "text/plain";
 const RUNTIME_FEED = [
@@ -50,7 +39,7 @@ const Logs = object({
 });
 
 /** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
-export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOptions: FeedOptions) {
+export function readingRoutes(access: Access, useCases: UseCases, feedOptions: FeedOptions) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
     .use(logs(access, useCases))
@@ -100,7 +89,7 @@ export function readingRoutes(access: Access, useCases: ReadingUseCases, feedOpt
     .use(running(access, useCases));
 }
 
-function logs(access: Access, useCases: ReadingUseCases) {
+function logs(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/logs" }).use(access).get(
     "/:id/logs",
     async ({ principal, params, query, request, set }) => {
@@ -145,7 +134,7 @@ function healthOf({ exit, health, service, status }: Described["instances"][numb
   return isDown ? "unhealthy" : "healthy";
 }
 
-function running(access: Access, useCases: ReadingUseCases) {
+function running(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/instances" })
     .use(access)
     .get(

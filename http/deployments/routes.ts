@@ -1,9 +1,7 @@
 import { Elysia, t } from "elysia";
-import type { deployProject } from "../../application/deployments/deploy_project.ts";
-import type { prepareSource, PrepareRequest } from "../../application/deployments/prepare_source.ts";
-import type { removeDeployment } from "../../application/deployments/remove_deployment.ts";
-import type { showDeployment, viewDeployment, viewDeployments } from "../../application/deployments/view_deployment.ts";
-import type { refuseLocalSource } from "../../application/projects/refuse_local_source.ts";
+import type { DeploymentUseCases } from "../../application/deployments/use_cases.ts";
+import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
+import type { PrepareRequest } from "../../application/deployments/prepare_source.ts";
 import { invalidField } from "../../domain/failure.ts";
 import type { Page } from "../../domain/page.ts";
 import type { Access } from "../access.ts";
@@ -14,15 +12,7 @@ import { done, IdPath, listed, many, EmptyObject, one } from "../schema.ts";
 import { BuildAccessBody, DeployBody, deploymentView, ListQuery, PrepareBody } from "./schemas.ts";
 import { DeploymentView } from "./view_schemas.ts";
 
-export interface DeploymentUseCases {
-  readonly deployProject: ReturnType<typeof deployProject>;
-  readonly prepareSource: ReturnType<typeof prepareSource>;
-  readonly refuseLocalSource: ReturnType<typeof refuseLocalSource>;
-  readonly removeDeployment: ReturnType<typeof removeDeployment>;
-  readonly showDeployment: ReturnType<typeof showDeployment>;
-  readonly viewDeployment: ReturnType<typeof viewDeployment>;
-  readonly viewDeployments: ReturnType<typeof viewDeployments>;
-}
+type UseCases = DeploymentUseCases & Pick<ProjectUseCases, "refuseLocalSource">;
 
 export const DeploymentResponse = done({
   deployment_id: t.String({ description: "The new deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
@@ -36,7 +26,7 @@ const Created = t.Object(
 );
 
 /** Deployments: making, listing, reading and deleting them. */
-export function deploymentRoutes(access: Access, useCases: DeploymentUseCases) {
+export function deploymentRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
     .get(
@@ -102,7 +92,7 @@ function selectionOf({ projectId, status, environment, branch }: typeof ListQuer
   };
 }
 
-function making(access: Access, useCases: DeploymentUseCases) {
+function making(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/making" })
     .use(access)
     .post(
@@ -146,7 +136,7 @@ function making(access: Access, useCases: DeploymentUseCases) {
     );
 }
 
-function preparing(access: Access, useCases: DeploymentUseCases) {
+function preparing(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/preparing" }).use(access).post(
     "/prepare",
     async ({ principal, body, request }) => ({

@@ -1,13 +1,6 @@
 import { Elysia, t } from "elysia";
-import type { cancelDeployment } from "../../application/deployments/cancel_deployment.ts";
-import type { keepDeployment, rejectDeployment } from "../../application/deployments/decide_deployment.ts";
-import type { restartInstances } from "../../application/services/instances_of.ts";
-import type { pinDeployment } from "../../application/deployments/pin_deployment.ts";
-import type { promote } from "../../application/deployments/promote.ts";
-import type { redeploy, rollback } from "../../application/deployments/redeploy.ts";
-import type { respondToPrompt } from "../../application/deployments/respond_to_prompt.ts";
-import type { startBuild } from "../../application/deployments/start_build.ts";
-import type { showDeployment } from "../../application/deployments/view_deployment.ts";
+import type { DeploymentUseCases } from "../../application/deployments/use_cases.ts";
+import type { ServiceUseCases } from "../../application/services/use_cases.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
@@ -16,19 +9,7 @@ import { DeploymentResponse, MessageResponse } from "./routes.ts";
 import { deploymentView, PinBody, RedeployBody, RespondBody } from "./schemas.ts";
 import { DeploymentStatusSchema, DeploymentView } from "./view_schemas.ts";
 
-export interface SteeringUseCases {
-  readonly cancelDeployment: ReturnType<typeof cancelDeployment>;
-  readonly keepDeployment: ReturnType<typeof keepDeployment>;
-  readonly pinDeployment: ReturnType<typeof pinDeployment>;
-  readonly promote: ReturnType<typeof promote>;
-  readonly redeploy: ReturnType<typeof redeploy>;
-  readonly rejectDeployment: ReturnType<typeof rejectDeployment>;
-  readonly respondToPrompt: ReturnType<typeof respondToPrompt>;
-  readonly restartInstances: ReturnType<typeof restartInstances>;
-  readonly rollback: ReturnType<typeof rollback>;
-  readonly showDeployment: ReturnType<typeof showDeployment>;
-  readonly startBuild: ReturnType<typeof startBuild>;
-}
+type UseCases = DeploymentUseCases & ServiceUseCases;
 
 const VARIABLES_CHANGED =
   "with the variables of its deployment. Those changed since are used by the next deployment only: redeploy to use them";
@@ -36,7 +17,7 @@ const VARIABLES_CHANGED =
 const Status = done({ status: DeploymentStatusSchema });
 
 /** What people do with a deployment once it is there. */
-export function steeringRoutes(access: Access, useCases: SteeringUseCases) {
+export function steeringRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
     .use(again(access, useCases))
@@ -47,7 +28,7 @@ export function steeringRoutes(access: Access, useCases: SteeringUseCases) {
     .use(running(access, useCases));
 }
 
-function again(access: Access, useCases: SteeringUseCases) {
+function again(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/again" })
     .use(access)
     .post(
@@ -93,7 +74,7 @@ function again(access: Access, useCases: SteeringUseCases) {
     );
 }
 
-function promoting(access: Access, useCases: SteeringUseCases) {
+function promoting(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/promoting" }).use(access).post(
     "/:id/promote",
     async ({ principal, params, set }) => {
@@ -117,7 +98,7 @@ function promoting(access: Access, useCases: SteeringUseCases) {
   );
 }
 
-function build(access: Access, useCases: SteeringUseCases) {
+function build(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/build" })
     .use(access)
     .post(
@@ -165,7 +146,7 @@ function waitOf({ headers, signal }: Request): AbortSignal | undefined {
   return headers.has("idempotency-key") ? undefined : signal;
 }
 
-function deciding(access: Access, useCases: SteeringUseCases) {
+function deciding(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/deciding" })
     .use(access)
     .post(
@@ -216,7 +197,7 @@ function deciding(access: Access, useCases: SteeringUseCases) {
     );
 }
 
-function pinning(access: Access, useCases: SteeringUseCases) {
+function pinning(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/pinning" }).use(access).post(
     "/:id/pin",
     async ({ principal, params, body: { pinned = true } }) => {
@@ -237,7 +218,7 @@ function pinning(access: Access, useCases: SteeringUseCases) {
   );
 }
 
-function running(access: Access, useCases: SteeringUseCases) {
+function running(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/deployments/running" })
     .use(access)
     .post(

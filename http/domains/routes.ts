@@ -1,8 +1,5 @@
 import { Elysia, t } from "elysia";
-import type { claimDomain } from "../../application/domains/claim_domain.ts";
-import type { listDomains } from "../../application/domains/list_domains.ts";
-import type { removeDomain } from "../../application/domains/remove_domain.ts";
-import type { verifyDomain } from "../../application/domains/verify_domain.ts";
+import type { DomainUseCases } from "../../application/domains/use_cases.ts";
 import { type DomainName, proofRecord } from "../../domain/domains/domain_name.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
@@ -23,13 +20,6 @@ import {
   text,
   Time,
 } from "../schema.ts";
-
-export interface DomainUseCases {
-  readonly claimDomain: ReturnType<typeof claimDomain>;
-  readonly listDomains: ReturnType<typeof listDomains>;
-  readonly removeDomain: ReturnType<typeof removeDomain>;
-  readonly verifyDomain: ReturnType<typeof verifyDomain>;
-}
 
 const ProofRecord = object(
   described(

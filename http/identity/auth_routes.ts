@@ -1,10 +1,5 @@
 import { type Cookie, Elysia, t } from "elysia";
-import type { acceptInvitation } from "../../application/identity/accept_invitation.ts";
-import type { changeProfile } from "../../application/identity/change_profile.ts";
-import type { describeCaller } from "../../application/identity/describe_caller.ts";
-import type { logIn } from "../../application/identity/log_in.ts";
-import type { logOut } from "../../application/identity/log_out.ts";
-import type { setPassword } from "../../application/identity/set_password.ts";
+import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { SESSION_COOKIE } from "../credentials.ts";
@@ -22,17 +17,8 @@ import {
   userView,
 } from "./auth_schemas.ts";
 
-export interface AuthUseCases {
-  readonly acceptInvitation: ReturnType<typeof acceptInvitation>;
-  readonly changeProfile: ReturnType<typeof changeProfile>;
-  readonly describeCaller: ReturnType<typeof describeCaller>;
-  readonly logIn: ReturnType<typeof logIn>;
-  readonly logOut: ReturnType<typeof logOut>;
-  readonly setPassword: ReturnType<typeof setPassword>;
-}
-
 /** Logging in and out, and what a caller may do about itself. */
-export function authRoutes(access: Access, useCases: AuthUseCases) {
+export function authRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/auth", tags: ["Identity"] })
     .use(access)
     .use(sessions(access, useCases))
@@ -40,7 +26,7 @@ export function authRoutes(access: Access, useCases: AuthUseCases) {
     .use(self(access, useCases));
 }
 
-function sessions(access: Access, useCases: AuthUseCases) {
+function sessions(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ name: "http/auth/sessions" })
     .use(access)
     .post(
@@ -95,7 +81,7 @@ function sessions(access: Access, useCases: AuthUseCases) {
     );
 }
 
-function acceptance(access: Access, useCases: AuthUseCases) {
+function acceptance(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ name: "http/auth/acceptance" })
     .use(access)
     .get("/accept-invitation", () => invitationPage(), {
@@ -135,7 +121,7 @@ function acceptance(access: Access, useCases: AuthUseCases) {
     );
 }
 
-function self(access: Access, useCases: AuthUseCases) {
+function self(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ name: "http/auth/self" })
     .use(access)
     .get("/me", async ({ principal }) => ({ data: meView(await useCases.describeCaller(principal)) }), {

@@ -1,9 +1,5 @@
 import { Elysia } from "elysia";
-import type { changeMember } from "../../application/identity/change_member.ts";
-import type { inviteMember } from "../../application/identity/invite_member.ts";
-import type { listAudit } from "../../application/identity/list_audit.ts";
-import type { listInvitations, listMembers } from "../../application/identity/list_members.ts";
-import type { removeMember } from "../../application/identity/remove_member.ts";
+import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
@@ -19,19 +15,10 @@ import {
   NewInvitationView,
 } from "./member_schemas.ts";
 
-export interface MemberUseCases {
-  readonly changeMember: ReturnType<typeof changeMember>;
-  readonly inviteMember: ReturnType<typeof inviteMember>;
-  readonly listAudit: ReturnType<typeof listAudit>;
-  readonly listInvitations: ReturnType<typeof listInvitations>;
-  readonly listMembers: ReturnType<typeof listMembers>;
-  readonly removeMember: ReturnType<typeof removeMember>;
-}
-
 const OWN_RIGHTS = "Nobody gives, changes or ends rights that the credential used does not have itself.";
 
 /** Who belongs to the organization, and who changed what in it. */
-export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl: string) {
+export function memberRoutes(access: Access, useCases: IdentityUseCases, publicUrl: string) {
   return new Elysia({ prefix: "/api", tags: ["Identity"] })
     .use(access)
     .get(
@@ -80,7 +67,7 @@ export function memberRoutes(access: Access, useCases: MemberUseCases, publicUrl
     );
 }
 
-function invitations(access: Access, useCases: MemberUseCases, publicUrl: string) {
+function invitations(access: Access, useCases: IdentityUseCases, publicUrl: string) {
   return new Elysia({ name: "http/members/invitations" }).use(access).post(
     "/members",
     async ({ principal, body, set }) => {
@@ -110,7 +97,7 @@ function invitations(access: Access, useCases: MemberUseCases, publicUrl: string
   );
 }
 
-function memberChanges(access: Access, useCases: MemberUseCases) {
+function memberChanges(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ name: "http/members/changes" })
     .use(access)
     .patch(
@@ -152,7 +139,7 @@ function memberChanges(access: Access, useCases: MemberUseCases) {
     );
 }
 
-type Entry = Awaited<ReturnType<MemberUseCases["listAudit"]>>["items"][number];
+type Entry = Awaited<ReturnType<IdentityUseCases["listAudit"]>>["items"][number];
 
 function auditView(entry: Entry) {
   const { organizationId: _, at, ...shown } = entry;

@@ -1,15 +1,9 @@
 import { Elysia, t } from "elysia";
-import type { createOrganization } from "../../application/identity/create_organization.ts";
-import type { listOrganizations } from "../../application/identity/list_organizations.ts";
+import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import type { Organization } from "../../domain/identity/identity.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { about, listed, many, object, one, PageQuery, text, Time } from "../schema.ts";
-
-export interface OrganizationUseCases {
-  readonly createOrganization: ReturnType<typeof createOrganization>;
-  readonly listOrganizations: ReturnType<typeof listOrganizations>;
-}
 
 const OrganizationView = object(
   {
@@ -29,7 +23,7 @@ const OrganizationBody = object({
 });
 
 /** The organizations a caller can act in. */
-export function organizationRoutes(access: Access, useCases: OrganizationUseCases) {
+export function organizationRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/organizations", tags: ["Identity"] })
     .use(access)
     .get("", ({ principal, query }) => listed(query, (page) => useCases.listOrganizations(principal, page), view), {

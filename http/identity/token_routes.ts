@@ -1,21 +1,13 @@
 import { Elysia } from "elysia";
-import type { createToken } from "../../application/identity/create_token.ts";
-import type { listTokens } from "../../application/identity/list_tokens.ts";
-import type { revokeToken } from "../../application/identity/revoke_token.ts";
+import type { IdentityUseCases } from "../../application/identity/use_cases.ts";
 import { invalidField } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import { NewTokenView, TokenBody, TokenView, tokenView } from "./token_schemas.ts";
 
-export interface TokenUseCases {
-  readonly createToken: ReturnType<typeof createToken>;
-  readonly listTokens: ReturnType<typeof listTokens>;
-  readonly revokeToken: ReturnType<typeof revokeToken>;
-}
-
 /** The caller's own access tokens. */
-export function tokenRoutes(access: Access, useCases: TokenUseCases) {
+export function tokenRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/tokens", tags: ["Identity"] })
     .use(access)
     .get("", ({ principal, query }) => listed(query, (page) => useCases.listTokens(principal, page), tokenView), {

@@ -1,12 +1,6 @@
 import { Elysia, t } from "elysia";
-import type { changeProject } from "../../application/projects/change_project.ts";
-import type { createProject } from "../../application/projects/create_project.ts";
-import type { ensureProject } from "../../application/projects/ensure_project.ts";
-import type { findProject } from "../../application/projects/find_project.ts";
-import type { listVolumes } from "../../application/services/list_volumes.ts";
-import type { listProjects } from "../../application/projects/list_projects.ts";
-import type { removeProject } from "../../application/projects/remove_project.ts";
-import type { switchAutoDeploy } from "../../application/projects/switch_auto_deploy.ts";
+import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
+import type { ServiceUseCases } from "../../application/services/use_cases.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import {
@@ -34,16 +28,7 @@ import {
   VolumeView,
 } from "./schemas.ts";
 
-export interface ProjectUseCases {
-  readonly changeProject: ReturnType<typeof changeProject>;
-  readonly switchAutoDeploy: ReturnType<typeof switchAutoDeploy>;
-  readonly createProject: ReturnType<typeof createProject>;
-  readonly ensureProject: ReturnType<typeof ensureProject>;
-  readonly findProject: ReturnType<typeof findProject>;
-  readonly listProjects: ReturnType<typeof listProjects>;
-  readonly listVolumes: ReturnType<typeof listVolumes>;
-  readonly removeProject: ReturnType<typeof removeProject>;
-}
+type UseCases = ProjectUseCases & Pick<ServiceUseCases, "listVolumes">;
 
 const ProjectQuery = parameters({
   ...PageFields,
@@ -55,7 +40,7 @@ const RemovalQuery = parameters({
 });
 
 /** Projects: what is deployed. */
-export function projectRoutes(access: Access, useCases: ProjectUseCases) {
+export function projectRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/projects", tags: ["Projects"] })
     .use(access)
     .get(
@@ -100,7 +85,7 @@ export function projectRoutes(access: Access, useCases: ProjectUseCases) {
     .use(linkingProjects(access, useCases));
 }
 
-function makingProjects(access: Access, useCases: ProjectUseCases) {
+function makingProjects(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/projects/making" })
     .use(access)
     .post(
@@ -144,7 +129,7 @@ function makingProjects(access: Access, useCases: ProjectUseCases) {
     );
 }
 
-function changingProjects(access: Access, useCases: ProjectUseCases) {
+function changingProjects(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/projects/changing" })
     .use(access)
     .patch(
@@ -187,7 +172,7 @@ function changingProjects(access: Access, useCases: ProjectUseCases) {
     );
 }
 
-function linkingProjects(access: Access, useCases: ProjectUseCases) {
+function linkingProjects(access: Access, useCases: UseCases) {
   return new Elysia({ name: "http/projects/linking" })
     .use(access)
     .post(

@@ -1,9 +1,5 @@
 import { Elysia, t } from "elysia";
-import type { discardUploadSession } from "../../application/projects/uploads/discard_upload_session.ts";
-import type { listUploadSessions } from "../../application/projects/uploads/list_upload_sessions.ts";
-import type { openUploadSession } from "../../application/projects/uploads/open_upload_session.ts";
-import type { receiveUpload } from "../../application/projects/uploads/receive_upload.ts";
-import type { scanUpload } from "../../application/projects/uploads/scan_upload.ts";
+import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
 import { invalid } from "../../domain/failure.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
@@ -27,14 +23,6 @@ import {
 } from "../schema.ts";
 import { detectionView } from "./detection_view.ts";
 import { DetectionView, WaitingUploadView, waitingUploadView } from "./upload_schemas.ts";
-
-export interface FolderUseCases {
-  readonly discardUploadSession: ReturnType<typeof discardUploadSession>;
-  readonly listUploadSessions: ReturnType<typeof listUploadSessions>;
-  readonly openUploadSession: ReturnType<typeof openUploadSession>;
-  readonly receiveUpload: ReturnType<typeof receiveUpload>;
-  readonly scanUpload: ReturnType<typeof scanUpload>;
-}
 
 const ARCHIVE = "application/gzip";
 
@@ -69,7 +57,7 @@ const UploadView = done({
 });
 
 /** Folders that are uploaded to be deployed. */
-export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl: string) {
+export function folderRoutes(access: Access, useCases: ProjectUseCases, publicUrl: string) {
   return new Elysia({ prefix: "/api/projects/folder", tags: ["Folder uploads"] })
     .use(access)
     .post(
@@ -117,7 +105,7 @@ export function folderRoutes(access: Access, useCases: FolderUseCases, publicUrl
     .use(receivedFolders(access, useCases));
 }
 
-function waitingSessions(access: Access, useCases: FolderUseCases) {
+function waitingSessions(access: Access, useCases: ProjectUseCases) {
   return new Elysia({ name: "http/folders/waiting" })
     .use(access)
     .get(
@@ -154,7 +142,7 @@ function waitingSessions(access: Access, useCases: FolderUseCases) {
     );
 }
 
-function receivedFolders(access: Access, useCases: FolderUseCases) {
+function receivedFolders(access: Access, useCases: ProjectUseCases) {
   return new Elysia({ name: "http/folders/received" }).use(access).post(
     "/scan/:sessionId",
     async ({ principal, params }) => ({

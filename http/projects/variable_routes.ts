@@ -1,6 +1,5 @@
 import { Elysia, t } from "elysia";
-import type { changeVariables } from "../../application/projects/change_variables.ts";
-import type { listVariables } from "../../application/projects/list_variables.ts";
+import type { ProjectUseCases } from "../../application/projects/use_cases.ts";
 import { Secret } from "../../domain/secret.ts";
 import { isVariableKey, type Variable } from "../../domain/projects/variable.ts";
 import type { Access } from "../access.ts";
@@ -8,18 +7,13 @@ import { operation } from "../operation.ts";
 import { IdPath, object } from "../schema.ts";
 import { VariablesBody, VariableView } from "./schemas.ts";
 
-export interface VariableUseCases {
-  readonly changeVariables: ReturnType<typeof changeVariables>;
-  readonly listVariables: ReturnType<typeof listVariables>;
-}
-
 /** As many as a body that is accepted names. */
 const MAX_KEYS = 1_000;
 
 const Variables = object({ data: t.Array(VariableView, { description: "All of them, by name" }) });
 
 /** The environment variables of a project. */
-export function variableRoutes(access: Access, useCases: VariableUseCases) {
+export function variableRoutes(access: Access, useCases: ProjectUseCases) {
   return new Elysia({ prefix: "/api/projects", tags: ["Projects"] })
     .use(access)
     .get(

@@ -1,24 +1,10 @@
 import { Elysia } from "elysia";
-import type { changeServer } from "../../application/servers/change_server.ts";
-import type { checkServer } from "../../application/servers/check_server.ts";
-import type { createServer } from "../../application/servers/create_server.ts";
-import type { findServer } from "../../application/servers/find_server.ts";
-import type { listServers } from "../../application/servers/list_servers.ts";
-import type { removeServer } from "../../application/servers/remove_server.ts";
+import type { ServerUseCases } from "../../application/servers/use_cases.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { Access } from "../access.ts";
 import { operation } from "../operation.ts";
 import { Done, done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import { ReportFields, ServerBody, ServerPatch, ServerView, serverView } from "./schemas.ts";
-
-export interface ServerUseCases {
-  readonly changeServer: ReturnType<typeof changeServer>;
-  readonly checkServer: ReturnType<typeof checkServer>;
-  readonly createServer: ReturnType<typeof createServer>;
-  readonly findServer: ReturnType<typeof findServer>;
-  readonly listServers: ReturnType<typeof listServers>;
-  readonly removeServer: ReturnType<typeof removeServer>;
-}
 
 /** Other machines that are entered over SSH. */
 export function serverRoutes(access: Access, useCases: ServerUseCases) {

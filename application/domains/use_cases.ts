@@ -1,0 +1,17 @@
+import type { ApplicationPorts } from "../application_ports.ts";
+import { claimDomain } from "./claim_domain.ts";
+import { listDomains } from "./list_domains.ts";
+import { removeDomain } from "./remove_domain.ts";
+import { verifyDomain } from "./verify_domain.ts";
+
+export type DomainUseCases = ReturnType<typeof domainUseCases>;
+
+/** Everything that callers can do with domains. */
+export function domainUseCases(ports: ApplicationPorts) {
+  return {
+    claimDomain: claimDomain(ports),
+    listDomains: listDomains(ports),
+    removeDomain: removeDomain(ports),
+    verifyDomain: verifyDomain(ports),
+  };
+}
