@@ -1,3 +1,4 @@
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { stoppedService } from "../../domain/deployments/stopped_service.ts";
 import { servesAsPreview } from "../../domain/deployments/transitions.ts";
@@ -7,7 +8,6 @@ import type { Runtime } from "../../ports/services/runtime.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
 import { dropVolumes } from "../services/drop_volumes.ts";
-import { routeKey } from "./engine/changeover/serve.ts";
 import { removeInstances } from "../services/remove_instances.ts";
 
 const DRAIN_MS = 30_000;
@@ -37,8 +37,8 @@ export function endPreviews(ports: EndPreviewsPorts, later: RunInBackground = in
       );
       if (!changed || changed.artifactAvailable) continue;
       ended.add(id);
-      await edge.switch(routeKey(changed), []);
-      await liveReleases.announce(routeKey(changed));
+      await edge.switch(scopeOf(changed), []);
+      await liveReleases.announce(scopeOf(changed));
       later((own) => removeEnded(own, changed, [id, ...instances]));
     }
     return ended;

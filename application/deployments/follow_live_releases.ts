@@ -1,6 +1,7 @@
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Edge } from "../../ports/domains/edge.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
-import { namesReadAhead, routeKey, routesTo, type ServePorts } from "./engine/changeover/serve.ts";
+import { namesReadAhead, routesTo, type ServePorts } from "./engine/changeover/serve.ts";
 
 export interface FollowLiveReleasesPorts extends ServePorts {
   readonly edge: Edge;
@@ -36,16 +37,16 @@ export function followLiveReleases(ports: FollowLiveReleasesPorts, options: Foll
   /** Nobody may have told what changed: everything is looked at, also what was live before. */
   async function followAll(): Promise<boolean> {
     const releases = await liveReleases.list();
-    const keys = new Set(releases.map(({ deployment }) => routeKey(deployment)));
+    const keys = new Set(releases.map(({ deployment }) => scopeOf(deployment)));
     for (const key of known.difference(keys)) await edge.switch(key, []);
     known.clear();
     const projectIds = releases.map(({ project }) => project.id);
     const ahead = { ...ports, domains: await namesReadAhead(ports.domains, projectIds) };
     const failures: unknown[] = [];
     for (const { project, deployment } of releases) {
-      known.add(routeKey(deployment));
+      known.add(scopeOf(deployment));
       try {
-        await edge.switch(routeKey(deployment), await routesTo(ahead, project, deployment, baseDomain));
+        await edge.switch(scopeOf(deployment), await routesTo(ahead, project, deployment, baseDomain));
       } catch (error) {
         // Where an engine is away, those that run without it are followed all the same.
         failures.push(error);

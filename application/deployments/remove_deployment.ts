@@ -1,3 +1,4 @@
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isRunning } from "../../domain/deployments/transitions.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
@@ -10,7 +11,6 @@ import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.t
 import { dropSource } from "./clean_sources.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
 import { dropVolumes } from "../services/drop_volumes.ts";
-import { routeKey } from "./engine/changeover/serve.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { removeInstances } from "../services/remove_instances.ts";
 import { stopServing, type StopServingPorts } from "./stop_serving.ts";
@@ -52,7 +52,7 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
 
   /** A killed server leaves this to the sweep. */
   async function dropAll(deployment: Deployment, serves: boolean): Promise<void> {
-    await Promise.all([stopServing(ports, serves ? [routeKey(deployment)] : []), removeInstances(ports, deployment)]);
+    await Promise.all([stopServing(ports, serves ? [scopeOf(deployment)] : []), removeInstances(ports, deployment)]);
     await dropVolumes(ports, deployment);
     await dropArtifact(ports, deployment);
     await dropSource(ports, deployment);

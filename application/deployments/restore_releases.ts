@@ -1,3 +1,4 @@
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
@@ -7,7 +8,7 @@ import type { Log } from "../../ports/system/log.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "../services/ensure_services.ts";
 import { publicServices } from "./engine/changeover/public_services.ts";
-import { firstRoutesTo, namesReadAhead, routeKey, type ServePorts } from "./engine/changeover/serve.ts";
+import { firstRoutesTo, namesReadAhead, type ServePorts } from "./engine/changeover/serve.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;
@@ -22,7 +23,7 @@ export interface RestoreOptions {
   /** The ids of their deployments; all that are live when they are not given. */
   readonly only?: ReadonlySet<string>;
   /** Called with the route key of each release as soon as it is back. */
-  readonly back?: (routeKey: string) => Promise<unknown>;
+  readonly back?: (scope: string) => Promise<unknown>;
   /** Ends waiting for what is starting. */
   readonly signal?: AbortSignal;
 }
@@ -49,7 +50,7 @@ export function restoreReleases(ports: RestoreReleasesPorts) {
       try {
         const failure = await ensured(ports, release.deployment, signal);
         if (failure) complain(release, failure.error);
-        await back?.(routeKey(release.deployment));
+        await back?.(scopeOf(release.deployment));
       } catch (error) {
         if (isEngineAway(error)) waiting.add(release.deployment.id);
         complain(release, error);
@@ -87,7 +88,7 @@ function mayStart({ deployments, liveReleases }: RestoreReleasesPorts, deploymen
   const publicly = publicServices(deployment);
   return async (name) => {
     // Another release may have taken its place since it was looked up, by a server that was quicker.
-    if ((await liveReleases.find(routeKey(deployment)))?.deployment.id !== deployment.id) return false;
+    if ((await liveReleases.find(scopeOf(deployment)))?.deployment.id !== deployment.id) return false;
     if (deployment.environment === "preview" || publicly.has(name)) return true;
     const all = await deployments.ofProject(deployment.projectId);
     return !all.some(({ asked, environment, status }) => {
@@ -140,7 +141,7 @@ async function isBeingChanged({ deployments }: RestoreReleasesPorts, { deploymen
 export interface RetryRestoreOptions {
   readonly everyMs: number;
   readonly signal: AbortSignal;
-  readonly back: (routeKey: string) => Promise<unknown>;
+  readonly back: (scope: string) => Promise<unknown>;
 }
 
 /** Gives a program that is starting again a moment, so that the edge does not open before it. */

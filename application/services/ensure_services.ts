@@ -1,3 +1,4 @@
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { DeployedService, Deployment } from "../../domain/deployments/deployment.ts";
 import { usesContainers } from "../../domain/deployments/instance_id.ts";
 import { Failure } from "../../domain/failure.ts";
@@ -6,7 +7,7 @@ import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { publicServices } from "../deployments/engine/changeover/public_services.ts";
 import { recordsOf } from "../deployments/engine/changeover/records_of.ts";
-import { scopeOf, startService, type StartServicePorts } from "../deployments/engine/changeover/start_service.ts";
+import { startService, type StartServicePorts } from "../deployments/engine/changeover/start_service.ts";
 
 const GRACE_MS = 10_000;
 const LOOK_AGAIN_MS = 500;

@@ -1,3 +1,4 @@
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { SOLE_SERVICE } from "../../domain/services/sole_service.ts";
 import { howItEnded } from "../../domain/deployments/ending.ts";
@@ -9,7 +10,6 @@ import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Instance, InstanceUsage, Runtime } from "../../ports/services/runtime.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import { answerInTime, type AnswerInTimePorts } from "../system/answer_in_time.ts";
-import { routeKey } from "../deployments/engine/changeover/serve.ts";
 import { findDeployment } from "../deployments/find_deployment.ts";
 
 const GRACE_MS = 10_000;
@@ -85,7 +85,7 @@ export function restartInstances(ports: RestartInstancesPorts) {
   };
 
   async function restartAll(deployment: Deployment): Promise<number> {
-    const live = await ports.liveReleases.find(routeKey(deployment));
+    const live = await ports.liveReleases.find(scopeOf(deployment));
     const instances = live?.deployment.id === deployment.id ? await running(ports, deployment) : [];
     // What ended by itself has done what it had to.
     const lasting = instances.filter(({ exit, status }) => status !== "exited" || exit?.reason !== "exited");

@@ -1,10 +1,10 @@
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isSettled } from "../../domain/deployments/transitions.ts";
 import { Failure } from "../../domain/failure.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
-import { routeKey } from "../deployments/engine/changeover/serve.ts";
 import type { LogEvent, PollResult } from "./output_feed.ts";
 import { RuntimeOutput, type RuntimeOutputPorts } from "./runtime_output.ts";
 
@@ -75,7 +75,7 @@ export class OutputPoll {
     const printing = this.#output.servicesOf(deployment).filter(({ site }) => site === null);
     const instances = printing.flatMap(({ instanceId, lastInstanceId }) => instanceId ?? lastInstanceId ?? []);
     if (instances.length === 0) return true;
-    const live = await liveReleases.find(routeKey(deployment));
+    const live = await liveReleases.find(scopeOf(deployment));
     if (live?.deployment.id === deployment.id) return false;
     const inUse = new Set(live?.deployment.services.map(({ instanceId }) => instanceId));
     const left = instances.filter((instanceId) => !inUse.has(instanceId));

@@ -99,11 +99,6 @@ export function workDurationMs({
   return workMs ?? (startedAt && finishedAt ? finishedAt.getTime() - startedAt.getTime() : null);
 }
 
-/** Tells whether something can happen to a deployment now. */
-export function canHappen({ status }: Pick<Deployment, "status">, what: DeploymentTransition): boolean {
-  return MOVES[status][what] !== undefined;
-}
-
 const DONE: Readonly<Partial<Record<DeploymentTransition, string>>> = {
   cancelled: "cancel this deployment",
   kept: "keep this deployment",

@@ -171,12 +171,6 @@ export function unauthenticated(
   return new Failure("unauthenticated", "unauthenticated", message);
 }
 
-/** Tells whether a text is one of the permissions. */
-export function isPermission(text: string): text is Permission {
-  const [resource, action, ...rest] = text.split(":");
-  return rest.length === 0 && RESOURCES.includes(resource as Resource) && ACTIONS.includes(action as Action);
-}
-
 function anyDeploymentOf(projectId: string): Target | undefined {
   return projectId === "*" ? undefined : { id: "", projectId };
 }

@@ -12,7 +12,7 @@ import {
   type ServiceDependency,
   type ServiceSpec,
 } from "./service_spec.ts";
-import { circleText, dependencyCircle } from "./start_order.ts";
+import { circleText, dependencyCircle } from "./dependency_circle.ts";
 
 const MOST_PORTS = 100;
 const BAD_NAME = 'name the variable before the "=", without spaces';

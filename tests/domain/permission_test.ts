@@ -10,7 +10,6 @@ import {
   coversGrant,
   demand,
   type Grant,
-  isPermission,
   type Narrowing,
   type Permission,
   type Principal,
@@ -299,26 +298,6 @@ describe("covers()", () => {
     const by = principal({ grants: [grant("server", "s", "admin")] });
     expect(coversGrant(by, grant("server", "*", "list"))).toBe(false);
   });
-});
-
-test("isPermission() takes the permissions and nothing else", () => {
-  expect(EVERY_PERMISSION.every(isPermission)).toBe(true);
-  for (const text of [
-    "",
-    ":",
-    "deployment",
-    "deployment:",
-    ":read",
-    "deployment:none",
-    "deployment:read:x",
-    "Deployment:read",
-    " deployment:read",
-    "constructor:read",
-    "deployment:toString",
-    "*:*",
-  ]) {
-    expect(isPermission(text)).toBe(false);
-  }
 });
 
 describe("for every principal", () => {

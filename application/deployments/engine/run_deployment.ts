@@ -1,3 +1,4 @@
+import { scopeOf } from "../../../domain/deployments/release_scope.ts";
 import type { Deployment, DeploymentError } from "../../../domain/deployments/deployment.ts";
 import type { NewEvent } from "../../../domain/deployments/deployment_event.ts";
 import { secretMask } from "../../../domain/deployments/secret_mask.ts";
@@ -22,7 +23,6 @@ import { EventWriter } from "./event_writer.ts";
 import { fencedPorts } from "./fenced_ports.ts";
 import { type Hold, type StopReason, LeaseLost } from "./hold.ts";
 import { partialFailure } from "./changeover/partial_failure.ts";
-import { routeKey } from "./changeover/serve.ts";
 import { serviceEvent } from "./changeover/service_ledger.ts";
 import {
   type EnginePorts,
@@ -90,7 +90,7 @@ async function carryOut(run: Run): Promise<void> {
   if (failure !== null) return end(run, "partly_healthy", failure);
   await end(run, "healthy", null);
   // The edges of other processes find a preview only once it is stored as ready.
-  if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(routeKey(run.deployment));
+  if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(scopeOf(run.deployment));
 }
 
 /** Stops what nobody wants any more, and what keeps ending with the server; a release that serves already is always finished. */

@@ -1,3 +1,4 @@
+import { scopeOf } from "../../../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
@@ -13,7 +14,7 @@ import { publicServices } from "./public_services.ts";
 import { hasServices, recordsOf } from "./records_of.ts";
 import type { StopReason } from "../hold.ts";
 import { type EnginePorts, type Run, step, store } from "../run.ts";
-import { publicAddresses, routeKey, routesTo } from "./serve.ts";
+import { publicAddresses, routesTo } from "./serve.ts";
 import { pendingService, serviceEvent, publishService, withService } from "./service_ledger.ts";
 
 const DRAIN_MS = 30_000;
@@ -60,7 +61,7 @@ export async function restoreFormer(run: Run): Promise<void> {
   let failure: { readonly error: unknown } | undefined;
   if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
   const routes = former ? await routesTo(ports, former.project, former.deployment, settings.baseDomain) : [];
-  await ports.edge.switch(routeKey(deployment), routes);
+  await ports.edge.switch(scopeOf(deployment), routes);
   for (const { instanceId } of visited) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   if (failure) throw failure.error;
 }
@@ -245,7 +246,7 @@ async function announce(run: Run): Promise<void> {
 
 async function route(run: Run): Promise<void> {
   const { deployment, ports, project, settings } = run;
-  await ports.edge.switch(routeKey(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
+  await ports.edge.switch(scopeOf(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
 }
 
 /** Stops what served before and is not part of this release, once the run is over and nobody is being answered by it. */

@@ -1,3 +1,4 @@
+import { scopeOf } from "../../../../domain/deployments/release_scope.ts";
 import { addressesOf, type PublicAddress } from "../../../../domain/deployments/public_address.ts";
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { innerPath, siteFolder, soleService } from "../../../../domain/services/sole_service.ts";
@@ -92,7 +93,7 @@ function routeOf(
   { hostname, pathPrefix }: PublicAddress,
   { servedBy, target }: Found,
 ): EdgeRoute {
-  return { hostname, pathPrefix, projectId: routeKey(deployment), servedBy, target };
+  return { hostname, pathPrefix, projectId: scopeOf(deployment), servedBy, target };
 }
 
 async function targetOf(
@@ -121,9 +122,4 @@ async function siteAt(
   const folder = await releaseFolders.find(deployment.artifactOf ?? deployment.id);
   if (!folder?.finished) return undefined;
   return { target: { kind: "folder", path: innerPath(folder.path, site) }, servedBy: deployment.id };
-}
-
-/** What the edge knows a deployment's routes by: its project, or itself for a preview. */
-export function routeKey({ environment, id, projectId }: Deployment): string {
-  return environment === "preview" ? id : projectId;
 }

@@ -1,3 +1,4 @@
+import { scopeOf } from "../../../../domain/deployments/release_scope.ts";
 import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { Secret } from "../../../../domain/secret.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
@@ -45,11 +46,6 @@ export async function startService(ports: StartServicePorts, placement: Placemen
     runs: await runnableOf(ports, deployment, record),
     environment: await environmentOf(ports, placement),
   });
-}
-
-/** Who finds each other by name and shares volumes: what runs of a project, and each preview for itself. */
-export function scopeOf({ environment, id, projectId }: Deployment): string {
-  return environment === "preview" ? id : projectId;
 }
 
 async function environmentOf(ports: StartServicePorts, placement: Placement): Promise<ReadonlyMap<string, Secret>> {

@@ -1,37 +1,13 @@
-import { invalid } from "../failure.ts";
 import type { ServiceDependency } from "./service_spec.ts";
 
-/** What an order needs to know of a service. */
-export interface Ordered {
+/** A service and what it depends on. */
+export interface Dependent {
   readonly name: string;
   readonly dependsOn: readonly Pick<ServiceDependency, "service">[];
 }
 
-/** The services in an order in which those that others wait for come first, else as they were given. Fails on a circle, which it names. */
-export function startOrder<S extends Ordered>(services: readonly S[]): readonly S[] {
-  const circle = dependencyCircle(services);
-  if (circle) {
-    throw invalid(
-      "dependency_circle",
-      `Cannot start these services: ${circleText(circle)}, so none of them can be the first. Take one of these dependencies away`,
-    );
-  }
-  const byName = new Map(services.map((service) => [service.name, service]));
-  const ordered = new Set<S>();
-  const enter = (service: S) => {
-    if (ordered.has(service)) return;
-    for (const dependency of service.dependsOn) {
-      const other = byName.get(dependency.service);
-      if (other) enter(other);
-    }
-    ordered.add(service);
-  };
-  for (const service of services) enter(service);
-  return [...ordered];
-}
-
 /** Services that wait for each other in a circle, in its order; `undefined` when there is none. */
-export function dependencyCircle(services: readonly Ordered[]): readonly string[] | undefined {
+export function dependencyCircle(services: readonly Dependent[]): readonly string[] | undefined {
   const byName = new Map(services.map((service) => [service.name, service]));
   const cleared = new Set<string>();
   const walk = (name: string, path: readonly string[]): readonly string[] | undefined => {
