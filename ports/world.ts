@@ -8,7 +8,7 @@ import type { ServerPorts } from "./servers/server_ports.ts";
 import type { ServicePorts } from "./services/service_ports.ts";
 import type { SystemPorts } from "./system/system_ports.ts";
 
-/** Every port the application stands on: a noun is a folder of ports and a line here. */
+/** Every port that the application depends on. A new noun is a folder of ports and a line here. */
 export interface World
   extends
     IdentityPorts,

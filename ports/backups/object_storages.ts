@@ -2,10 +2,10 @@ import type { Secret } from "../../domain/secret.ts";
 import type { ObjectStorage, StorageOptions } from "./object_storage.ts";
 import type { RemoteTarget } from "../servers/remote_hosts.ts";
 
-/** A bucket of S3 or of a store that speaks its protocol. */
+/** A bucket on S3 or on an S3-compatible storage. */
 export interface BucketTarget {
   readonly kind: "bucket";
-  /** The address of the store; `null` for Amazon's own. */
+  /** The endpoint URL; `null` for AWS. */
   readonly endpoint: string | null;
   readonly region: string | null;
   readonly bucket: string;
@@ -14,33 +14,36 @@ export interface BucketTarget {
   readonly secretAccessKey: Secret;
 }
 
-/** A folder of another machine, over SFTP. */
+/** A folder on another machine, over SFTP. */
 export interface RemoteFolderTarget {
   readonly kind: "remote_folder";
   readonly remote: RemoteTarget;
-  /** Relative to where the login begins; made when it is not there. Empty: that place itself. */
+  /** Relative to the directory where the login starts; created if missing. Empty: that directory itself. */
   readonly folder: string;
 }
 
-/** A folder of this machine. */
+/** A folder on this machine. */
 export interface LocalFolderTarget {
   readonly kind: "local_folder";
-  /** What the folder has to lie in, every link resolved, whenever it is used. */
+  /** The folder must lie inside this one on every use, with all symlinks resolved. */
   readonly root: string;
-  /** Absolute; made when it is not there. */
+  /** Absolute; created if missing. */
   readonly folder: string;
 }
 
 export type StorageTarget = BucketTarget | RemoteFolderTarget | LocalFolderTarget;
 
-/** A store that is ready for use; disposing gives its connections back. */
+/** A storage that is ready for use. Disposing it releases its connections. */
 export interface OpenStorage extends ObjectStorage, AsyncDisposable {
-  /** Fingerprint that the machine showed, where there is one. */
+  /** The SSH host key fingerprint that the machine presented, if any. */
   readonly hostKey: string | null;
 }
 
-/** Opens stores of some kind. */
+/** Opens storages of some kind. */
 export interface ObjectStorages<Target extends StorageTarget = StorageTarget> {
-  /** Rejects like the operations of the store; what answers only when it is asked something opens always. */
+  /**
+   * Rejects like the operations of the storage. A storage without a persistent connection always opens and fails only
+   * on use.
+   */
   open(target: Target, options?: StorageOptions): Promise<OpenStorage>;
 }

@@ -7,7 +7,7 @@ export interface CloudLink {
   readonly updatedAt: Date;
 }
 
-/** Where links to the hosted cloud are kept, the token encrypted at rest. */
+/** Stores links to the hosted cloud, with their tokens encrypted at rest. */
 export interface CloudLinks {
   find(organizationId: string): Promise<CloudLink | undefined>;
   token(organizationId: string): Promise<Secret | undefined>;

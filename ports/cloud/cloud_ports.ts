@@ -1,6 +1,6 @@
 import type { CloudLinks } from "./cloud_links.ts";
 
-/** The ports of the folder that the application stands on. */
+/** The cloud ports that the application depends on. */
 export interface CloudPorts {
   readonly cloudLinks: CloudLinks;
 }

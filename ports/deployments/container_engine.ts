@@ -1,8 +1,8 @@
-/** The engine that runs containers for this service. */
+/** The container engine of this server. */
 export interface ContainerEngine {
   /**
-   * Whether the engine is there and answers, as of now or a moment ago; never rejects. An engine that accepts the question and is slow is given `withinMs`
-   * to answer, by default 5 s; that none is there is told at once.
+   * Returns whether the engine answers, now or as of a moment ago. Never rejects. An engine that accepts the request
+   * but is slow gets `withinMs` to answer, 5 s by default; without an engine this returns `false` at once.
    */
   answers(options?: { readonly withinMs?: number }): Promise<boolean>;
 }

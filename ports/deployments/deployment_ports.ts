@@ -11,7 +11,7 @@ import type { LiveReleases } from "./live_releases.ts";
 import type { ReleaseFolders } from "./release_folders.ts";
 import type { ReleaseImages } from "./release_images.ts";
 
-/** The ports of the folder that the application stands on. */
+/** The deployment ports that the application depends on. */
 export interface DeploymentPorts {
   readonly builder: Builder;
   readonly serviceSets: ServiceSets;

@@ -1,47 +1,55 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 
-/** A worker's right to carry out a deployment; it is void as soon as it was released, or anybody took the deployment again. */
+/** A worker's claim on a deployment. It becomes void once it is released or any worker takes the deployment again. */
 export interface WorkClaim {
   readonly deploymentId: string;
-  /** The process. */
+  /** The id of the process. */
   readonly owner: string;
-  /** The `attempts` of the deployment when it was taken: a fencing token, as every take counts it up. */
+  /** The deployment's `attempts` when it was taken: a fencing token, because every take increments it. */
   readonly attempt: number;
 }
 
-/** What a worker takes. */
+/** Input of `take`. */
 export interface WorkRequest {
-  /** The process. */
+  /** The id of the process. */
   readonly owner: string;
   readonly leaseMs: number;
   readonly maxBuilds: number;
 }
 
 /**
- * Hands deployments to workers of any number of processes: none twice at a time, one of a project at a time, in order. Leases run by the clock of the
- * store, which is one for all processes.
+ * The work queue of deployments, for workers in any number of processes. A deployment goes to one worker at a time, and
+ * a project's deployments run one at a time, in order. Leases use the clock of the store, which all processes share.
  */
 export interface DeploymentQueue {
   /**
-   * Takes, in this order: one in `building`, `deploying` or `partial_failure` that is not held and has no living lease; else the oldest in `queued` that is
-   * not held, of a project without another one in these three, unless `maxBuilds` that are not held are building over all. One in `partial_failure` is held
-   * until somebody decided about it. The taken one is leased and returned as stored, its status untouched, `attempts` counted up.
+   * Takes a deployment, in this order: one in `building`, `deploying` or `partial_failure` that is not held and has no
+   * live lease; else the oldest in `queued` that is not held, of a project without another one in these three states,
+   * unless `maxBuilds` deployments that are not held are building overall. One in `partial_failure` is held until a
+   * user decides. Leases the deployment and returns it as stored, with its status unchanged and `attempts` incremented.
    */
   take(request: WorkRequest): Promise<Deployment | undefined>;
-  /** Leases a claimed deployment for so long from now on; `lost` when the claim is void, `cancel` when somebody asked to cancel, else `held`. */
+  /**
+   * Renews the lease of a claimed deployment for `leaseMs` from now. Returns `lost` when the claim is void, `cancel`
+   * when cancellation was requested, else `held`.
+   */
   renew(claim: WorkClaim, leaseMs: number): Promise<"held" | "lost" | "cancel">;
-  /** The held ones whose time is over: an unanswered prompt that expired, or in `queued` for longer than `heldMs`; a decision has all the time it wants. */
+  /**
+   * Returns held deployments that timed out: with an unanswered prompt that expired, or in `queued` for longer than
+   * `heldMs`. A decision about a `partial_failure` has no deadline.
+   */
   overdue(heldMs: number): Promise<readonly string[]>;
-  /** Gives a deployment back; nothing for a void claim. */
+  /** Gives a deployment back to the queue. Does nothing when the claim is void. */
   release(claim: WorkClaim): Promise<void>;
   /**
-   * Whether somebody took a deployment of a project and has not given it back. Whoever was killed has not either, until
-   * the next one took it up and gave it back; where there is nothing to take up any more, until its lease ran out.
+   * Returns whether a worker has taken a deployment of a project and not released it. A killed worker counts until the
+   * next one has taken its deployment over and released it; where nothing is left to take over, until its lease
+   * expires.
    */
   isTaken(projectId: string): Promise<boolean>;
   /**
-   * Calls the handler whenever there may be something to take or to cancel, in any process: once for each deployment that is stored, changed to that effect,
-   * given back or removed. Returns how to stop.
+   * Calls the handler whenever there may be work to take or to cancel, in any process: once for each deployment that is
+   * stored, changed to that effect, released or removed. Returns a function that unsubscribes.
    */
   onWork(handler: () => void): () => void;
 }

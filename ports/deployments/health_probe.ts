@@ -1,24 +1,24 @@
-/** Where to ask. */
+/** The address to probe. */
 export interface ProbeTarget {
   readonly host: string;
   readonly port: number;
   readonly path: string | null;
-  /** Whether something in between takes connections although the program itself may not listen yet. */
+  /** Whether a proxy in between accepts connections even while the program itself does not listen yet. */
   readonly relayed: boolean;
 }
 
-/** What a program said. */
+/** The result of a health check. */
 export interface ProbeResult {
   readonly isHealthy: boolean;
-  /** The HTTP status that it answered with; `null` when it did not, or no path was asked for. */
+  /** The HTTP status of the response; `null` without a response or without a path. */
   readonly status: number | null;
 }
 
-/** Asks a freshly started program whether it is there. */
+/** Health check of a freshly started program. */
 export interface HealthProbe {
   /**
-   * Healthy is, with a path, a status below 400, and without one a connection that is taken; never rejects. A connection that is relayed counts
-   * once anything comes back on it, or when it stays open although it was asked something.
+   * With a path, healthy means an HTTP status below 400; without one, an accepted connection. Never rejects. A relayed
+   * connection counts once any data comes back on it, or when it stays open after a request was sent.
    */
   check(target: ProbeTarget, options: { readonly timeoutMs: number }): Promise<ProbeResult>;
 }

@@ -1,27 +1,28 @@
 import type { BuiltImage } from "./image_builder.ts";
 import type { ImageOwner } from "./release_images.ts";
 
-/** What is wanted from a registry. */
+/** Input of a pull. */
 export interface PullRequest {
-  /** As people write it: `postgres:16`, `registry.example.com/shop@sha256:…`. */
+  /** As users write it: `postgres:16`, `registry.example.com/shop@sha256:…`. */
   readonly reference: string;
-  /** Whether to ask the registry: only for what is not on the engine, always, or never. */
+  /** When to query the registry: only for an image that is not on the engine, always, or never. */
   readonly pull: "missing" | "always" | "never";
-  /** Whose it is kept as from then on. */
+  /** The owner that the image is kept for. */
   readonly owner: ImageOwner;
   readonly signal: AbortSignal;
-  /** Rejects when the image must not be kept after all; asked when it is there. */
+  /** Runs once the image is on the engine. Rejects when it must not be kept after all. */
   readonly confirm?: () => Promise<void>;
-  /** Takes a line; a promise asks to go on only once it resolved. */
+  /** Receives a line. A returned promise applies backpressure until it resolves. */
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
 }
 
-/** Images that others made. */
+/** Pulls images from registries. */
 export interface ImageRegistry {
   /**
-   * Brings an image to the engine and resolves to what it is. Rejects with an `invalid` failure, code `image_missing`, when it cannot be had, with the registry's own words,
-   * `image_foreign` for one that this installation made for another project; with an `unavailable` one, code `engine_away`, when the engine does not answer.
-   * Aborting has the engine end it, and rejects with the signal's reason at once.
+   * Pulls an image to the engine and resolves to its digest and port. Rejects with an `invalid` failure: code
+   * `image_missing` when it is unavailable, with the registry's own message, or `image_foreign` for one that this
+   * installation built for another project. Rejects with an `unavailable` failure, code `engine_away`, when the engine
+   * does not answer. Aborting makes the engine end the pull and rejects with the signal's reason at once.
    */
   fetch(request: PullRequest): Promise<BuiltImage>;
 }

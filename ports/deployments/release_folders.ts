@@ -1,20 +1,27 @@
 import type { TreeEntry } from "../projects/upload_files.ts";
 
-/** A folder on disk; only a finished one may be run. */
+/** A release folder on disk. Only a finished one may be run. */
 export interface ReleaseFolder {
   readonly path: string;
   readonly finished: boolean;
 }
 
-/** Looks into the folders of deployments. */
+/** Reads the files of release folders. */
 export interface ReleaseFiles {
-  /** The entries of a deployment's folder, sorted by path, links never followed; `node_modules` and `.git` left out. */
+  /**
+   * Yields the entries of a deployment's folder, sorted by path, without following symlinks. Skips `node_modules` and
+   * `.git`.
+   */
   entries(deploymentId: string): AsyncIterable<TreeEntry>;
-  /** Reads one regular file of it, not through links that leave it; `undefined` when absent or over `maxBytes`. */
+  /**
+   * Reads one regular file, never through symlinks that leave the folder. Returns `undefined` when it is absent or over
+   * `maxBytes`.
+   */
   read(deploymentId: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
   /**
-   * What lies at a path and a digest of it: of all names, modes and bytes below, links as links, `.git` left out; an empty path is the whole. `undefined` when nothing does;
-   * rejects with an `invalid` failure, code `link_outside`, when the path itself leads over a link.
+   * Returns the kind of a path and a digest over all names, modes and bytes below it, without following symlinks or
+   * including `.git`. An empty path is the whole folder. Returns `undefined` when nothing is there; rejects with an
+   * `invalid` failure, code `link_outside`, when the path itself goes through a symlink.
    */
   digest(
     deploymentId: string,
@@ -22,26 +29,32 @@ export interface ReleaseFiles {
   ): Promise<{ readonly kind: "file" | "folder"; readonly digest: string } | undefined>;
 }
 
-/** The folders that deployments are built and run in, one each, below the data folder. Words that can be no id are never there. */
+/**
+ * The folders that deployments are built and run in, one each, below the data folder. Malformed ids count as absent.
+ */
 export interface ReleaseFolders extends ReleaseFiles {
   /**
-   * Makes an empty folder for a deployment, whatever was there before, and resolves to its absolute path. That is another one each time: whoever still writes
-   * to the former one changes nothing about this.
+   * Creates an empty folder for a deployment, discards any previous one, and resolves to its absolute path. The path is
+   * different each time, so that a process that still writes to the previous folder cannot affect this one.
    */
   make(deploymentId: string): Promise<string>;
-  /** A deployment's folder, if it is there. */
+  /** Returns a deployment's folder, if there is one. */
   find(deploymentId: string): Promise<ReleaseFolder | undefined>;
   /** Marks a folder as finished: it survives a restart as an artifact. */
   finish(deploymentId: string): Promise<void>;
-  /** Removes a folder; an absent one is no error. */
+  /** Removes a folder. An absent one is no error. */
   remove(deploymentId: string): Promise<void>;
-  /** Fills the fresh folder of a deployment with a copy of another one's finished folder; `false` when that is not there. */
+  /**
+   * Copies another deployment's finished folder into the fresh folder of a deployment. Returns `false` when there is
+   * none.
+   */
   copy(fromDeploymentId: string, toDeploymentId: string): Promise<boolean>;
   /**
-   * Puts the folder that a tar holds, and whose name all its entries begin with, in the place of a folder of an unfinished release, relative to it; an empty
-   * path is the release itself. Rejects with a `Failure` for a hostile or broken tar, and then leaves what was there.
+   * Replaces a folder of an unfinished release with the folder in a tar, whose entries all begin with that folder's
+   * name. The path is relative to the release; an empty one is the release itself. Rejects with a `Failure` for a
+   * hostile or broken tar, and then leaves the existing folder unchanged.
    */
   place(deploymentId: string, path: string, tar: ReadableStream<Uint8Array>): Promise<void>;
-  /** Every deployment id that occupies space. */
+  /** Yields every deployment id that occupies space. */
   list(): AsyncIterable<string>;
 }

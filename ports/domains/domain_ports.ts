@@ -2,7 +2,7 @@ import type { Domains } from "./domains.ts";
 import type { Edge } from "./edge.ts";
 import type { NameRecords } from "./name_records.ts";
 
-/** The ports of the folder that the application stands on. */
+/** The domain ports that the application depends on. */
 export interface DomainPorts {
   readonly domains: Domains;
   readonly edge: Edge;

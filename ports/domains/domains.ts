@@ -1,21 +1,24 @@
 import type { DomainName } from "../../domain/domains/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
-/** What a list of names is limited to. */
+/** Filter of a domain list. */
 export interface DomainFilter {
   readonly projectIds?: readonly string[];
-  /** Only these names. */
+  /** Only these host names. */
   readonly hostnames?: readonly string[];
 }
 
-/** Host names and the projects they lead to; a host name stands once in the whole installation. */
+/** Stores host names and the projects they route to. A host name is unique in the whole installation. */
 export interface Domains {
-  /** Newest first; the filter limits the list. */
+  /** Newest first. */
   list(organizationId: string, filter: DomainFilter, page: Page): Promise<Listing<DomainName>>;
-  /** Every name of these projects, however many, newest first; for the engine. */
+  /** Lists every host name of these projects, without paging, newest first. For the engine. */
   ofProjects(projectIds: readonly string[]): Promise<readonly DomainName[]>;
   find(organizationId: string, id: string): Promise<DomainName | undefined>;
-  /** Stores a name, displacing only another organization's unproven claim made before `staleBefore`; `false` when the name is taken. */
+  /**
+   * Stores a host name. Replaces only another organization's unverified claim made before `staleBefore`; returns
+   * `false` when the name is taken.
+   */
   claim(domain: DomainName, options: { readonly staleBefore: Date }): Promise<boolean>;
   verified(organizationId: string, id: string, at: Date): Promise<DomainName | undefined>;
   remove(organizationId: string, id: string): Promise<boolean>;

@@ -1,24 +1,24 @@
-/** Where requests for a host and path prefix go. */
+/** Routes requests for a host and path prefix to a target. */
 export interface EdgeRoute {
   readonly hostname: string;
   readonly pathPrefix: string;
-  /** What the route is replaced with: its project, or its deployment for a preview. */
+  /** The key that routes are replaced by: the id of the project, or of the deployment for a preview. */
   readonly projectId: string;
-  /** What answers there: requests that run are counted by it. */
+  /** The key of the upstream, by which requests in flight are counted. */
   readonly servedBy: string;
   readonly target:
     | { readonly kind: "address"; readonly host: string; readonly port: number }
     | { readonly kind: "folder"; readonly path: string }
-    /** Known, but nothing is released there yet: visitors are told so. */
+    /** Known host without a release yet: visitors get a page that says so. */
     | { readonly kind: "none" }
-    /** Live, but what runs it is not back yet: visitors are asked to come again in a moment. */
+    /** Live release whose instance is not back up yet: visitors are asked to retry in a moment. */
     | { readonly kind: "starting" };
 }
 
-/** Serves deployed applications to the world. */
+/** The reverse proxy that serves deployed applications. */
 export interface Edge {
-  /** Replaces all routes of a project at once: every request that arrives after this resolves goes by the new ones. */
+  /** Replaces all routes of a project atomically. Every request that arrives after this resolves uses the new ones. */
   switch(projectId: string, routes: readonly EdgeRoute[]): Promise<void>;
-  /** Resolves once no request to what is served by this is running any more, or after `limitMs`. */
+  /** Drains an upstream: resolves once no request to `servedBy` is in flight, or after `limitMs`. */
   drained(servedBy: string, limitMs: number): Promise<void>;
 }

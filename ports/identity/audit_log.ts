@@ -2,20 +2,20 @@ import type { Listing, Page } from "../../domain/page.ts";
 
 export type AuditOutcome = "started" | "succeeded" | "refused" | "failed";
 
-/** One change, or one attempt at it. */
+/** One change, or one attempted change. */
 export interface AuditEntry {
   readonly id: string;
   readonly organizationId: string;
   readonly userId: string;
   readonly credential: { readonly kind: "token" | "session" | "password" | "invitation"; readonly id: string };
-  /** What was done, such as `project.create`. */
+  /** The action, such as `project.create`. */
   readonly action: string;
-  /** The id of what it was done to, once known. */
+  /** The id of the changed object, once known. */
   readonly target: string | null;
-  /** Names of the fields, or keys of the variables, that it sets or deletes; never a value. */
+  /** Names of the fields, or keys of the variables, that the change sets or deletes. Never a value. */
   readonly changed: readonly string[];
   readonly at: Date;
-  /** The caller's address. */
+  /** The IP address of the client. */
   readonly from: string;
   readonly requestId: string;
   readonly outcome: AuditOutcome;
@@ -27,13 +27,13 @@ export interface AuditFilter {
   readonly target?: string;
 }
 
-/** Who changed what; an entry is stored before its change begins, so that none is without one. */
+/** Records who changed what. An entry is stored before its change begins, so that no change lacks an entry. */
 export interface AuditLog {
   record(entry: AuditEntry): Promise<void>;
-  /** Says how a started entry ended. */
+  /** Sets the outcome of a started entry. */
   finish(id: string, end: { readonly outcome: AuditOutcome; readonly target: string | null }): Promise<void>;
   /** Newest first. */
   list(organizationId: string, filter: AuditFilter, page: Page): Promise<Listing<AuditEntry>>;
-  /** Removes entries from before a time, at most some thousands at once, and tells how many. */
+  /** Deletes entries older than a time, at most a few thousand per call, and returns how many. */
   sweep(before: Date): Promise<number>;
 }

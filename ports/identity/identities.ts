@@ -1,12 +1,13 @@
 import type { Identity } from "../../domain/identity/identity.ts";
 
-/** Finds out whom a credential stands for; this is asked on every request. */
+/** Resolves a credential to an identity. The server calls this on every request. */
 export interface Identities {
   /**
-   * The identity behind a fingerprint, memberships in order of joining; `undefined` when unknown or revoked. Expiry is the caller's to check. A change
-   * of token, session, member or grant shows in the next answer.
+   * Returns the identity behind a fingerprint, with memberships in the order of joining, or `undefined` when it is
+   * unknown or revoked. The caller checks expiry. A change of token, session, member or grant is visible to the next
+   * call.
    */
   find(kind: "token" | "session", fingerprint: string): Promise<Identity | undefined>;
-  /** Notes that a credential was used; written later, in batches. */
+  /** Records that a credential was used. Written later, in batches. */
   used(credential: Identity["credential"], at: Date): void;
 }

@@ -10,7 +10,7 @@ import type { Sessions } from "./sessions.ts";
 import type { Tokens } from "./tokens.ts";
 import type { Users } from "./users.ts";
 
-/** The ports of the folder that the application stands on. */
+/** The identity ports that the application depends on. */
 export interface IdentityPorts {
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;

@@ -1,6 +1,6 @@
 import type { AccessToken, Organization, User } from "../../domain/identity/identity.ts";
 
-/** The first owner with an organization and a token, as they are to be stored. */
+/** The first owner with an organization and a token, ready to be stored. */
 export interface FirstOwner {
   readonly organization: Organization;
   readonly user: User;
@@ -8,20 +8,32 @@ export interface FirstOwner {
   readonly tokenFingerprint: string;
 }
 
-/** What exists from the first start on. */
+/** State of the installation that exists from the first start on. */
 export interface Installation {
-  /** What this installation is told apart by from others that share an engine or a machine; the same for every process on its database, for ever. */
+  /**
+   * Returns the id that distinguishes this installation from others that share an engine or a machine. It is the same
+   * for every process on its database and never changes.
+   */
   id(): Promise<string>;
-  /** Whether `noteContainers()` was ever called, by any process. */
+  /** Returns whether any process ever called `noteContainers()`. */
   usesContainers(): Promise<boolean>;
-  /** Notes that something is about to be put into containers or images: from then on they are looked after, for ever. */
+  /**
+   * Records, permanently, that containers or images are about to be created. The server manages containers from then
+   * on.
+   */
   noteContainers(): Promise<void>;
-  /** Stores the first owner unless there is one; `true` when it was stored, for exactly one of several callers at once. */
+  /**
+   * Stores the first owner unless there is one. Returns `true` when it was stored, to exactly one of several concurrent
+   * callers.
+   */
   claim(owner: FirstOwner): Promise<boolean>;
-  /** The first owner, if there is one. */
+  /** Returns the first owner, if there is one. */
   founder(): Promise<User | undefined>;
-  /** Tells whether a token is the first owner's own: the one shown at the first start or configured. */
+  /** Returns whether a token is the first owner's own, which is shown at the first start or configured. */
   isFounderToken(tokenId: string): Promise<boolean>;
-  /** Gives the first owner's own token a new fingerprint and its owner a place in its organization again; `false` when it already had it. */
+  /**
+   * Gives the first owner's own token a new fingerprint, and restores its owner's membership in its organization.
+   * Returns `false` when the token already has this fingerprint.
+   */
   replaceFounderToken(tokenFingerprint: string): Promise<boolean>;
 }

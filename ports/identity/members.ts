@@ -2,20 +2,20 @@ import type { Member } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Grant, Role } from "../../domain/identity/permission.ts";
 
-/** How a change of members ended; the last owner of an organization stays one, under any race. */
+/** The result of a member change. The last owner of an organization always stays its owner, even under a race. */
 export type MemberOutcome = "done" | "missing" | "last_owner";
 
-/** Who belongs to an organization, as what. */
+/** Stores the members of organizations with their roles and grants. */
 export interface Members {
   /** Newest first. */
   list(organizationId: string, page: Page): Promise<Listing<Member>>;
   find(organizationId: string, userId: string): Promise<Member | undefined>;
-  /** Replaces role and grants. */
+  /** Replaces the role and the grants. */
   change(
     organizationId: string,
     userId: string,
     to: { readonly role: Role; readonly grants: readonly Grant[] },
   ): Promise<MemberOutcome>;
-  /** Ends a membership and revokes the member's tokens of that organization, in one step. */
+  /** Removes a member and revokes the member's tokens of that organization, atomically. */
   remove(organizationId: string, userId: string): Promise<MemberOutcome>;
 }

@@ -3,6 +3,6 @@ import type { Secret } from "../../domain/secret.ts";
 /** Hashes passwords with argon2id. */
 export interface Passwords {
   hash(password: Secret): Promise<string>;
-  /** Compares; against `undefined` it works as long and answers `false`, so that time tells nothing. */
+  /** Verifies a password. Against `undefined` it takes as long and returns `false`, so that timing leaks nothing. */
   verify(password: Secret, hash: string | undefined): Promise<boolean>;
 }

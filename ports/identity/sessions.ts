@@ -1,4 +1,4 @@
-/** A login of a person, kept only as the fingerprint of its cookie. */
+/** A login session of a user. Its cookie is stored only as a fingerprint. */
 export interface Session {
   readonly id: string;
   readonly userId: string;
@@ -6,13 +6,13 @@ export interface Session {
   readonly expiresAt: Date;
 }
 
-/** Where logins are kept. */
+/** Stores login sessions. */
 export interface Sessions {
   create(session: Session, fingerprint: string): Promise<void>;
-  /** Ends a session at once, everywhere; an unknown one is no error. */
+  /** Ends a session at once, in every process. An unknown id is no error. */
   end(id: string): Promise<void>;
-  /** Ends every session of a person but one. */
+  /** Ends every session of a user except `keepId`. */
   endOthers(userId: string, keepId: string | null): Promise<void>;
-  /** Removes sessions that expired before a time, and tells how many. */
+  /** Deletes sessions that expired before a time and returns how many. */
   sweep(before: Date): Promise<number>;
 }

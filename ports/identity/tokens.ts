@@ -1,13 +1,16 @@
 import type { AccessToken } from "../../domain/identity/identity.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 
-/** Access tokens, kept only as fingerprints. */
+/** Stores access tokens, only as fingerprints. */
 export interface Tokens {
   create(token: AccessToken, tokenFingerprint: string): Promise<void>;
-  /** The unrevoked tokens of one person in one organization, newest first. */
+  /** Lists the unrevoked tokens of one user in one organization, newest first. */
   list(owner: { readonly organizationId: string; readonly userId: string }, page: Page): Promise<Listing<AccessToken>>;
-  /** Ends a token at once, everywhere; `false` when the owner has none with this id. */
+  /** Revokes a token at once, in every process. Returns `false` when the owner has no token with this id. */
   revoke(owner: { readonly organizationId: string; readonly userId: string }, id: string): Promise<boolean>;
-  /** Removes tokens that were revoked or expired before a time, and tells how many; the first owner's stays, to be replaced. */
+  /**
+   * Deletes tokens that were revoked or expired before a time and returns how many. Keeps the first owner's token, so
+   * that it can be replaced.
+   */
   sweep(before: Date): Promise<number>;
 }

@@ -1,7 +1,12 @@
-/** Looks at files and folders of the machine the service runs on. */
+/** Resolves paths on the machine that the server runs on. */
 export interface HostFolders {
-  /** The real path of a readable folder, every link resolved; `undefined` when there is none or it cannot be read. */
+  /**
+   * Returns the real path of a readable folder, all symlinks resolved, or `undefined` when it is missing or unreadable.
+   */
   resolve(path: string): Promise<string | undefined>;
-  /** The real path of whatever is there, file, folder or socket, every link resolved; `undefined` when nothing is found there. */
+  /**
+   * Returns the real path of a file, folder or socket, all symlinks resolved, or `undefined` when nothing is found
+   * there.
+   */
   locate(path: string): Promise<string | undefined>;
 }

@@ -1,28 +1,37 @@
 /**
- * Keeps what deployments from a folder were built from, exactly as it was fetched, by deployment: a build changes only a copy of it. Words that can be no id
- * are never there.
+ * Keeps the source that each deployment from a folder was built from, exactly as fetched, by deployment id. A build
+ * changes only a copy of it. Malformed ids count as absent.
  */
 export interface KeptSources {
   /**
-   * Keeps what `fill` puts into an empty folder, in the place of what was kept for this deployment. Nothing changes unless `fill` resolves; why it rejects
-   * is passed on. Nobody may change the files afterwards.
+   * Stores what `fill` writes into an empty folder, and replaces what was kept for this deployment. Nothing changes
+   * unless `fill` resolves; its rejection is passed on. The files must never change afterwards.
    */
   keep(deploymentId: string, fill: (folder: string) => Promise<void>): Promise<void>;
-  /** Keeps the files of one deployment for another one too, without taking their space again where the disk can; `false` when there are none. */
+  /**
+   * Keeps the files of one deployment for another one too, without using disk space again where the file system can
+   * share it. Returns `false` when there are none.
+   */
   share(
     fromDeploymentId: string,
     toDeploymentId: string,
     options?: {
-      /** Rejects when it is not to be kept after all; asked once everything is there. */
+      /** Runs once all files are in place. Rejects when they must not be kept after all. */
       readonly confirm?: () => Promise<void>;
     },
   ): Promise<boolean>;
-  /** Copies what is kept into an existing empty folder, to be changed there at will; `false` when nothing is. Rejects when aborted with the signal's reason. */
+  /**
+   * Copies the kept source into an existing empty folder, where it may be changed freely. Returns `false` when nothing
+   * is kept. Rejects with the signal's reason when aborted.
+   */
   copyTo(deploymentId: string, folder: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
-  /** Whether something is kept for a deployment. */
+  /** Returns whether a source is kept for a deployment. */
   has(deploymentId: string): Promise<boolean>;
-  /** Removes what is kept for a deployment, unfinished parts included; what others share stays theirs. An absent one is no error. */
+  /**
+   * Removes the source of a deployment, unfinished parts included. Files shared with other deployments stay for those.
+   * An absent one is no error.
+   */
   remove(deploymentId: string): Promise<void>;
-  /** Every deployment id that occupies space. */
+  /** Yields every deployment id that occupies space. */
   list(): AsyncIterable<string>;
 }

@@ -1,9 +1,10 @@
-/** Reads the data formats that manifests are written in. */
+/** Parses the data formats of manifests. */
 export interface ManifestParser {
   /**
-   * What a file says, by the ending of its name: JSON (comments and trailing commas allowed), TOML, YAML (the first document), XML (elements as
-   * members, repeated ones as lists, attributes as members with `@` before their name, text of an element with attributes as `#text`).
-   * `undefined` for other endings and for what cannot be read, however hostile; never throws, and never takes long.
+   * Parses a file by the extension of its name: JSON (comments and trailing commas allowed), TOML, YAML (the first
+   * document), XML (elements as members, repeated ones as lists, attributes as members with an `@` prefix, text of an
+   * element with attributes as `#text`). Returns `undefined` for other extensions and for input that does not parse,
+   * however hostile. Never throws, and never takes long.
    */
   parse(path: string, text: string): unknown;
 }

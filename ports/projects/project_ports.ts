@@ -8,7 +8,7 @@ import type { UploadSessions } from "./upload_sessions.ts";
 import type { Variables } from "./variables.ts";
 import type { YamlReader } from "./yaml_reader.ts";
 
-/** The ports of the folder that the application stands on. */
+/** The project ports that the application depends on. */
 export interface ProjectPorts {
   readonly hostFolders: HostFolders;
   readonly keptSources: KeptSources;

@@ -2,40 +2,41 @@ import type { DomainName } from "../../domain/domains/domain_name.ts";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Project, ProjectSettings } from "../../domain/projects/project.ts";
 
-/** Which projects a list shows. */
+/** Filter of a project list. */
 export interface ProjectFilter {
-  /** Only these ids; absent: all of the organization. */
+  /** Only these ids. Absent: all projects of the organization. */
   readonly ids?: readonly string[];
-  /** Only names and slugs that contain this, in any case. */
+  /** Only names and slugs that contain this text, ignoring case. */
   readonly search?: string;
 }
 
-/** What may change about a project; absent parts stay. */
+/** Changes to a project. Absent fields stay. */
 export interface ProjectChange {
   readonly name?: string;
   readonly slug?: string;
   readonly settings?: ProjectSettings;
-  /** The release that serves; `null` when none does. */
+  /** The live release; `null` when there is none. */
   readonly activeDeploymentId?: string | null;
 }
 
-/** Where projects are kept, apart by organization. */
+/** Stores projects per organization. */
 export interface Projects {
   /** Newest first. */
   list(organizationId: string, filter: ProjectFilter, page: Page): Promise<Listing<Project>>;
   find(organizationId: string, id: string): Promise<Project | undefined>;
   findBySlug(organizationId: string, slug: string): Promise<Project | undefined>;
-  /** Stores a project with its free name, in one step; tells which of the two is taken when one is. */
+  /** Stores a project with its free host name atomically, or returns which of the two is taken. */
   create(project: Project, freeName: DomainName): Promise<"created" | "slug_taken" | "hostname_taken">;
   /**
-   * Changes a project as it is stored at that moment: `change` sees it locked, so that concurrent changes add up. Returns the result, `undefined` when
-   * there is no such project. Rejects with a `conflict` failure, code `slug_taken`.
+   * Changes the project as currently stored. `change` runs while it is locked, so that concurrent changes add up.
+   * Returns the result, or `undefined` when there is no such project. Rejects with a `conflict` failure, code
+   * `slug_taken`.
    */
   change(
     organizationId: string,
     id: string,
     how: { readonly change: (project: Project) => ProjectChange; readonly at: Date },
   ): Promise<Project | undefined>;
-  /** Removes a project with its variables, names and deployments; `false` when there is none. */
+  /** Deletes a project with its variables, host names and deployments. Returns `false` when there is none. */
   remove(organizationId: string, id: string): Promise<boolean>;
 }

@@ -1,32 +1,36 @@
 import type { DeploymentSource } from "../../domain/deployments/deployment.ts";
 import type { Secret } from "../../domain/secret.ts";
 
-/** What was fetched. */
+/** The commit that was fetched, if any. */
 export interface FetchedSource {
   readonly commitSha: string | null;
-  /** Its first line. */
+  /** The first line of the message. */
   readonly commitMessage: string | null;
 }
 
-/** A source that lies outside the release folders. */
+/** A source outside the release folders. */
 export type FetchableSource = Exclude<DeploymentSource, { kind: "artifact" | "copy" | "none" }>;
 
-/** Where a source goes, and who watches. */
+/** The target folder of a fetch and its options. */
 export interface FetchTarget {
   readonly folder: string;
-  /** A token for the host of a git address, or `user:password`; other hosts never get it. */
+  /** A token for the host of a git URL, or `user:password`. Never sent to other hosts. */
   readonly credential?: Secret;
   readonly signal: AbortSignal;
-  /** Whether nobody will write to what is fetched: then it may share its bytes with what else this service keeps. */
+  /**
+   * Whether the fetched files will never be written to. They may then share their bytes with other files of this
+   * server.
+   */
   readonly shared?: boolean;
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
 }
 
-/** Brings the code of a deployment into its folder; `Kind` says of which kinds of source. */
+/** Fetches the source of a deployment into a folder. `Kind` is the kinds of source it supports. */
 export interface Sources<Kind extends FetchableSource["kind"] = FetchableSource["kind"]> {
   /**
-   * Fills an existing empty folder; no link in it leads out of it. Rejects with a `Failure` whose sentence says what went wrong and that holds no
-   * credential, when aborted with the signal's reason, once every program it started has ended.
+   * Fills an existing empty folder. No symlink in it leads out of it. Rejects with a `Failure` whose message names the
+   * cause and contains no credential, or with the signal's reason when aborted, after every program it started has
+   * ended.
    */
   fetch(source: Extract<FetchableSource, { kind: Kind }>, into: FetchTarget): Promise<FetchedSource>;
 }

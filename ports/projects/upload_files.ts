@@ -1,14 +1,14 @@
-/** Bounds that one upload must stay within. */
+/** Limits of one upload. */
 export interface UploadLimits {
-  /** Compressed bytes as they arrive. */
+  /** Compressed bytes, as received. */
   readonly maxBytes: number;
-  /** Bytes after decompression, the archive's own headers and padding included. */
+  /** Bytes after decompression, including the archive's own headers and padding. */
   readonly maxUnpackedBytes: number;
-  /** Files, folders and links, with the folders that their names imply. */
+  /** Files, folders and links, including the folders that their paths imply. */
   readonly maxEntries: number;
 }
 
-/** What an accepted upload turned out to be. */
+/** Facts about an accepted upload. */
 export interface ReceivedUpload {
   /** Compressed size. */
   readonly bytes: number;
@@ -18,48 +18,56 @@ export interface ReceivedUpload {
   readonly files: number;
 }
 
-/** One entry of an unpacked upload; `path` is relative, with `/` between its parts. */
+/** One entry of an unpacked upload. `path` is relative and uses `/` as its separator. */
 export interface TreeEntry {
   readonly path: string;
   readonly type: "file" | "folder" | "link";
   readonly size: number;
 }
 
-/** How an upload is received. */
+/** Options of `receive`. */
 export interface ReceiveOptions {
   readonly limits: UploadLimits;
   readonly signal?: AbortSignal;
-  /** Rejects when what was received must not be kept after all. */
+  /** Rejects when the received upload must not be kept after all. */
   readonly confirm?: () => Promise<void>;
 }
 
-/** How an upload is copied. */
+/** Options of `copyTo`. */
 export interface CopyToOptions {
   readonly signal?: AbortSignal;
-  /** Lets the copy share its bytes with what is kept. */
+  /** Lets the copy share its bytes with the stored upload. */
   readonly shared?: boolean;
 }
 
-/** Keeps the unpacked folders of upload sessions, apart from each other by id. */
+/** Stores the unpacked folders of upload sessions, separated by id. */
 export interface UploadFiles {
   /**
-   * Unpacks a gzipped tar as it arrives, in constant memory. Resolves only when the whole archive was read, checked and
-   * written, and `confirm` agreed, which is asked then. Rejects with a `Failure` (`invalid` for a hostile or broken
-   * archive, `too_large` beyond a limit, `unavailable` without room for it), with the reason of `confirm`, when aborted with the signal's reason, and then
-   * keeps nothing of it; what an earlier successful call stored under `id` is replaced only by a success.
+   * Unpacks a gzipped tar stream in constant memory. Resolves only after the whole archive was read, validated and
+   * written, and `confirm`, which runs last, resolved. Rejects with a `Failure` (`invalid` for a hostile or broken
+   * archive, `too_large` beyond a limit, `unavailable` when the disk is full), with the reason of `confirm`, or with
+   * the signal's reason when aborted, and then keeps nothing of it. Only a success replaces the result of an earlier
+   * call for `id`.
    */
   receive(id: string, archive: ReadableStream<Uint8Array>, options: ReceiveOptions): Promise<ReceivedUpload>;
-  /** Yields the entries of a stored upload, sorted by path, links never followed; nothing for an unknown id. */
+  /**
+   * Yields the entries of a stored upload, sorted by path, without following symlinks. Yields nothing for an unknown
+   * id.
+   */
   list(id: string): AsyncIterable<TreeEntry>;
-  /** Reads one regular file, not through links that leave the folder; `undefined` when absent or over `maxBytes`. */
+  /**
+   * Reads one regular file, never through symlinks that leave the folder. Returns `undefined` when it is absent or over
+   * `maxBytes`.
+   */
   read(id: string, path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
   /**
-   * Copies a stored upload into an existing empty folder of this machine; what is kept stays as it is, so that a broken-off copy can be made again.
-   * Rejects with a `not_found` failure for an unknown id, and when aborted with the signal's reason. With `shared` nobody may write to the files of the copy.
+   * Copies a stored upload into an existing empty folder on this machine. The stored upload does not change, so that an
+   * interrupted copy can be repeated. Rejects with a `not_found` failure for an unknown id, and with the signal's
+   * reason when aborted. With `shared`, the files of the copy must never be written to.
    */
   copyTo(id: string, folder: string, options?: CopyToOptions): Promise<void>;
-  /** Removes everything kept under `id`, unfinished parts included; an unknown id is no error. */
+  /** Removes everything stored under `id`, unfinished parts included. An unknown id is no error. */
   discard(id: string): Promise<void>;
-  /** Yields every id that occupies space, with the time of its last change. */
+  /** Yields every id that occupies space, with its last modification time. */
   stored(): AsyncIterable<{ readonly id: string; readonly changedAt: Date }>;
 }

@@ -1,6 +1,6 @@
 import type { Secret } from "../../domain/secret.ts";
 
-/** How to reach and enter another machine. */
+/** SSH address and credentials of another machine. */
 export interface RemoteTarget {
   readonly host: string;
   readonly port: number;
@@ -8,24 +8,24 @@ export interface RemoteTarget {
   readonly password?: Secret | undefined;
   readonly privateKey?: Secret | undefined;
   readonly keyPassphrase?: Secret | undefined;
-  /** Fingerprint (`SHA256:…`) the machine must show; absent: any is taken and reported. */
+  /** Host key fingerprint (`SHA256:…`) that the machine must present. Absent: any is accepted and reported. */
   readonly hostKey?: string | undefined;
 }
 
-/** How a command on a remote machine ended. */
+/** The result of a command on a remote machine. */
 export interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** An open connection; disposing closes it. */
+/** An open connection; disposing it closes it. */
 export interface RemoteSession extends AsyncDisposable {
-  /** Fingerprint the machine showed, `SHA256:` and base64 without padding. */
+  /** The host key fingerprint that the machine presented: `SHA256:` and base64 without padding. */
   readonly hostKey: string;
   /**
-   * Runs one program with exactly these arguments, whatever characters they hold. Output beyond `maxBytes` (1 MiB
-   * unless told) per stream is cut. Rejects with a `remote_failed` failure when the connection breaks or time runs out.
+   * Runs one program with exactly these arguments, quoted for any characters. Output beyond `maxBytes` (defaults to 1
+   * MiB) per stream is cut off. Rejects with a `remote_failed` failure when the connection breaks or times out.
    */
   run(
     argv: readonly string[],
@@ -33,12 +33,13 @@ export interface RemoteSession extends AsyncDisposable {
   ): Promise<CommandResult>;
 }
 
-/** Opens connections to other machines. */
+/** Opens SSH connections to other machines. */
 export interface RemoteHosts {
   /**
-   * Connects and authenticates within `timeoutMs` (10 s unless told). Rejects with a `remote_failed` failure whose code is one of
-   * `unreachable`, `auth_failed`, `timeout`, `misconfigured` (unusable key or passphrase) and whose sentence holds no
-   * secret; or with a `conflict` failure, code `host_key_changed`, naming both fingerprints, before any credential is sent.
+   * Connects and authenticates within `timeoutMs` (defaults to 10 s). Rejects with a `remote_failed` failure, code
+   * `unreachable`, `auth_failed`, `timeout` or `misconfigured` (unusable key or passphrase), whose message contains no
+   * secret; or with a `conflict` failure, code `host_key_changed`, naming both fingerprints, before any credential is
+   * sent.
    */
   connect(
     target: RemoteTarget,

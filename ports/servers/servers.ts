@@ -1,26 +1,29 @@
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Server, ServerChange, ServerCredentials } from "../../domain/servers/server.ts";
 
-/** How a check of a server ended. */
+/** The result of a server check. */
 export interface ServerCheck {
-  /** The address that was checked; a server that has another one by now stays as it is. */
+  /** The address that was checked. A server whose address changed since stays unchanged. */
   readonly sshHost: string;
   readonly sshPort: number;
   readonly at: Date;
   readonly error: string | null;
-  /** Recorded only where none is recorded yet. */
+  /** Recorded only when no host key is recorded yet. */
   readonly hostKey: string | null;
 }
 
-/** Where other machines are kept, apart by organization, with their secrets encrypted at rest. Names are unique in an organization, in any case. */
+/**
+ * Stores other machines per organization, with their secrets encrypted at rest. Names are unique in an organization,
+ * ignoring case.
+ */
 export interface Servers {
-  /** Newest first; `ids` limits the list. */
+  /** Newest first. `ids` filters the list. */
   list(organizationId: string, filter: { readonly ids?: readonly string[] }, page: Page): Promise<Listing<Server>>;
   find(organizationId: string, id: string): Promise<Server | undefined>;
   credentials(organizationId: string, id: string): Promise<ServerCredentials | undefined>;
   /** Rejects with a `conflict` failure, code `name_taken`. */
   create(server: Server, credentials: ServerCredentials): Promise<void>;
-  /** Changes what is given; a new `sshHost` or `sshPort` without a new `hostKey` forgets the recorded one. */
+  /** Changes the given fields. A new `sshHost` or `sshPort` without a new `hostKey` clears the recorded one. */
   change(
     organizationId: string,
     id: string,

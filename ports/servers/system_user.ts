@@ -4,5 +4,5 @@ export interface SystemUser {
   readonly gid: number;
 }
 
-/** Finds the user that programs are to run as; `undefined` when this process is not root, and so runs them as itself. */
+/** Finds the user to run programs as; `undefined` when this process is not root and therefore runs them as itself. */
 export type FindSystemUser = () => Promise<SystemUser | undefined>;

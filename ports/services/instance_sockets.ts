@@ -1,10 +1,11 @@
 import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 
-/** Tells where programs listen, for whoever waits for one that listens somewhere else. */
+/** Reports where programs listen, to explain why a health check waits for one that listens elsewhere. */
 export interface InstanceSockets {
   /**
-   * The TCP sockets on which the program of an instance and its children wait for connections now, as they see them themselves: those of a
-   * container with its ports inside. `undefined` when it does not run or cannot be looked into; never rejects.
+   * Returns the TCP sockets on which the instance's program and its children listen now, as seen from inside: those of
+   * a container have its internal ports. Returns `undefined` when it does not run or cannot be inspected. Never
+   * rejects.
    */
   listening(instanceId: string): Promise<readonly ListeningSocket[] | undefined>;
 }

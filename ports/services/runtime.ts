@@ -3,7 +3,7 @@ import type { OutputStream } from "../../domain/deployments/output_stream.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { ContainerSpec } from "../../domain/services/service_spec.ts";
 
-/** A folder inside a release folder, and the command that an own shell runs in it; `PORT` tells it where to listen. */
+/** A folder inside a release folder, and the command that its own shell runs there. `PORT` is the port to listen on. */
 export interface RunnableFolder {
   readonly kind: "folder";
   readonly folder: string;
@@ -11,56 +11,59 @@ export interface RunnableFolder {
   readonly command: string;
 }
 
-/** An image by its digest. Without a command it starts as it is made to, or as `container` says. */
+/** An image by its digest. Without a command it starts as the image, or `container`, defines. */
 export interface RunnableImage {
   readonly kind: "image";
   readonly image: string;
-  /** One line for a shell. */
+  /** One shell command line. */
   readonly command: string | null;
-  /** The ports inside that are reached from this machine, the most important first; none for what only others of its scope reach. */
+  /**
+   * The container ports to publish on this machine, the most important first. Empty for a service that only others of
+   * its scope reach.
+   */
   readonly ports: readonly number[];
   /**
-   * How it differs from what its image says; its `mounts` are not looked at here. With it, what the image declares to be kept and nothing is mounted at
-   * is a volume of the scope, by the name `<service>:<path>`.
+   * Overrides of the image's configuration; its `mounts` are ignored here. When it is set, each volume that the image
+   * declares and nothing is mounted at becomes a volume of the scope named `<service>:<path>`.
    */
   readonly container?: ContainerSpec;
-  /** What is mounted: sources and volumes by the names and paths that the engine knows them by. */
+  /** Mounts, with sources and volumes by the names and paths that the engine uses. */
   readonly mounts?: readonly RunnableMount[];
 }
 
-/** Something that is seen inside an instance at a path. */
+/** A mount at a path inside an instance. */
 export type RunnableMount =
-  /** Kept by the scope under a name, whatever runs of it. Made when it is not there, never removed with an instance. */
+  /** A named volume of the scope, shared by its instances. Created if missing, never removed with an instance. */
   | { readonly kind: "volume"; readonly name: string; readonly target: string; readonly readOnly: boolean }
   /**
-   * A volume of the engine that was there before, by the engine's name; `volume_missing` where there is none, `volume_foreign` where another scope
-   * or installation keeps it.
+   * An existing volume of the engine, by the engine's name. Fails with `volume_missing` where there is none, and with
+   * `volume_foreign` where another scope or installation owns it.
    */
   | { readonly kind: "external"; readonly name: string; readonly target: string; readonly readOnly: boolean }
-  /** An absolute path of this machine; it has to be there, else `path_missing`. */
+  /** An absolute path on this machine. It must exist, else `path_missing`. */
   | { readonly kind: "path"; readonly path: string; readonly target: string; readonly readOnly: boolean }
   | { readonly kind: "memory"; readonly target: string; readonly bytes: number | null };
 
-/** What an instance is started from. */
+/** The artifact that an instance is started from. */
 export type Runnable = RunnableFolder | RunnableImage;
 
-/** What is to be run; `From` says of which kinds. */
+/** A request to start an instance. `From` is the supported kinds of artifact. */
 export interface RunRequest<From extends Runnable = Runnable> {
-  /** Unique; what the instance is known by afterwards. */
+  /** Unique. Identifies the instance from then on. */
   readonly instanceId: string;
   readonly deploymentId: string;
   readonly projectId: string;
   readonly service: string;
-  /** Instances of one scope find each other by the names of their services, and share volumes; those of others do not. */
+  /** Instances of one scope resolve each other by service name and share volumes. Other scopes are isolated from it. */
   readonly scope: string;
-  /** Others do not find it by its name before it is introduced. */
+  /** Others cannot resolve it by name until `introduce` is called. */
   readonly unannounced?: boolean;
   readonly runs: From;
   readonly environment: ReadonlyMap<string, Secret>;
   readonly memoryBytes?: number;
-  /** How many processors it may keep busy. */
+  /** The CPU limit, in cores. */
   readonly cpus?: number;
-  /** Ends by itself: whatever its exit code, it is not started again. */
+  /** Runs to completion: it is not restarted, whatever its exit code. */
   readonly oneShot?: boolean;
 }
 
@@ -71,30 +74,33 @@ export interface Instance {
   readonly projectId: string;
   readonly service: string;
   readonly status: "starting" | "running" | "restarting" | "exited";
-  /** Where it is reached from this machine: the most important port; `null` when it is not. */
+  /** The address on this machine of its most important port; `port` is `null` when it is not reachable. */
   readonly host: string;
   readonly port: number | null;
-  /** All ports that it is reached at, with the port inside that each leads to. */
+  /** All published ports, each with the port inside the instance that it leads to. */
   readonly ports: readonly { readonly inside: number; readonly port: number }[];
-  /** Whether something in between takes connections although the program itself may not listen yet. */
+  /** Whether a proxy in between accepts connections even while the program itself does not listen yet. */
   readonly relayed: boolean;
-  /** What its own health check says; `null` when it brings none. */
+  /** The status of its own health check; `null` when it has none. */
   readonly health: "starting" | "healthy" | "unhealthy" | null;
-  /** The digest of the image it runs. */
+  /** The digest of its image. */
   readonly image: string | null;
-  /** The process or container; `null` while it does not run. */
+  /** The id of its process or container; `null` while it does not run. */
   readonly containerId: string | null;
   readonly startedAt: Date;
   readonly restarts: number;
-  /** Whether it is in a crash loop: it ended five times or more without having stayed up in between, and waits for its next start. */
+  /**
+   * Whether it is in a crash loop: it ended at least five times without staying up in between, and waits for its next
+   * start.
+   */
   readonly failing: boolean;
-  /** When it is started again, if it waits for that; where an engine decides, no later than this. */
+  /** The time of its next start, if it waits for one. Where an engine decides, this is the latest time. */
   readonly nextStartAt: Date | null;
-  /** Why it ended, for a person; one that was stopped, or never got to run, does not come back by itself. */
+  /** Why it ended, for display. An instance that was stopped, or never ran, does not restart by itself. */
   readonly exit: Ending | null;
 }
 
-/** What an instance uses now. */
+/** The current resource usage of an instance. */
 export interface InstanceUsage {
   readonly cpuPercent: number;
   readonly memoryBytes: number;
@@ -103,7 +109,10 @@ export interface InstanceUsage {
   readonly networkTxBytes: number | null;
 }
 
-/** One line that an instance printed, or that tells of an ending after which it is started again. Numbers grow from 1 per instance, a line keeps its number, and there may be gaps. */
+/**
+ * One line that an instance printed, or that reports an ending followed by a restart. Sequence numbers increase from 1
+ * per instance and never change, but may have gaps.
+ */
 export interface OutputLine {
   readonly seq: number;
   readonly at: Date;
@@ -111,61 +120,64 @@ export interface OutputLine {
   readonly message: string;
 }
 
-/** Which lines are wanted: those after number `since`, of these the ones that were printed at `from` or later, at most `limit`. */
+/** Selects lines after number `since`, printed at `from` or later, at most `limit`. */
 export interface OutputQuery {
   readonly since: number;
   readonly limit: number;
   readonly from?: Date;
 }
 
-/** Which instances a list is about, where runtimes stand side by side. */
+/** Which instances to list when several runtimes are combined. */
 export interface ListOptions {
   /**
-   * What is in an engine that does not answer is left out, unless all is asked for: then the list rejects with an `unavailable` failure, code
-   * `engine_away`.
+   * Whether the list must be complete. If so, it rejects with an `unavailable` failure, code `engine_away`, when an
+   * engine does not answer; otherwise it leaves that engine's instances out.
    */
   readonly all?: boolean;
-  /** With `false`, no engine is asked and containers are left out. Defaults to `true`. */
+  /** With `false`, no engine is queried and containers are left out. Defaults to `true`. */
   readonly containers?: boolean;
 }
 
-/** How an instance is to be removed. */
+/** Options of `remove`. */
 export interface RemovalOptions {
   readonly graceMs: number;
   /**
-   * Called once the program has ended, while `output` still gives all that it printed, up to its last words. The instance is forgotten after that;
-   * when this rejects, it stays as one that was stopped, as it does when the server is killed meanwhile.
+   * Called once the program has ended, while `output` still returns everything up to its last line. The instance is
+   * forgotten after that. When this rejects, or the server is killed meanwhile, the instance remains as a stopped one.
    */
   readonly beforeForgetting?: () => Promise<void>;
 }
 
 /**
- * Runs what was built, supervised, apart from each other. Instances outlive the process that started them and are found again. One that ends, and is
- * no one-shot, is started again for ever: after pauses that grow to a minute, and after short ones again once it has stayed up for ten seconds.
+ * Runs built artifacts supervised and isolated from each other. Instances outlive the process that started them and are
+ * found again. Restart policy: an instance that ends and is no one-shot restarts forever, with a backoff that grows to
+ * one minute and resets once the instance has stayed up for ten seconds.
  */
 export interface Runtime<From extends Runnable = Runnable> {
-  /** Starts an instance and resolves once its program was started, not once it answers. */
+  /** Starts an instance. Resolves once its program was started, not once it responds. */
   start(request: RunRequest<From>): Promise<Instance>;
   find(instanceId: string): Promise<Instance | undefined>;
-  /** Every instance of this installation, running or ended, until it is removed. */
+  /** Lists every instance of this installation, running or ended, until it is removed. */
   list(options?: ListOptions): Promise<readonly Instance[]>;
   /**
-   * Asks it to stop, kills what is left of it and its children after `graceMs`, or after the time that it wants for itself where that is longer (five
-   * minutes at most), and forgets it. Volumes of its scope stay. An unknown one is no error.
+   * Requests a stop, kills the rest of it and its children after `graceMs`, or after its own stop timeout where that is
+   * longer (at most five minutes), and forgets it. Volumes of its scope stay. An unknown id is no error.
    */
   remove(instanceId: string, options: RemovalOptions): Promise<void>;
-  /** Stops its program and starts it anew, at the same address. */
+  /** Stops its program and starts it again, at the same address. */
   restart(instanceId: string, options: { readonly graceMs: number }): Promise<Instance>;
   /**
-   * From now on the others of its scope find it by its names, and nobody else of its service; there is no moment in which they find nobody. No connection
-   * breaks: whoever was found before goes on with those it has, and is found again if this one is removed first. Repeating it changes nothing, and
-   * mends what was broken off. Of one that was not unannounced, nothing is to be done.
+   * Makes the others of its scope resolve its names to this instance, and to no other one of its service, without a gap
+   * in which the names resolve to nothing. No connection breaks: the previous instance keeps its open connections, and
+   * is resolved again if this one is removed first. Idempotent; a repeated call also repairs an interrupted one. Does
+   * nothing for an instance that was not started as `unannounced`.
    */
   introduce(instanceId: string): Promise<void>;
   usage(instanceId: string): Promise<InstanceUsage | undefined>;
   /**
-   * What it printed, oldest first, no more than some megabytes, so perhaps fewer lines than the limit; none when there is no more. Old output is dropped
-   * beyond a bound; where it is known how much, a line of the stream `slipway` in its place tells.
+   * Returns printed lines, oldest first: at most a few megabytes, so perhaps fewer than the limit, and none at the end.
+   * Old output beyond a bound is dropped; where the amount is known, a line of the stream `slipway` in its place
+   * reports it.
    */
   output(instanceId: string, wanted: OutputQuery): Promise<readonly OutputLine[]>;
 }

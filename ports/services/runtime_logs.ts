@@ -1,46 +1,47 @@
 import type { LeftOut } from "../../domain/deployments/output_tail.ts";
 import type { OutputLine, OutputQuery } from "./runtime.ts";
 
-/** Whose log it is: a service of a release. */
+/** The service of a release that a log belongs to. */
 export interface LogOwner {
   readonly deploymentId: string;
   readonly service: string;
 }
 
-/** What an instance printed. */
+/** The output of an instance. */
 export interface InstanceOutput {
   readonly instanceId: string;
-  /** With the numbers that the runtime gave them, oldest first; at least one. */
+  /** At least one line, oldest first, with the sequence numbers of the runtime. */
   readonly lines: readonly OutputLine[];
-  /** What it printed before these lines. */
+  /** A summary of the output before these lines that was dropped. */
   readonly leftOut: LeftOut | null;
 }
 
-/** How a log stands. */
+/** The state of a log. */
 export interface LogState extends LogOwner {
   /** The number of its last line. */
   readonly last: number;
-  /** The instance whose output the log ends with; `null` once one of that id was started anew. */
+  /** The instance whose output the log ends with; `null` once an instance with that id was started again. */
   readonly endsWith: string | null;
 }
 
-/** What services of releases printed, kept when their instances are gone, the same for every process. */
+/** Stores the output of released services after their instances are gone, visible to every process. */
 export interface RuntimeLogs {
   /**
-   * Adds what an instance printed to the log of its service. A line gets the number that the runtime gave it, counted from the last line of the log
-   * before the instance's own. Where the log ends with that instance already, its output is replaced, so that all can be done again. Beyond
-   * `maxBytes` the oldest lines of the log are left out, some more than needed perhaps, and a line in their place says how many. What no text can hold
-   * (NUL, half a surrogate pair) becomes U+FFFD. Rejects with a `not_found` failure when there is no such deployment.
+   * Appends the output of an instance to the log of its service. A line's number is its runtime number plus the number
+   * of the last line before the instance's own output. When the log already ends with that instance, its output is
+   * replaced, so that the call is idempotent. Beyond `maxBytes` the oldest lines are dropped, perhaps some more than
+   * needed, and a line in their place reports how many. Characters that text cannot store (NUL, unpaired surrogates)
+   * become U+FFFD. Rejects with a `not_found` failure when there is no such deployment.
    */
   append(owner: LogOwner, output: InstanceOutput, options: { readonly maxBytes: number }): Promise<void>;
-  /** Makes final what the log ends with of this instance, as one of that id is about to be started anew. */
+  /** Finalizes this instance's output at the end of the log, before an instance with the same id is started again. */
   seal(owner: LogOwner, instanceId: string): Promise<void>;
-  /** How these logs stand, in any order; those without a line are left out. */
+  /** Returns the states of these logs, in any order. Logs without lines are left out. */
   states(owners: readonly LogOwner[]): Promise<readonly LogState[]>;
-  /** Lines of a log, oldest first, where they are long fewer than the limit; none when there is no more. */
+  /** Returns lines of a log, oldest first: fewer than the limit where they are long, and none at the end. */
   read(owner: LogOwner, wanted: OutputQuery): Promise<readonly OutputLine[]>;
-  /** The projects of which more than so many deployments have logs. */
+  /** Returns the projects in which more than this number of deployments have logs. */
   crowded(deployments: number): Promise<readonly string[]>;
-  /** Removes the logs of these deployments. They also go with their deployments. */
+  /** Deletes the logs of these deployments. Deleting a deployment deletes its logs too. */
   remove(deploymentIds: readonly string[]): Promise<void>;
 }

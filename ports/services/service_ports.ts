@@ -3,7 +3,7 @@ import type { Runtime } from "./runtime.ts";
 import type { RuntimeLogs } from "./runtime_logs.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** The ports of the folder that the application stands on. */
+/** The service ports that the application depends on. */
 export interface ServicePorts {
   readonly instanceSockets: InstanceSockets;
   readonly runtime: Runtime;

@@ -4,18 +4,18 @@ export interface Volume {
   readonly name: string;
 }
 
-/** A volume with what is in it. */
+/** A volume with its size. */
 export interface MeasuredVolume extends Volume {
-  /** The sum of its files; `null` when that cannot be told, or not in time. */
+  /** The sum of its file sizes; `null` when it cannot be determined, or not in time. */
   readonly sizeBytes: number | null;
 }
 
-/** The volumes that instances of this installation were given, by scope. Volumes of others are never touched. */
+/** The volumes that were created for instances of this installation, by scope. Never touches other volumes. */
 export interface Volumes {
-  /** Those of a scope. */
+  /** Lists the volumes of a scope. */
   list(scope: string): Promise<readonly Volume[]>;
-  /** Those of all these scopes with their sizes, which take the engine a while to find out. */
+  /** Lists the volumes of all these scopes with their sizes, which the engine takes a while to compute. */
   measure(scopes: readonly string[]): Promise<readonly MeasuredVolume[]>;
-  /** Removes all of a scope, with what is in them; one that something still uses is left, none is no error. */
+  /** Removes all volumes of a scope with their data. Leaves volumes that are still in use; having none is no error. */
   remove(scope: string): Promise<void>;
 }

@@ -1,15 +1,15 @@
-/** Which request an answer belongs to. */
+/** Identifies a request that has an idempotency key. */
 export interface IdempotentRequest {
-  /** Who asks: person and organization. */
+  /** User and organization. */
   readonly caller: string;
   readonly key: string;
   /** Method and path with query. */
   readonly route: string;
-  /** Fingerprint of the body; `null` while it still streams in. */
+  /** Fingerprint of the body; `null` while it is still streaming in. */
   readonly body: string | null;
 }
 
-/** An answer as it was given. */
+/** A stored response. */
 export interface KeptAnswer {
   readonly status: number;
   readonly body: string;
@@ -21,18 +21,22 @@ export type Claim =
   | { readonly state: "answered"; readonly body: string; readonly answer: KeptAnswer }
   | { readonly state: "other_request" };
 
-/** Remembers answers by key, so that a repeated request changes nothing twice; leases and ages are by the clock of the store. */
+/**
+ * Stores responses by idempotency key, so that a repeated request changes nothing twice. Leases and ages use the clock
+ * of the store.
+ */
 export interface IdempotentAnswers {
   /**
-   * Claims a key for a request, or tells what became of it. A claim holds until `leaseMs` after its last renewal; then another may take it, so that a
-   * process that died does not block its caller. Answers older than 24 h are forgotten.
+   * Claims a key for a request, or returns the state of the existing claim. A claim is valid until `leaseMs` after its
+   * last renewal; then another request may take it, so that a crashed process does not block its client. Responses
+   * older than 24 h are forgotten.
    */
   claim(request: IdempotentRequest, leaseMs: number): Promise<Claim>;
   renew(claimId: string, leaseMs: number): Promise<void>;
-  /** Keeps the answer of a claim, with the fingerprint of the body it answered. */
+  /** Stores the response of a claim, with the fingerprint of the request body. */
   keep(claimId: string, body: string, answer: KeptAnswer): Promise<void>;
-  /** Frees a claim without an answer. */
+  /** Releases a claim without a response. */
   release(claimId: string): Promise<void>;
-  /** Forgets answers that are so old, and tells how many. */
+  /** Deletes responses that are at least `ageMs` old and returns how many. */
   sweep(ageMs: number): Promise<number>;
 }

@@ -1,7 +1,10 @@
-/** Every stored secret, seen by the key it is sealed with. */
+/** Every stored secret, by the key that encrypts it. */
 export interface SealedRows {
-  /** How many stored secrets each key seals. */
+  /** Returns the number of stored secrets per key. */
   countByKey(): Promise<ReadonlyMap<string, number>>;
-  /** Seals up to `limit` secrets anew that another key than the current one seals, and tells how many. A value changed meanwhile is left alone. */
+  /**
+   * Re-encrypts up to `limit` secrets that use another key than the current one, and returns how many. Skips a value
+   * that changed meanwhile.
+   */
   reseal(limit: number): Promise<number>;
 }

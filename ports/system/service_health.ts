@@ -1,5 +1,5 @@
-/** Whether the parts that the service needs answer. */
+/** Health of the dependencies of the server. */
 export interface ServiceHealth {
-  /** `true` when the database answers in a moment. */
+  /** Returns `true` when the database answers promptly. */
   databaseAnswers(): Promise<boolean>;
 }

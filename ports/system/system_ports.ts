@@ -3,7 +3,7 @@ import type { IdempotentAnswers } from "./idempotent_answers.ts";
 import type { Log } from "./log.ts";
 import type { ServiceHealth } from "./service_health.ts";
 
-/** The ports of the folder that the application stands on. */
+/** The system ports that the application depends on. */
 export interface SystemPorts {
   readonly clock: Clock;
   readonly idempotentAnswers: IdempotentAnswers;

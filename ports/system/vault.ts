@@ -1,6 +1,6 @@
 import type { Secret } from "../../domain/secret.ts";
 
-/** Where a sealed value belongs; it opens nowhere else. */
+/** The place that an encrypted value belongs to. It cannot be decrypted for any other. */
 export interface SealedPlace {
   readonly table: string;
   readonly row: string;
@@ -9,10 +9,13 @@ export interface SealedPlace {
 
 /** Encrypts secrets for storage. */
 export interface Vault {
-  /** Names the key that `seal` uses. */
+  /** Returns the id of the key that `seal` uses. */
   keyId(): string;
-  /** Encrypts for one place; two calls never give the same text. */
+  /** Encrypts for one place. Two calls never return the same text. */
   seal(secret: Secret, place: SealedPlace): Promise<string>;
-  /** Decrypts; rejects with an `unavailable` failure (code `secret_unreadable`) for another place, a changed text or an unknown key. */
+  /**
+   * Decrypts. Rejects with an `unavailable` failure, code `secret_unreadable`, for another place, a modified text or an
+   * unknown key.
+   */
   open(sealed: string, place: SealedPlace): Promise<Secret>;
 }
