@@ -2,43 +2,46 @@ import { Elysia } from "elysia";
 import type { Permission, Principal } from "../domain/identity/permission.ts";
 import type { Operation } from "./operation.ts";
 
-/** What a route asks of its caller: a permission, or only to be identified. */
+/** The permission that a route requires; `self` requires only an authenticated caller. */
 export type NeededPermission = Permission | "self";
 
-/** What the gate found out about a request before its route runs. */
+/** Facts about a request that the gate establishes before the route runs. */
 export interface Caller {
   readonly principal: Principal | undefined;
-  /** The permission that was checked; none on an open route. */
+  /** The permission that was checked; `undefined` on an open route. */
   readonly permission: NeededPermission | undefined;
-  /** Where the request came from, proxies seen through. */
+  /** The client's IP address, as seen through trusted proxies. */
   readonly address: string;
-  /** Whether it travelled under TLS. */
+  /** Whether the request used TLS. */
   readonly secure: boolean;
   readonly requestId: string;
 }
 
 const callers = new WeakMap<Request, Caller>();
 
-/** Lets routes of a request know its caller. */
+/** Makes the caller of a request available to its route. */
 export function admit(request: Request, caller: Caller): void {
   callers.set(request, caller);
 }
 
-/** The id of a request that was let in, for reports. */
+/** Returns the id of an admitted request, for error reports. */
 export function idOf(request: Request): string {
   return callers.get(request)?.requestId ?? "";
 }
 
 export type Access = ReturnType<typeof access>;
 
-/** Gives routes `permission: "…"` and `open: "why"`; the gate enforces them before anything of the request is read. */
+/**
+ * Defines the route macros `permission: "…"` and `open: "why"`. The gate enforces them before anything of the request
+ * is read.
+ */
 export function access() {
   return new Elysia({ name: "http/access" }).macro({
     permission: (needed: NeededPermission) => ({
       detail: { "x-permission": needed } as Record<`x-${string}`, unknown>,
       resolve({ request }) {
         const caller = callers.get(request);
-        // A route that runs without the gate, or by another route's permission, must not run at all.
+        // Fail closed: a route must not run without the gate or with another route's permission.
         if (!caller?.principal || caller.permission !== needed)
           throw new Error("This route was reached around the gate");
         return { caller, principal: caller.principal };
@@ -75,7 +78,7 @@ export interface DeclaredRoute {
   readonly hooks: object;
 }
 
-/** Lists each route with what it declares; one that declares nothing is a mistake and stops the start. */
+/** Lists each route with its declared access. Throws, which stops the start, when a route declares none. */
 export function declaredRoutes(app: Routed): DeclaredRoute[] {
   return app.routes.map(({ method, path, hooks }) => {
     const detail = ("detail" in hooks ? hooks.detail : {}) as Record<string, unknown>;

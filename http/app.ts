@@ -29,7 +29,7 @@ import { serverRoutes } from "./servers/routes.ts";
 import { type SystemFacts, systemRoutes } from "./system/routes.ts";
 import { tokenRoutes } from "./identity/token_routes.ts";
 
-/** What the routes call. */
+/** The use cases that the routes call. */
 export type HttpUseCases = IdentityUseCases &
   ProjectUseCases &
   DeploymentUseCases &
@@ -44,13 +44,13 @@ export interface HttpOptions extends GateOptions {
   readonly facts: Omit<SystemFacts, "openapi" | "docs" | "metrics">;
 }
 
-/** The application: what answers a request, and what it declares. */
+/** The HTTP application: its request handler and its declared routes. */
 export interface HttpApp {
   readonly handle: Gate;
   readonly routes: readonly DeclaredRoute[];
 }
 
-/** The routes as Elysia holds them, without the gate. */
+/** Builds the Elysia routes, without the gate. */
 function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<SystemFacts, "openapi" | "docs">) {
   const guarded = access();
   const { facts, metrics, publicUrl } = options;
@@ -81,7 +81,7 @@ function elysia(useCases: HttpUseCases, options: HttpOptions, documents: Pick<Sy
     );
 }
 
-/** Builds the HTTP application as one function from request to answer; it does not listen. */
+/** Builds the HTTP application as one function from request to response. It does not listen. */
 export function createApp(useCases: HttpUseCases, options: HttpOptions): HttpApp {
   const info = { version: options.facts.version, url: options.publicUrl };
   const document = once(() => openapi(app, info));

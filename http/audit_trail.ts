@@ -1,7 +1,7 @@
 import type { AuditTrail } from "../application/system/audit_trail.ts";
 import type { Caller } from "./access.ts";
 
-/** Runs a change inside an entry of the audit log. */
+/** Runs a change and records it in the audit log. */
 export async function audited(
   trail: AuditTrail,
   caller: Caller,
@@ -18,7 +18,7 @@ export async function audited(
   return response;
 }
 
-/** Finds the id of what a request made in its answer. */
+/** Extracts the id of the created object from a response. */
 async function madeId(response: Response): Promise<string | null> {
   if (response.status >= 300 || !response.headers.get("content-type")?.startsWith("application/json")) return null;
   const body = (await response.clone().json()) as {

@@ -2,8 +2,8 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Operation } from "./operation.ts";
 
 /**
- * Names of what a body sets or deletes, for the audit log: its fields, or what its operation says instead. What the
- * schema does not know is left out: it is the caller's invention, or a secret in the wrong place.
+ * Returns the names of what a body sets or deletes, for the audit log: its fields, or the result of the operation's
+ * `changes`. Fields that the schema does not know are left out: they are made up, or a secret in the wrong place.
  */
 export function changedNames(
   body: object | undefined,

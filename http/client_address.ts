@@ -1,12 +1,12 @@
 import { inNetwork, parseAddress } from "../domain/network_address.ts";
 
-/** Where a request came from and how, as far as it can be believed. */
+/** The client address of a request and whether it used TLS, as far as both can be trusted. */
 export interface ClientAddress {
   readonly address: string;
   readonly secure: boolean;
 }
 
-/** Sees through configured proxies only: `X-Forwarded-*` of anybody else counts for nothing. */
+/** Resolves the client address through trusted proxies only. Ignores the `X-Forwarded-*` headers of anyone else. */
 export function clientAddress(request: Request, peer: string, trustedProxies: readonly string[]): ClientAddress {
   const direct = { address: plain(peer), secure: request.url.startsWith("https:") };
   const trusted = (address: string) => trustedProxies.some((network) => inNetwork(address, plain(network)));
@@ -16,11 +16,11 @@ export function clientAddress(request: Request, peer: string, trustedProxies: re
   return { address: clientOf(hops, trusted) ?? direct.address, secure: proto ? proto === "https" : direct.secure };
 }
 
-/** The nearest hop that is no proxy of ours, else the farthest that we can still believe. */
+/** Returns the nearest hop that is not a trusted proxy, else the farthest one that can still be trusted. */
 function clientOf(hops: readonly string[], trusted: (address: string) => boolean): string | undefined {
   let client: string | undefined;
   for (const hop of hops.toReversed()) {
-    // What is no address was made up by somebody; the proxy that passed it on is as far as we can see.
+    // A hop that is no address is forged; the proxy that passed it on is the last one to trust.
     if (!parseAddress(hop)) return client;
     client = hop;
     if (!trusted(hop)) return client;
@@ -28,7 +28,7 @@ function clientOf(hops: readonly string[], trusted: (address: string) => boolean
   return client;
 }
 
-/** An address without a port, and an IPv4 one out of its IPv6 dress. */
+/** Strips the port, and unwraps an IPv4-mapped IPv6 address. */
 function plain(text: string): string {
   const address = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   return /^::ffff:([\d.]+)$/i.exec(address)?.[1] ?? address;

@@ -3,7 +3,7 @@ import { Failure } from "../domain/failure.ts";
 
 export const SESSION_COOKIE = "slipway_session";
 
-/** Reads the credential a request presents: a bearer token first, else the session cookie. */
+/** Reads the credential of a request: a bearer token first, else the session cookie. */
 export function readCredential(request: Request): Credential | undefined {
   const named = request.headers.get("x-organization-id");
   const authorization = request.headers.get("authorization");
@@ -22,13 +22,13 @@ function sessionCookie(header: string | null): string | undefined {
   return undefined;
 }
 
-/** Refuses a change by cookie that another site's page could have caused. */
+/** CSRF protection: refuses a change by cookie that a page of another site could have caused. */
 export function checkOrigin(request: Request, publicOrigin: string): void {
   const origin = request.headers.get("origin");
   if (origin === publicOrigin) return;
   if (origin !== null && URL.canParse(origin)) {
     const { host, protocol } = new URL(origin);
-    // The public host's pages come under its own scheme only; without TLS they are anybody's on the way.
+    // Pages of the public host must use its own scheme: without TLS, anyone on the network path could have forged them.
     const disguised = host === new URL(publicOrigin).host && `${protocol}//${host}` !== publicOrigin;
     if (host === request.headers.get("host") && !disguised) return;
   }

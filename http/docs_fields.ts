@@ -4,14 +4,14 @@ type Json = Record<string, unknown>;
 
 const REFERENCE = "#/components/schemas/";
 
-/** The fields of a schema as a table: name, type, whether it is required, and what it means; empty without fields. */
+/** Renders the fields of a schema as a table: name, type, whether it is required, and meaning. Empty without fields. */
 export function fieldTable(schema: Json | undefined): string {
   if (schema?.$ref !== undefined) return `<p>${plainType(schema)}</p>`;
   const rows = schema === undefined ? [] : [...fieldsOf(schema, "")];
   return rows.length === 0 ? "" : `<table><tr><th>Field<th>Type<th><th>Meaning${rows.join("")}</table>`;
 }
 
-/** The values of a schema that has only some, with what each means. */
+/** Renders the values of an enum schema with their meanings. */
 export function valueTable({ enum: values, "x-enumDescriptions": meanings }: Json): string {
   if (!Array.isArray(values)) return "";
   const rows = values.map(
@@ -20,7 +20,7 @@ export function valueTable({ enum: values, "x-enumDescriptions": meanings }: Jso
   return `<table><tr><th>Value<th>Meaning${rows.join("")}</table>`;
 }
 
-/** One row of a table of fields or parameters. */
+/** Renders one row of a table of fields or parameters. */
 export function fieldRow(name: string, schema: Json, { required, description }: Json): string {
   const [{ default: preset, enum: values, "x-enumDescriptions": meanings } = {} as Json] = variantsOf(schema);
   const parts = [
@@ -34,12 +34,12 @@ export function fieldRow(name: string, schema: Json, { required, description }: 
   return `<tr>${cells.map((cell) => `<td>${cell}`).join("")}`;
 }
 
-/** The element in which a named type is shown. */
+/** Returns the element id of a named type. */
 export function typeAnchor(name: string): string {
   return `type-${name}`;
 }
 
-/** Its own fields, then those of each that stand in it without a name; a named type is shown in its own place. */
+/** Yields its own fields, each followed by the fields of its anonymous objects. Named types have their own entry. */
 function* fieldsOf(schema: Json, prefix: string): Generator<string> {
   const required = (schema.required ?? []) as string[];
   for (const [name, field] of Object.entries((schema.properties ?? {}) as Record<string, Json>)) {
@@ -51,7 +51,7 @@ function* fieldsOf(schema: Json, prefix: string): Generator<string> {
   }
 }
 
-/** The objects without a name that a field holds. */
+/** Returns the anonymous objects that a field contains. */
 function insideOf(field: Json): { inner: Json; suffix: string }[] {
   return variantsOf(field).flatMap((variant) => {
     if (variant.properties !== undefined) return [{ inner: variant, suffix: "" }];
@@ -61,7 +61,7 @@ function insideOf(field: Json): { inner: Json; suffix: string }[] {
   });
 }
 
-/** What a value may be, null left out. */
+/** Returns the variants of a value, without null. */
 function variantsOf(schema: Json): Json[] {
   const all = Array.isArray(schema.anyOf) ? (schema.anyOf as Json[]) : [schema];
   return all.filter(({ type }) => type !== "null");

@@ -11,7 +11,9 @@ details{border:1px solid var(--line);border-radius:.4rem;margin:.5rem 0;padding:
 summary{cursor:pointer}code,pre{font:13px/1.5 ui-monospace,monospace}pre{background:var(--soft);padding:.8rem;overflow:auto;border-radius:.3rem}
 .method{display:inline-block;min-width:4rem;font-weight:700}.who{float:right;opacity:.75}table{border-collapse:collapse}td,th{text-align:left;padding:.2rem 1rem .2rem 0;vertical-align:top}`;
 
-/** The interface as a page to read, made from the OpenAPI document; it loads nothing from elsewhere. */
+/**
+ * Renders the API documentation from the OpenAPI document as a self-contained HTML page, which loads nothing external.
+ */
 export function docsPage(document: Json): Response {
   const groups = new Map<string, string[]>();
   for (const [path, methods] of Object.entries(document.paths as Record<string, Record<string, Json>>)) {
@@ -34,7 +36,7 @@ ${names.map((name) => `<h2 id="${anchor(name)}">${escapeHtml(name)}</h2>${groups
   );
 }
 
-/** Where named types are shown. */
+/** The heading of the named types. */
 const TYPES = "Types";
 
 function typeEntry([name, schema]: readonly [string, Json]): string {

@@ -1,8 +1,8 @@
 const encoder = new TextEncoder();
-/** What is sent at once: with many slow readers, what each of them has not taken yet adds up. */
+/** The size of a chunk. Small, because the unsent chunks of many slow readers add up. */
 const PIECE_CHARACTERS = 32_768;
 
-/** One event of a feed. */
+/** One server-sent event. */
 export interface FeedEvent {
   readonly id: number;
   readonly event: string;
@@ -11,15 +11,15 @@ export interface FeedEvent {
 
 export interface EventStreamOptions {
   readonly heartbeatMs?: number;
-  /** Told what the source threw; the client only sees the feed end and resumes. */
+  /** Called with an error of the source. The client only sees the stream end, and resumes. */
   readonly report: (error: unknown) => void;
-  /** Told when the client leaves: a source that waits for an event must be woken to end. */
+  /** Called when the client disconnects. It must wake a source that waits for an event, so that it ends. */
   readonly onLeave?: () => void;
 }
 
 /**
- * Serves batches of events as `text/event-stream`. A batch is asked for only when the client has taken the one before, so a slow
- * reader costs no memory; a client that leaves ends the iteration.
+ * Serves batches of events as `text/event-stream` (SSE), with backpressure: it requests a batch only when the client
+ * has consumed the previous one, so a slow reader costs no memory. Ends the iteration when the client disconnects.
  */
 export function eventStream(
   source: AsyncIterable<readonly FeedEvent[]>,
@@ -34,9 +34,9 @@ export function eventStream(
       controller.enqueue(encoder.encode(": open\n\n"));
     },
     async pull(controller) {
-      // Nothing runs for an answer that nobody begins to read, such as that of a HEAD request.
+      // Starts no timer for a response that is never read, such as the response to a HEAD request.
       heartbeat ??= setInterval(() => {
-        // Whoever does not read gets no heartbeats piled up either.
+        // Skips heartbeats while the client does not read, so that they do not pile up.
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(": beat\n\n"));
       }, heartbeatMs);
       try {
@@ -65,7 +65,7 @@ export function eventStream(
 
 const made = new WeakMap<readonly FeedEvent[], readonly Uint8Array[]>();
 
-/** The bytes of a batch in pieces, made once for all who are sent the very same one. */
+/** Encodes a batch in chunks, once for all clients that receive the same array. */
 function bytesOf(batch: readonly FeedEvent[]): readonly Uint8Array[] {
   const known = made.get(batch);
   if (known) return known;
@@ -82,7 +82,7 @@ function bytesOf(batch: readonly FeedEvent[]): readonly Uint8Array[] {
   return pieces;
 }
 
-// JSON has no raw newline, so one data line always suffices.
+// JSON contains no raw newline, so one data line always suffices.
 function frame({ id, event, data }: FeedEvent): string {
   return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

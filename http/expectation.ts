@@ -1,12 +1,12 @@
 import { numberPhrase, type NumberSchema } from "./number_phrase.ts";
 
-/** The key under which a schema says in words what it takes; left out of the OpenAPI document, as every symbol is. */
+/** The key of a schema's description of valid values. As a symbol it is left out of the OpenAPI document. */
 export const PHRASE = Symbol("phrase");
 
-/** The same for the names in a map. */
+/** The same for the keys of a map. */
 export const KEY_PHRASE = Symbol("key phrase");
 
-/** What is known of a schema that a value does not fit. */
+/** The parts of a schema that describe a validation error. */
 export interface ExpectingSchema extends NumberSchema {
   readonly [PHRASE]?: string;
   readonly [KEY_PHRASE]?: string;
@@ -18,11 +18,11 @@ export interface ExpectingSchema extends NumberSchema {
   readonly pattern?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** The number that a text of a query stands for. */
+  /** The number that the text of a query parameter represents. */
   readonly stands?: NumberSchema;
 }
 
-/** Says in words what a schema takes, such as "a text of 1 to 100 characters"; `undefined` where there are no words for it. */
+/** Describes the valid values of a schema, such as "a text of 1 to 100 characters"; `undefined` where it cannot. */
 export function expectation(schema: ExpectingSchema): string | undefined {
   const told = schema[PHRASE] ?? numberPhrase(schema.stands ?? schema);
   if (told !== undefined) return told;
@@ -44,7 +44,7 @@ export function expectation(schema: ExpectingSchema): string | undefined {
   }
 }
 
-/** Tells whether a schema takes values of this kind of JSON at all. */
+/** Returns whether a schema accepts the JSON type of a value at all. */
 export function takesKindOf({ type }: ExpectingSchema, value: unknown): boolean {
   if (Array.isArray(value)) return type === "array";
   if (typeof value === "number") return type === "number" || type === "integer";

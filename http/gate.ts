@@ -17,7 +17,7 @@ import { checkQueryText } from "./query_text.ts";
 import { keepBody, NotJson, readJson } from "./request_body.ts";
 import { routeTable } from "./route_table.ts";
 
-/** What the gate needs from the rest. */
+/** Dependencies of the gate. */
 export interface GateOptions {
   readonly identify: (credential: Credential) => Promise<Principal>;
   readonly answerOnce: AnswerOnce;
@@ -29,7 +29,7 @@ export interface GateOptions {
   readonly logRequest: (line: RequestLine) => void;
 }
 
-/** One answered request, for the log. */
+/** The log line of one request. */
 export type RequestLine = {
   readonly requestId: string;
   readonly method: string;
@@ -57,7 +57,7 @@ interface Visit {
   readonly caller: Caller;
 }
 
-/** What is known of a request so far, for its log line. */
+/** Facts about a request collected so far, for its log line. */
 interface Seen {
   readonly requestId: string;
   path: string;
@@ -71,8 +71,8 @@ const UNKNOWN = { method: "unknown", path: "unknown" };
 const CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
 /**
- * Answers every request: finds its route, identifies the caller and checks its permission before anything else is read, then the
- * body, the idempotency key and the audit log, and only then lets the route run.
+ * Handles every request. Before anything else is read it matches the route, authenticates the caller and checks the
+ * permission; then it handles the body, the idempotency key and the audit log; only then the route runs.
  */
 export function gate(app: Handled, options: GateOptions): Gate {
   const match = routeTable(declaredRoutes(app));
@@ -93,7 +93,7 @@ export function gate(app: Handled, options: GateOptions): Gate {
     response.headers.set("x-content-type-options", "nosniff");
     if (!response.headers.has("cache-control")) response.headers.set("cache-control", "no-store");
     const ms = performance.now() - started;
-    // What fails because its sender went away is no failure of the service.
+    // An error because the client disconnected is no failure of the server.
     const status = response.status >= 400 && request.signal.aborted ? BROKEN_OFF : response.status;
     options.metrics.end(seen.route ?? UNKNOWN, status, ms / 1000);
     options.logRequest({
@@ -128,16 +128,16 @@ export function gate(app: Handled, options: GateOptions): Gate {
   }
 }
 
-/** Whom the credential of a request stands for; a request without one is refused. */
+/** Authenticates a request by its credential. Refuses a request without one. */
 export async function identified(request: Request, identify: GateOptions["identify"]): Promise<Principal> {
   const credential = readCredential(request);
   if (!credential) throw unauthenticated();
   return identify(credential);
 }
 
-/** Refuses a change that a page of another site may have caused, and a known caller without the permission. */
+/** Refuses a change that may be a cross-site request, and an authenticated caller without the permission. */
 function checkAllowed({ request, route: { permission }, caller: { principal } }: Visit, publicOrigin: string): void {
-  // Open routes too: a page of another site must not log a browser in or accept anything in its name.
+  // Open routes too: a page of another site must not log a browser in, or accept anything on the user's behalf.
   const byBrowser = principal ? principal.credential.kind === "session" : request.headers.has("origin");
   if (byBrowser && CHANGING.has(request.method)) checkOrigin(request, publicOrigin);
   if (principal && permission && permission !== "self" && !allowsSomewhere(principal, permission)) {
@@ -163,7 +163,10 @@ async function visit(visited: Visit, app: Handled, options: GateOptions): Promis
   return app.handle(reached);
 }
 
-/** The request as Elysia gets it: it finds paths only behind hosts of some length, and must find the one that was checked here. */
+/**
+ * Builds the request for Elysia. Elysia finds paths only after hosts of some length, and must match the path that was
+ * checked here.
+ */
 function innerRequest({ request, path, query }: Visit, init: RequestInit): Request {
   const { headers, signal } = request;
   return new Request(`http://localhost${path}${query}`, { headers, signal, ...init });
@@ -185,14 +188,14 @@ async function makeChange(visited: Visit, app: Handled, options: GateOptions): P
   const { principal } = caller;
   const who = principal ? callerOf(principal) : holderOf(route.operation, json?.value);
   if (key === null || who === undefined) return run();
-  // Whatever a caller puts into its path, be it a secret, stays out of the store.
+  // Stores a hash: a path may contain anything, even a secret.
   const routeKey = `${request.method} ${route.path} ${fingerprint(visited.path + visited.query)}`;
   const { operation } = route;
   const keyed = { key, route: routeKey, caller: who, keepsRefusals: principal !== undefined, operation };
   return runOnce(options.answerOnce, { ...keyed, body: json?.bytes, signal: request.signal }, digest, run);
 }
 
-/** Runs a change inside an entry of the audit log, where its route wants one. */
+/** Runs a change and records it in the audit log, unless its route is unaudited. */
 function recorded(
   { route, params, caller }: Visit,
   { audit }: GateOptions,
@@ -202,7 +205,7 @@ function recorded(
   const { name, unaudited, changes } = route.operation;
   const { body: schema } = route.hooks as { body?: TSchema };
   const [target = ""] = Object.values(params);
-  // What no id looks like is the caller's invention, or a secret in the wrong place.
+  // A target that does not look like an id is made up, or a secret in the wrong place.
   const changed = changedNames(body, { schema, changes });
   const change = { action: name, target: isAnyId(target) ? target : null, changed };
   return unaudited ? run() : audited(audit, caller, change, run);
@@ -230,9 +233,9 @@ function requestIdOf(request: Request): string {
   return crypto.randomUUID();
 }
 
-/** The path without a trailing slash, as the route table holds it, and the query with its question mark. */
+/** Splits a URL into the path without a trailing slash, as in the route table, and the query with its question mark. */
 function placeOf(address: string): { readonly path: string; readonly query: string } {
-  // Where the Host header names no host, the address is a path alone, as it was sent.
+  // When the Host header names no host, the URL is only a path, as it was sent.
   const url = address.startsWith("/") ? new URL(`http://localhost${address}`).href : address;
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);

@@ -1,7 +1,7 @@
-/** A request whose body can be read on after its route has left it. */
+/** A request whose body can still be drained after its route has returned. */
 export interface LingeringBody {
   readonly request: Request;
-  /** Reads what is left and keeps nothing of it; ends early when that is much, or the sender stands still. */
+  /** Reads and discards the rest of the body. Stops early when that is too large, or when the client stalls. */
   drain(): Promise<void>;
 }
 
@@ -9,8 +9,8 @@ const MOST_BYTES = 64 * 2 ** 20;
 const STANDS_STILL_MS = 1_000;
 
 /**
- * Prepares a request whose connection is closed after its answer. With unread bytes on it the sender is told of a broken
- * connection, often before it has read the answer; `undefined` where that cannot happen.
+ * Prepares a request whose connection closes after its response. With unread bytes left, the client would see a
+ * connection reset, often before it has read the response. Returns `undefined` where that cannot happen.
  */
 export function lingeringBody(request: Request): LingeringBody | undefined {
   const { method } = request;

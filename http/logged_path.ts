@@ -5,7 +5,10 @@ const HOLE = /:(\w+)/g;
 const PLAIN = /^(?!slp_)[A-Za-z0-9._~-]{0,31}$/i;
 const MAX_LENGTH = 200;
 
-/** The path of a request as a log may hold it: what a caller put in the place of an id or a word, be it a token, is left out. */
+/**
+ * Returns the path of a request for the log, without anything in place of an id or a word that could be a secret, such
+ * as a token.
+ */
 export function loggedPath(path: string, matched: Match): string {
   const { found } = matched;
   if (!found) return path.split("/").map(plainPart).join("/").slice(0, MAX_LENGTH);

@@ -11,7 +11,7 @@ import {
 } from "../domain/identity/permission.ts";
 import type { ProjectLocation, ProjectSource, ProjectType, RuntimeName } from "../domain/projects/project.ts";
 
-/** What the words of the interface mean, for its documentation. */
+/** Descriptions of the enum values of the API, for its documentation. */
 type Meanings<Word extends string> = Readonly<Record<Word, string>>;
 
 export const DEPLOYMENT_STATUS: Meanings<DeploymentStatus> = {

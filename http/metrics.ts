@@ -1,6 +1,6 @@
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** A route by its own object, the same one for each of its requests. */
+/** A route, identified by its object, which is the same for all of its requests. */
 export interface CountedRoute {
   readonly method: string;
   readonly path: string;
@@ -14,7 +14,7 @@ interface Series {
   readonly statuses: Map<number, number>;
 }
 
-/** Counts answered requests by route, and renders them as Prometheus text. */
+/** Counts requests by route, and renders them in the Prometheus text format. */
 export class Metrics {
   readonly #series = new Map<CountedRoute, Series>();
   readonly #startedAt = Date.now();

@@ -1,4 +1,4 @@
-/** What a schema demands of a number. */
+/** The constraints of a schema on a number. */
 export interface NumberSchema {
   readonly type?: unknown;
   readonly minimum?: number;
@@ -8,7 +8,10 @@ export interface NumberSchema {
 
 const KINDS: Readonly<Record<string, string>> = { integer: "a whole number", number: "a number" };
 
-/** Says in words which numbers a schema takes, such as "a whole number from 1 to 100"; `undefined` for a schema of something else. */
+/**
+ * Describes the numbers that a schema accepts, such as "a whole number from 1 to 100"; `undefined` for any other
+ * schema.
+ */
 export function numberPhrase({ type, minimum, maximum, exclusiveMinimum }: NumberSchema): string | undefined {
   const kind = typeof type === "string" ? KINDS[type] : undefined;
   if (kind === undefined) return undefined;

@@ -5,25 +5,28 @@ import { fingerprint } from "../domain/identity/token.ts";
 import type { Operation } from "./operation.ts";
 import { BROKEN_OFF } from "./problems.ts";
 
-/** Answers a request once per key; see `application/system/answer_once.ts`. */
+/** Answers a request once per idempotency key; see `application/system/answer_once.ts`. */
 export type AnswerOnce = <T>(request: OnceRequest, run: () => Promise<OnceAnswer<T>>) => Promise<Once<T>>;
 
-/** A request that came with an `Idempotency-Key`. */
+/** A request with an `Idempotency-Key` header. */
 export interface KeyedRequest {
   readonly key: string;
   readonly route: string;
-  /** Whom an answer may be replayed to. */
+  /** The only caller that the response may be replayed to. */
   readonly caller: string;
-  /** Whether refusals are kept, too; those of strangers would fill the store. */
+  /** Whether to store refusals too. Those of unauthenticated callers would fill the store. */
   readonly keepsRefusals: boolean;
   readonly operation: Operation;
-  /** The body's bytes; absent when the route streams it. */
+  /** The bytes of the body; absent when the route streams it. */
   readonly body: Uint8Array | undefined;
-  /** Aborts when the caller goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Runs a keyed request once; a repeated one gets the first answer, with what was shown once blanked. */
+/**
+ * Runs a request with an idempotency key once. A repeated one gets the stored response, without secrets that are shown
+ * once.
+ */
 export async function runOnce(
   answerOnce: AnswerOnce,
   { key, route, caller, keepsRefusals, operation, body, signal }: KeyedRequest,
@@ -32,7 +35,7 @@ export async function runOnce(
 ): Promise<Response> {
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalidField("Idempotency-Key", "use 1 to 255 visible ASCII characters");
   const request: OnceRequest = {
-    // A key counts per route, so that one key may run through several steps of a client's work.
+    // A key counts per route, so that a client may use one key for several steps of its work.
     caller: `${caller} ${route}`,
     key,
     route,
@@ -53,20 +56,23 @@ export async function runOnce(
   });
 }
 
-/** Whom the answer to an open route may be replayed to: whoever holds the same secret; `undefined` where none is told. */
+/** Identifies the caller of an open route, for replays, by the secret in its body; `undefined` where there is none. */
 export function holderOf({ callerField }: Operation, body: object | undefined): string | undefined {
   const fields: Readonly<Record<string, unknown>> = { ...body };
   const secret = callerField === undefined ? undefined : fields[callerField];
   return typeof secret === "string" ? `holder ${fingerprint(secret)}` : undefined;
 }
 
-/** What a caller may do is part of who it is: an answer is replayed only to the very rights that got it. */
+/**
+ * Identifies a caller together with its permissions: a response is replayed only to a caller with exactly the same
+ * ones.
+ */
 export function callerOf({ organizationId, userId, role, grants, narrowing }: Principal): string {
   return `${organizationId}/${userId} ${fingerprint(JSON.stringify([role, grants, narrowing]))}`;
 }
 
 async function kept(response: Response, { shownOnce = [] }: Operation) {
-  // A server's own failure, a throttled or unauthenticated caller, one that went away may fare better the next time.
+  // A server error, and a throttled, unauthenticated or disconnected caller, may succeed on a retry.
   if (response.status >= 500 || [401, 429, BROKEN_OFF].includes(response.status)) return undefined;
   const text = await response.clone().text();
   if (shownOnce.length === 0 || response.status >= 400) return { status: response.status, body: text };
@@ -81,7 +87,7 @@ function blank(value: Record<string, unknown>, [head, ...rest]: string[]): void 
   else blank(value[head] as Record<string, unknown>, rest);
 }
 
-/** Fingerprints a body as it streams past. */
+/** Hashes a body while it streams through. */
 export class BodyDigest implements StreamedBody {
   readonly #hash = new Bun.CryptoHasher("sha256");
   readonly #stream: ReadableStream<Uint8Array>;

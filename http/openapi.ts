@@ -20,7 +20,7 @@ const MEANING: Readonly<Record<number, string>> = {
   503: "A part of the service is down; it recovers by itself",
 };
 
-/** The whole interface as an OpenAPI 3.1 document. */
+/** Builds the OpenAPI 3.1 document of the API. */
 export function openapi(
   app: Parameters<typeof declaredRoutes>[0],
   info: { readonly version: string; readonly url: string },
@@ -58,12 +58,12 @@ export function openapi(
   };
 }
 
-/** Every status of an error that a route can answer with, bugs aside. */
+/** Returns every error status that a route can respond with, except for bugs. */
 export function problemStatuses({ method, permission, operation, hooks }: DeclaredRoute): number[] {
   const changes = method !== "GET";
   const statuses = new Set([
     ...(changes || (hooks as { query?: unknown }).query ? [400] : []),
-    // An identified caller may name an organization that is not its own.
+    // An authenticated caller may name an organization that is not its own.
     ...(permission ? [401, 403, 404] : []),
     ...(permission || changes ? [503] : []),
     ...(changes ? [413, 415] : []),

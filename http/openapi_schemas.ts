@@ -1,15 +1,15 @@
 type Json = Record<string, unknown>;
 
-/** Collects schemas that have a title as named components, and points to them. */
+/** Collects schemas with a title as named components, and references them. */
 export class Schemas {
   readonly components: Record<string, unknown> = {};
 
-  /** The schema as it stands in the document: titled ones become references, wherever they are nested. */
+  /** Converts a schema for the document. Schemas with a title become references, at any depth. */
   reference(schema: object): unknown {
     const { title, description, ...rest } = schema as { title?: string; description?: string };
     if (title === undefined) return this.#plain(schema);
     this.components[title] ??= this.#plain({ title, ...rest });
-    // What it means depends on the place, and stands there.
+    // The description depends on the place of use, and stays there.
     return { $ref: `#/components/schemas/${title}`, ...(description !== undefined && { description }) };
   }
 
@@ -29,7 +29,7 @@ export class Schemas {
   }
 }
 
-/** An example of a schema, put together from the examples of its parts. */
+/** Builds an example of a schema from the examples of its parts. */
 export function exampleOf(schema: object): unknown {
   const {
     examples,

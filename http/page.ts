@@ -1,4 +1,7 @@
-/** A page of HTML with headers that let it do only what it must: its own inline style and script, calls to its own origin. */
+/**
+ * Builds an HTML response with a strict Content-Security-Policy: only its own inline style and script, and requests to
+ * its own origin.
+ */
 export function page(html: string, inline: { readonly style: string; readonly script?: string }): Response {
   const script =
     inline.script === undefined ? "" : `; script-src 'sha256-${digest(inline.script)}'; connect-src 'self'`;
@@ -12,7 +15,7 @@ export function page(html: string, inline: { readonly style: string; readonly sc
   });
 }
 
-/** Makes text harmless inside HTML. */
+/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

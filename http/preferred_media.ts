@@ -2,14 +2,14 @@
 interface MediaRange {
   readonly type: string;
   readonly quality: number;
-  /** Its place in the header. */
+  /** Its position in the header. */
   readonly index: number;
 }
 
 /**
- * Chooses among the media types that a route offers by an `Accept` header: the highest quality wins, then the type that is named more
- * exactly, then the one that is named first, then the one that is offered first. The first one offered is also the default, when the header
- * is missing, unreadable or accepts none of them.
+ * Content negotiation: chooses one of the offered media types by an `Accept` header. The highest quality wins, then the
+ * most specific range, then the first one in the header, then the first one offered. The first one offered is also the
+ * default, when the header is missing, invalid or accepts none of them.
  */
 export function preferredMedia(accept: string | null, offered: readonly [string, ...string[]]): string {
   const ranges = rangesOf(accept ?? "");
@@ -26,7 +26,7 @@ export function preferredMedia(accept: string | null, offered: readonly [string,
   return best?.type ?? offered[0];
 }
 
-/** The range that tells the quality of a type: the most exact one that covers it. */
+/** Returns the most specific range that matches a type, which determines its quality. */
 function mostSpecific(type: string, ranges: readonly MediaRange[]): MediaRange | undefined {
   const covering = ranges.filter((range) => covers(range.type, type));
   return covering.toSorted((a, b) => specificity(b.type) - specificity(a.type))[0];
@@ -49,14 +49,14 @@ function rangesOf(accept: string): MediaRange[] {
   });
 }
 
-/** The weight of a range; `undefined` when it is not one of RFC 9110. */
+/** Returns the weight of a range, or `undefined` when it is invalid by RFC 9110. */
 function qualityOf(parameters: readonly string[]): number | undefined {
   const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
   if (weight === undefined) return 1;
   return /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/.test(weight) ? Number(weight) : undefined;
 }
 
-/** Splits at a separator that stands outside of quoted strings. */
+/** Splits at a separator outside of quoted strings. */
 function splitUnquoted(text: string, separator: string): string[] {
   const parts: string[] = [];
   let start = 0;

@@ -6,7 +6,7 @@ import { idOf } from "./access.ts";
 import { expectation, type ExpectingSchema, KEY_PHRASE, PHRASE, takesKindOf } from "./expectation.ts";
 import { object } from "./schema.ts";
 
-/** The one place where a failure becomes a status. */
+/** The only mapping from failures to HTTP statuses. */
 const STATUS: Readonly<Record<FailureKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
@@ -38,19 +38,19 @@ export const Problem = object(
   { title: "Problem" },
 );
 
-/** The status of a request whose sender went away before it was answered; it stands in logs and metrics alone. */
+/** The status of a request whose client disconnected before the response. Appears only in logs and metrics. */
 export const BROKEN_OFF = 499;
 
-/** Turns everything thrown by a route into the one error body. */
+/** Converts every error that a route throws to the common error body. */
 export function problems(report: (error: unknown, requestId: string) => void) {
   return new Elysia({ name: "http/problems" }).onError({ as: "global" }, ({ error, request }) =>
     problemOf(error, request.signal, (bug) => report(bug, idOf(request))),
   );
 }
 
-/** The answer to anything thrown; a bug, and a part of the service that is down, are reported to the operator. */
+/** Converts any error to a response. Reports bugs and outages of dependencies to the operator. */
 export function problemOf(error: unknown, signal: AbortSignal, report: (error: unknown) => void): Response {
-  // A caller that went away is nobody's bug.
+  // A client that disconnected is not a bug.
   if (signal.aborted && (error === signal.reason || (error instanceof Error && error.name === "AbortError"))) {
     const body = { error: "Cannot complete the request: its sender went away", code: "request_broken_off" };
     return problem(BROKEN_OFF, body);
@@ -70,7 +70,7 @@ export function problemOf(error: unknown, signal: AbortSignal, report: (error: u
   });
 }
 
-/** A response with the one error body. */
+/** Builds a response with the common error body. */
 export function problem(
   status: number,
   body: { readonly error: string; readonly code: string; readonly details?: readonly Detail[] },
@@ -87,7 +87,7 @@ function failed({ kind, message, code, details, retryAfter }: Failure): Response
   return problem(STATUS[kind], { error: message, code, ...(details && { details }) }, headers);
 }
 
-/** Says which fields of the body, query or path are wrong and how, never what they held. */
+/** Reports which fields of the body, query or path are invalid and why, never their values. */
 export function wrongInput(where: string, parts: Iterable<WrongPart>): Failure {
   const seen = new Map<string, Detail>();
   for (const part of Iterator.from(parts).flatMap(innermost)) {
@@ -107,17 +107,17 @@ export function wrongInput(where: string, parts: Iterable<WrongPart>): Failure {
   );
 }
 
-/** One thing that a schema finds wrong. */
+/** One validation error of a schema. */
 interface WrongPart {
   readonly path: string;
   readonly message: string;
   readonly value: unknown;
   readonly schema: TSchema & ExpectingSchema & { readonly properties?: Readonly<Record<string, unknown>> };
-  /** For a union: what each of its kinds finds wrong. */
+  /** For a union: the validation errors of each variant. */
   readonly errors: readonly Iterable<WrongPart>[];
 }
 
-/** Looks into a union for what is wrong with the kind that was meant, so that a field in it is named. */
+/** Descends into a union to the errors of the variant that was meant, so that the message names the field inside it. */
 function* innermost(part: WrongPart): Iterable<WrongPart> {
   const kinds = part.errors.map((errors) => Iterator.from(errors).take(20).toArray());
   const meant = kinds.filter(([first]) => part.value === null || first?.message !== "Expected null");
@@ -133,7 +133,7 @@ function* innermost(part: WrongPart): Iterable<WrongPart> {
   yield phrases.size > 0 ? { ...part, schema: { ...part.schema, [PHRASE]: [...phrases].join(", or ") } } : part;
 }
 
-/** The dotted name of what a JSON pointer points to. */
+/** Converts a JSON pointer to a dotted name. */
 function nameOf(pointer: string): string {
   const parts = pointer.slice(1).split("/");
   return parts

@@ -1,6 +1,9 @@
 import { invalidField } from "../domain/failure.ts";
 
-/** Refuses a query with a character that no stored text can hold, by the name of its part; parts that nobody reads may hold anything. */
+/**
+ * Refuses a query with a NUL character, which stored text cannot contain, and names the parameter. Ignores unknown
+ * parameters.
+ */
 export function checkQueryText(query: string, known: readonly string[]): void {
   if (!query.includes("%00")) return;
   for (const [name, value] of new URLSearchParams(query)) {

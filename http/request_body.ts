@@ -17,17 +17,17 @@ const bodies = new WeakMap<Request, KeptBody>();
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Hands a parsed body on to the route of its request, with the checks it must pass. */
+/** Passes a parsed body on to the route of its request, with the checks it must pass. */
 export function keepBody(request: Request, body: KeptBody): void {
   bodies.set(request, body);
 }
 
-/** The body that was parsed for a request; `{}` where there was none. */
+/** Returns the parsed body of a request, or `{}` where there was none. */
 export function keptBody(request: Request): object {
   return bodies.get(request)?.value ?? {};
 }
 
-/** Refuses a body that does not fit its schema; before Elysia does, whose own refusal trips over fields such as `toString`. */
+/** Validates a body against its schema, before Elysia does: Elysia's own refusal fails on fields such as `toString`. */
 export function checkBody(request: Request): void {
   const { value, schema, precheck } = bodies.get(request) ?? {};
   precheck?.({ ...value });
@@ -37,13 +37,13 @@ export function checkBody(request: Request): void {
   if (!check.Check(value)) throw wrongInput("body", check.Errors(value));
 }
 
-/** A JSON body: its bytes and its value; an empty one counts as `{}`. */
+/** The bytes and the value of a JSON body. An empty body counts as `{}`. */
 export interface JsonBody {
   readonly bytes: Uint8Array;
   readonly value: object;
 }
 
-/** Reads a JSON body of bounded size, or refuses it. */
+/** Reads and parses a JSON body of bounded size, or refuses it. */
 export async function readJson(request: Request): Promise<JsonBody> {
   const bytes = await readBytes(request);
   if (bytes.length === 0) return { bytes, value: {} };
@@ -56,14 +56,14 @@ export async function readJson(request: Request): Promise<JsonBody> {
     throw invalid("unreadable_body", "Cannot read the body: it is not UTF-8 text", { cause });
   }
   const value = strictJson(text);
-  // Every route takes an object, and Elysia makes one of anything where a field has a default.
+  // Every route takes an object, and Elysia would convert anything to one where a field has a default.
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalid("unreadable_body", "Cannot read the body: send a JSON object");
   }
   return { bytes, value };
 }
 
-/** A body of another media type, which has a status of its own. */
+/** Thrown for a body of another media type, which has its own status. */
 export class NotJson extends Error {
   override readonly name = "NotJson";
 }

@@ -1,12 +1,12 @@
 import { Memoirist } from "memoirist";
 import type { DeclaredRoute } from "./access.ts";
 
-/** What the table knows of a request's path. */
+/** The result of matching a path. */
 export type Match =
   | { readonly found: DeclaredRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly found: undefined; readonly allowed: readonly string[] };
 
-/** Finds the route of a method and path, before anything else of a request is looked at. */
+/** Builds a matcher from method and path to route. It runs before anything else of a request is read. */
 export function routeTable(routes: readonly DeclaredRoute[]): (method: string, path: string) => Match {
   const tree = new Memoirist<DeclaredRoute>();
   for (const route of routes) tree.add(route.method, route.path, route);
@@ -15,7 +15,7 @@ export function routeTable(routes: readonly DeclaredRoute[]): (method: string, p
     const match = tree.find(method, path);
     if (!match) return { found: undefined, allowed: methods.filter((other) => tree.find(other, path)) };
     const params = decoded(match.params);
-    // A part that does not decode names nothing.
+    // A parameter that does not decode matches nothing.
     return params ? { found: match.store, params } : { found: undefined, allowed: [] };
   };
 }

@@ -3,7 +3,7 @@ import { type IntegerOptions, Kind, type TObject, type TProperties, type TSchema
 import type { Listing, Page } from "../domain/page.ts";
 import { LEVEL, RESOURCE, ROLE } from "./meanings.ts";
 
-/** An object that refuses fields it does not name. */
+/** An object schema that refuses unknown fields. */
 export function object<T extends TProperties>(
   properties: T,
   options: { title?: string; description?: string } = {},
@@ -11,21 +11,21 @@ export function object<T extends TProperties>(
   return t.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** The parameters of a query; those it does not name are ignored. */
+/** The schema of query parameters. Unknown ones are ignored. */
 export function parameters<T extends TProperties>(properties: T): TObject<T> {
   return t.Object(properties, { additionalProperties: true });
 }
 
-/** One of several words. */
+/** An enum of strings. */
 export function oneOf<const T extends readonly string[]>(
   words: T,
   options: { title?: string; description?: string; examples?: string[]; stands?: object; meanings?: object } = {},
 ) {
-  // Elysia's own kind, but not by `t.UnionEnum`: that presets the first word for what a caller leaves out.
+  // Uses Elysia's own kind, but not `t.UnionEnum`, which would default to the first value when a caller omits it.
   return t.Unsafe<T[number]>({ [Kind]: "UnionEnum", type: "string", enum: [...words], ...options });
 }
 
-/** One of several words, each with what it means; with a title it is a type of its own in the documentation. */
+/** An enum of strings with the meaning of each. With a title it is a type of its own in the documentation. */
 export function explained<const T extends string>(
   meanings: Readonly<Record<T, string>>,
   options: { title?: string; description?: string; examples?: string[] } = {},
@@ -33,12 +33,12 @@ export function explained<const T extends string>(
   return oneOf(Object.keys(meanings) as T[], { ...options, meanings });
 }
 
-/** The same schema with what it means in one place. */
+/** Returns the schema with a description for one place of use. */
 export function about<T extends TSchema>(description: string, schema: T): T {
   return { ...schema, description };
 }
 
-/** The same fields, each with what it means. */
+/** Returns the fields with their descriptions. */
 export function described<T extends TProperties>(fields: T, meanings: { readonly [Key in keyof T]?: string }): T {
   const entries = Object.entries(fields).map(([key, schema]) => {
     const meaning = meanings[key];
@@ -47,7 +47,7 @@ export function described<T extends TProperties>(fields: T, meanings: { readonly
   return Object.fromEntries(entries) as T;
 }
 
-/** A whole number in JSON; Elysia's own kind would take a text for one. */
+/** An integer in JSON. Elysia's own kind would accept a string too. */
 export function integer(options: IntegerOptions = {}) {
   return Type.Integer(options);
 }
@@ -57,7 +57,7 @@ export function nullable<T extends TSchema>(schema: T) {
   return t.Union([schema, t.Null()]);
 }
 
-/** A text of bounded length. */
+/** A string of bounded length. */
 export function text(
   maxLength: number,
   options: { minLength?: number; description?: string; examples?: string[] } = {},
@@ -65,46 +65,46 @@ export function text(
   return t.String({ minLength: 1, ...options, maxLength });
 }
 
-/** A moment, in UTC. */
+/** A timestamp, in UTC. */
 export const Time = t.String({ format: "date-time", examples: ["2026-01-31T12:00:00.000Z"] });
 
-/** The id in a path; ids of the wrong form are simply not there. */
+/** The id in a path. A malformed id counts as not found. */
 export const IdPath = object({ id: t.String({ description: "The id of what this is about" }) });
 
-/** No field at all; what routes without a body take. */
+/** An object without fields, for routes without a body. */
 export const EmptyObject = object({});
 
-/** The part of a list that is asked for. */
+/** The paging parameters of a list. */
 export const PageFields = {
   page: count({ maximum: 1_000_000, preset: 1, description: "Counts from 1" }),
   perPage: count({ maximum: 100, preset: 50, description: "How many at most" }),
 };
 
-/** A number of a query, from 1 to a power of ten, that has a default. */
+/** An integer query parameter with a default, from 1 to a power of ten. */
 export function count({ maximum, preset, description }: { maximum: number; preset: number; description: string }) {
   const { stands, ...schema } = upTo(maximum, description);
   return t.String({ ...schema, default: String(preset), stands: { ...stands, default: preset } });
 }
 
-/** A number of a query, from 1 to a power of ten; a query holds text, and `stands` is the number it stands for. */
+/** An integer query parameter, from 1 to a power of ten. Queries contain text; `stands` is the number it represents. */
 export function upTo(maximum: number, description: string) {
   const pattern = `^(?:[1-9][0-9]{0,${String(maximum).length - 2}}|${maximum})$`;
   return t.String({ pattern, description, stands: { type: "integer", minimum: 1, maximum } });
 }
 
-/** Yes or no in a query, which holds text; `stands` is the value it stands for. */
+/** A boolean query parameter. Queries contain text; `stands` is the value it represents. */
 export function flag(description: string) {
   return oneOf(["true", "false"] as const, { description, stands: { type: "boolean", default: false } });
 }
 
 export const PageQuery = parameters(PageFields);
 
-/** One resource. */
+/** The response with one resource. */
 export function one<T extends TSchema>(view: T) {
   return object({ data: about("What was asked for", view) });
 }
 
-/** A part of a list. */
+/** The response with a page of a list. */
 export function many<T extends TSchema>(view: T) {
   const fields = { data: t.Array(view), total: integer(), page: integer(), perPage: integer() };
   return object(
@@ -117,7 +117,7 @@ export function many<T extends TSchema>(view: T) {
   );
 }
 
-/** An action that went well. */
+/** The response of a successful action. */
 export function done<T extends TProperties>(properties: T) {
   return object({
     success: t.Literal(true, { description: "Always true: what fails answers with a Problem" }),
@@ -151,7 +151,7 @@ export const RoleSchema = explained(ROLE, {
   description: "What the person may do in the whole organization",
 });
 
-/** The body of a list route: the page that the query asks for, as `list` gives it. */
+/** Builds the body of a list route: the page that the query requests, from `list`. */
 export async function listed<T, V>(
   query: { readonly page: string; readonly perPage: string },
   list: (page: Page) => Promise<Listing<T>>,

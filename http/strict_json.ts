@@ -3,8 +3,8 @@ import { invalid } from "../domain/failure.ts";
 const MAX_DEPTH = 32;
 
 /**
- * Reads JSON and refuses what different readers would read differently: repeated keys, `__proto__`, extreme nesting, and
- * characters that no store or program takes.
+ * Parses JSON, and refuses input that parsers interpret differently: repeated keys, `__proto__`, extreme nesting, and
+ * characters that no store or program accepts.
  */
 export function strictJson(text: string): unknown {
   checkStructure(text);

@@ -19,7 +19,7 @@ const CHANGE_RULES =
   "makes it valid again. Dropping or replacing a recorded sshHostKey, which moving to another sshHost or sshPort " +
   "also does, needs backup_destination:admin.";
 
-/** Places that backups can be written to. */
+/** Routes of backup destinations. */
 export function backupDestinationRoutes(access: Access, useCases: BackupUseCases) {
   return new Elysia({ prefix: "/api/backup-destinations", tags: ["Backup destinations"] })
     .use(access)

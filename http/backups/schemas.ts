@@ -138,7 +138,7 @@ export const OutcomeView = object(
   { title: "Preflight" },
 );
 
-/** A destination as callers see it: no secret, nor anything that only this service needs. */
+/** Converts a destination for the API, without secrets and internal fields. */
 export function destinationView(destination: BackupDestination) {
   const { organizationId: _o, revision: _r, leftProbes: _l, credentialTargets: _c, ...shown } = destination;
   return {
@@ -153,7 +153,7 @@ type InputBody = Omit<DestinationInput, keyof typeof secrets> & {
   readonly [Field in keyof typeof secrets]?: string | null;
 };
 
-/** The destination input of a body, with its secrets wrapped. */
+/** Converts a body to destination input, with its secrets wrapped. */
 export function destinationInput(body: InputBody): DestinationInput {
   const guarded = CREDENTIAL_FIELDS.filter((field) => body[field] !== undefined).map((field) => {
     const text = body[field];

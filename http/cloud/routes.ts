@@ -19,7 +19,7 @@ const LinkBody = object({
   token: text(500, { description: "A token of the cloud; never shown again", examples: ["slp_…"] }),
 });
 
-/** The organization's link to the hosted cloud. */
+/** Routes of the organization's link to the hosted cloud. */
 export function cloudRoutes(access: Access, useCases: CloudUseCases) {
   return new Elysia({ prefix: "/api/cloud/link", tags: ["Cloud"] })
     .use(access)

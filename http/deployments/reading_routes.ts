@@ -16,10 +16,10 @@ import { BuildView, InfoView, LogLineView, UsageView } from "./view_schemas.ts";
 
 type UseCases = DeploymentUseCases & ServiceUseCases;
 
-/** What the live feed needs beside the use cases. */
+/** Dependencies of the live event stream, besides the use cases. */
 export interface FeedOptions {
   readonly report: (error: unknown) => void;
-  /** Whom the credential of a request stands for now. */
+  /** Authenticates the credential of a request, as of now. */
   readonly identify: (request: Request) => Promise<Principal>;
 }
 
@@ -38,7 +38,7 @@ const Logs = object({
   nextSince: integer({ description: "What to ask for as since to get what comes after" }),
 });
 
-/** What can be read of a deployment: its log, its live feed, its build, what runs of it. */
+/** Routes that read a deployment: its log, event stream, build and running instances. */
 export function readingRoutes(access: Access, useCases: UseCases, feedOptions: FeedOptions) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
@@ -122,11 +122,12 @@ function logs(access: Access, useCases: UseCases) {
   );
 }
 
-/** What the deployment found, unless it has changed since. */
+/** Returns the health that the deployment found, unless it has changed since. */
 function healthOf({ exit, health, service, status }: Described["instances"][number], { services }: Deployment): string {
   const found = services.find(({ name }) => name === service)?.status ?? "pending";
   const isDown = status === "exited" || status === "restarting" || health === "unhealthy";
-  // What was left as it is was well, or it would have been replaced; and where a version failed, what runs is the one before it.
+  // An unchanged service was healthy, or it would have been replaced. After a failed deployment, its previous version
+  // runs.
   const isFormer = found === "unchanged" || found === "failed";
   if (found !== "healthy" && !isFormer) return found;
   if (isFormer && status === "exited" && exit?.reason === "exited" && exit.code === 0) return "done";
@@ -193,7 +194,7 @@ function usageView(services: MeasuredService[]) {
   return {
     cpuPercent: Math.round((sumOf(services.map(({ cpuPercent }) => cpuPercent)) ?? 0) * 10) / 10,
     memoryBytes: sumOf(services.map(({ memoryBytes }) => memoryBytes)) ?? 0,
-    // Where one may take all there is, so may the whole.
+    // If one service has no limit, neither has the whole.
     memoryLimitBytes: limits.includes(null) ? null : sumOf(limits),
     networkRxBytes: sumOf(services.map(({ networkRxBytes }) => networkRxBytes)),
     networkTxBytes: sumOf(services.map(({ networkTxBytes }) => networkTxBytes)),
@@ -201,7 +202,7 @@ function usageView(services: MeasuredService[]) {
   };
 }
 
-/** The sum of what is known; `null` when nothing is. */
+/** Sums the known numbers; `null` when none is known. */
 function sumOf(numbers: readonly (number | null)[]): number | null {
   const known = numbers.filter((number) => number !== null);
   return known.length === 0 ? null : known.reduce((sum, number) => sum + number, 0);
@@ -233,7 +234,7 @@ function promptView({ promptId, title, message, actions }: NonNullable<Deploymen
 
 const shown = new WeakMap<readonly DeploymentEvent[], readonly FeedEvent[]>();
 
-/** The events as they are sent; of one batch for many, the very same ones. */
+/** Converts events to server-sent events. Followers of the same batch get the same array. */
 async function* feed(batches: AsyncIterable<readonly DeploymentEvent[]>): AsyncGenerator<readonly FeedEvent[]> {
   for await (const events of batches) {
     const sent = shown.get(events) ?? events.map((event) => ({ id: event.seq, event: event.type, data: event }));
@@ -242,7 +243,7 @@ async function* feed(batches: AsyncIterable<readonly DeploymentEvent[]>): AsyncG
   }
 }
 
-/** Text that is made while it is sent; nothing is asked for before there is room for it. */
+/** Streams text as it is generated, with backpressure. */
 function streamOf(text: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const parts = text[Symbol.asyncIterator]();

@@ -25,7 +25,7 @@ const Created = t.Object(
   { description: "The new deployment" },
 );
 
-/** Deployments: making, listing, reading and deleting them. */
+/** Routes that create, list, read and delete deployments. */
 export function deploymentRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)

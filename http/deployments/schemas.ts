@@ -125,17 +125,17 @@ export const StreamQuery = parameters({
   service: t.Optional(text(63, { description: "With kind=runtime, only lines of this service, by its own numbers" })),
 });
 
-/** A number of an event in a query, which holds text. */
+/** An event number as a query parameter, which is text. */
 function sequence(description: string) {
   return t.String({ pattern: "^[0-9]+$", description, stands: { type: "integer", minimum: 0 } });
 }
 
-/** The number that such a text stands for; beyond all that can be, where it is larger. */
+/** Parses such a number. Clamps larger ones to `Number.MAX_SAFE_INTEGER`, beyond any real event. */
 export function sequenceOf(digits = "0"): number {
   return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 }
 
-/** A deployment as the API shows it. */
+/** Converts a deployment for the API. */
 export function deploymentView({ deployment, active }: ShownDeployment) {
   const {
     id,

@@ -16,7 +16,7 @@ const VARIABLES_CHANGED =
 
 const Status = done({ status: DeploymentStatusSchema });
 
-/** What people do with a deployment once it is there. */
+/** Routes that act on an existing deployment. */
 export function steeringRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/deployments", tags: ["Deployments"] })
     .use(access)
@@ -141,7 +141,10 @@ function build(access: Access, useCases: UseCases) {
     );
 }
 
-/** Aborts when the caller has left; whoever named a key may come back for the answer, which is waited for then. */
+/**
+ * Aborts when the client disconnects. With an idempotency key the client may return for the response, so the request
+ * keeps waiting.
+ */
 function waitOf({ headers, signal }: Request): AbortSignal | undefined {
   return headers.has("idempotency-key") ? undefined : signal;
 }

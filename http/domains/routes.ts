@@ -63,7 +63,7 @@ const DomainQuery = parameters({
   projectId: t.Optional(text(100, { description: "Only those of this project" })),
 });
 
-/** Host names and the projects they lead to. */
+/** Routes of host names and the projects they route to. */
 export function domainRoutes(access: Access, useCases: DomainUseCases) {
   return new Elysia({ prefix: "/api/domains", tags: ["Domains"] })
     .use(access)

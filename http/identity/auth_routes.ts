@@ -17,7 +17,7 @@ import {
   userView,
 } from "./auth_schemas.ts";
 
-/** Logging in and out, and what a caller may do about itself. */
+/** Routes for login, logout and the caller's own account. */
 export function authRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/auth", tags: ["Identity"] })
     .use(access)

@@ -17,7 +17,7 @@ import {
 
 const OWN_RIGHTS = "Nobody gives, changes or ends rights that the credential used does not have itself.";
 
-/** Who belongs to the organization, and who changed what in it. */
+/** Routes of members, invitations and the audit log. */
 export function memberRoutes(access: Access, useCases: IdentityUseCases, publicUrl: string) {
   return new Elysia({ prefix: "/api", tags: ["Identity"] })
     .use(access)

@@ -22,7 +22,7 @@ const OrganizationBody = object({
   ),
 });
 
-/** The organizations a caller can act in. */
+/** Routes of the organizations that the caller can act in. */
 export function organizationRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/organizations", tags: ["Identity"] })
     .use(access)

@@ -6,7 +6,7 @@ import { operation } from "../operation.ts";
 import { Done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import { NewTokenView, TokenBody, TokenView, tokenView } from "./token_schemas.ts";
 
-/** The caller's own access tokens. */
+/** Routes of the caller's own access tokens. */
 export function tokenRoutes(access: Access, useCases: IdentityUseCases) {
   return new Elysia({ prefix: "/api/tokens", tags: ["Identity"] })
     .use(access)

@@ -39,7 +39,7 @@ const RemovalQuery = parameters({
   volumes: t.Optional(flag("Whether the volumes of the project and of its previews are deleted, too")),
 });
 
-/** Projects: what is deployed. */
+/** Routes of projects. */
 export function projectRoutes(access: Access, useCases: UseCases) {
   return new Elysia({ prefix: "/api/projects", tags: ["Projects"] })
     .use(access)

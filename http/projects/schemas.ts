@@ -135,7 +135,7 @@ export const ProjectView = object(
 
 const UNSET = Object.fromEntries(Object.keys(fields).map((key) => [key, null])) as { [Key in keyof Settings]: null };
 
-/** A project as the API shows it: every setting is there, `null` where it is not set. */
+/** Converts a project for the API. Every setting is present, `null` where it is not set. */
 export function projectView(project: Project) {
   const { id, name, slug, organizationId, hostname, activeDeploymentId, location, serverId } = project;
   const { localPathByAdmin: _, ...settings } = project.settings;

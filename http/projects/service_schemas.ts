@@ -11,7 +11,7 @@ const Port = t.Union([
   integer({ minimum: 1, maximum: 65_535 }),
   t.String({ pattern: PORT, [PHRASE]: "a whole number from 1 to 65535" }),
 ]);
-/** A path as requests carry it, without a query. */
+/** A request path without a query. */
 const PATH = {
   pattern: "^/(?!/)[\\x21\\x22\\x24-\\x3e\\x40-\\x7e]*$",
   maxLength: 1_000,
@@ -26,7 +26,10 @@ const VARIABLE_NAME = {
   [PHRASE]: 'a name of 1 to 255 characters without spaces and "="',
 };
 
-/** A map whose keys all fit a pattern; a key that does not is refused, where JSON Schema alone would leave its value unchecked. */
+/**
+ * A map whose keys must match a pattern. Other keys are refused; JSON Schema alone would leave their values
+ * unvalidated.
+ */
 function map<T extends TSchema>({ pattern, [PHRASE]: phrase }: typeof VARIABLE_NAME, value: T) {
   return t.Record(t.String({ pattern }), value, { additionalProperties: false, [KEY_PHRASE]: phrase });
 }
@@ -114,7 +117,7 @@ const service = {
   packageManager: t.Optional(text(100)),
 };
 
-/** A service of a project with several. */
+/** A service of a project with several services. */
 export const ServiceSchema = object(
   described(service, {
     name: "What the others find it by; unique in the project",
@@ -152,7 +155,7 @@ const endpoint = {
   service: t.Optional(text(63)),
 };
 
-/** An address that leads to a service. */
+/** An address that routes to a service. */
 export const EndpointSchema = object(
   described(endpoint, {
     port: "The port inside. Defaults to the service's first",

@@ -56,7 +56,7 @@ const UploadView = done({
   files: integer({ description: "How many files it held" }),
 });
 
-/** Folders that are uploaded to be deployed. */
+/** Routes of folder uploads. */
 export function folderRoutes(access: Access, useCases: ProjectUseCases, publicUrl: string) {
   return new Elysia({ prefix: "/api/projects/folder", tags: ["Folder uploads"] })
     .use(access)

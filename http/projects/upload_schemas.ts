@@ -39,7 +39,7 @@ const fields = {
   warnings: t.Array(t.String()),
 };
 
-/** What a folder or repository was found to be. */
+/** The detection result of a folder or repository. */
 export const DetectionView = object(
   described(fields, {
     language: "The language; null when it could not be told",
@@ -80,7 +80,7 @@ export const WaitingUploadView = object(
   { title: "UploadSession" },
 );
 
-/** What is told of an upload session. */
+/** Converts an upload session for the API. */
 export function waitingUploadView(session: UploadSession) {
   const { organizationId: _, userId: __, createdAt, expiresAt, ...rest } = session;
   return { ...rest, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };

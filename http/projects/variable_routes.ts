@@ -7,12 +7,12 @@ import { operation } from "../operation.ts";
 import { IdPath, object } from "../schema.ts";
 import { VariablesBody, VariableView } from "./schemas.ts";
 
-/** As many as a body that is accepted names. */
+/** The most keys that an accepted body can contain. */
 const MAX_KEYS = 1_000;
 
 const Variables = object({ data: t.Array(VariableView, { description: "All of them, by name" }) });
 
-/** The environment variables of a project. */
+/** Routes of a project's environment variables. */
 export function variableRoutes(access: Access, useCases: ProjectUseCases) {
   return new Elysia({ prefix: "/api/projects", tags: ["Projects"] })
     .use(access)
@@ -53,7 +53,7 @@ export function variableRoutes(access: Access, useCases: ProjectUseCases) {
     );
 }
 
-/** The keys that a body writes and deletes, as far as they are any. */
+/** Returns the valid keys that a body writes and deletes. */
 function variableKeys({ upserts, deletes }: Readonly<Record<string, unknown>>): readonly string[] {
   const written = Array.isArray(upserts) ? upserts.map((upsert: { key?: unknown } | null) => upsert?.key) : [];
   const keys = [...written, ...(Array.isArray(deletes) ? deletes : [])];

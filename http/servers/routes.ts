@@ -6,7 +6,7 @@ import { operation } from "../operation.ts";
 import { Done, done, IdPath, listed, many, EmptyObject, one, PageQuery } from "../schema.ts";
 import { ReportFields, ServerBody, ServerPatch, ServerView, serverView } from "./schemas.ts";
 
-/** Other machines that are entered over SSH. */
+/** Routes of servers that are reached over SSH. */
 export function serverRoutes(access: Access, useCases: ServerUseCases) {
   return new Elysia({ prefix: "/api/servers", tags: ["Servers"] })
     .use(access)

@@ -6,14 +6,14 @@ import { problem } from "../problems.ts";
 import { MODE, RUNTIME } from "../meanings.ts";
 import { explained, object } from "../schema.ts";
 
-/** What the service tells about itself. */
+/** Facts that the server publishes about itself. */
 export interface SystemFacts {
   readonly version: string;
   readonly mode: "self-hosted" | "cloud";
   readonly runtime: () => Promise<"docker" | "process">;
   readonly databaseAnswers: () => Promise<boolean>;
   readonly metrics: Metrics;
-  /** The OpenAPI document and the page made of it; both are built when first asked for. */
+  /** The OpenAPI document and the page rendered from it. Both are built on first use. */
   readonly openapi: () => object;
   readonly docs: () => Response;
 }
@@ -35,7 +35,7 @@ const Environment = object({
   authMode: t.Literal("local", { description: "Who knows the accounts: this installation" }),
 });
 
-/** Health, facts, metrics and documentation. */
+/** Routes of health, facts, metrics and documentation. */
 export function systemRoutes(access: Access, facts: SystemFacts) {
   const { version, mode } = facts;
   return new Elysia({ tags: ["System"] })

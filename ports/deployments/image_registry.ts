@@ -21,8 +21,8 @@ export interface ImageRegistry {
   /**
    * Pulls an image to the engine and resolves to its digest and port. Rejects with an `invalid` failure: code
    * `image_missing` when it is unavailable, with the registry's own message, or `image_foreign` for one that this
-   * installation built for another project. Rejects with an `unavailable` failure, code `engine_away`, when the engine
-   * does not answer. Aborting makes the engine end the pull and rejects with the signal's reason at once.
+   * installation created for another project. Rejects with an `unavailable` failure, code `engine_away`, when the
+   * engine does not answer. Aborting makes the engine end the pull and rejects with the signal's reason at once.
    */
   fetch(request: PullRequest): Promise<BuiltImage>;
 }
