@@ -26,7 +26,7 @@ const HELP = `slipway ${VERSION}
 Settings come from the environment, as for bin/up.
 `;
 
-/** How long running servers may take to read a new key. */
+/** The deadline for running servers to load a new key. */
 const HEAR_MS = 30_000;
 
 const say = (text: string) => void process.stdout.write(`${text}\n`);
@@ -36,14 +36,14 @@ async function opened(config: Config) {
   return openWorld(config, log, "guest");
 }
 
-/** Makes the first owner of an installation that has none. */
+/** Creates the first owner of an installation that has none. */
 async function init(config: Config, argv: readonly string[]): Promise<void> {
   const options = { email: { type: "string" }, name: { type: "string" } } as const;
   const { values } = parseArgs({ args: [...argv], options });
   const email = normalEmail(values.email ?? "");
   if (!email) throw invalid("bad_usage", "Cannot make the first owner: give an address with --email you@example.com");
   await using world = await opened(config);
-  // Claiming an installation that is owned would replace the owner's token by the configured one.
+  // Claiming an owned installation would replace the owner's token with the configured one.
   if (await world.installation.founder()) throw alreadyOwned();
   const cases = useCases(world, { ...config, publicUrl: "http://localhost" });
   const { first, shownToken } = await cases.claimInstallation(config.adminToken?.reveal());
@@ -62,7 +62,7 @@ function alreadyOwned(): Failure {
   );
 }
 
-/** Seals everything with a new key; started again after a stop, it goes on where it was. */
+/** Re-encrypts every secret with a new key. After an interruption, the next run resumes. */
 async function rotate(config: Config): Promise<void> {
   await using world = await opened(config);
   const { sealedRows, vault } = world;
@@ -81,7 +81,7 @@ async function rotate(config: Config): Promise<void> {
     await assertKeys(world.database, vault);
     say(`Made the key ${keyId}; the former one stays in secret.key to read with.`);
   }
-  // Also where a former run was stopped: a server that has not heard of the key goes on sealing with the former one.
+  // Also after an interrupted run: a server that has not loaded the new key keeps encrypting with the former one.
   await world.signals.publish(KEYS_CHANNEL, "");
   await world.signals.handled(HEAR_MS);
   const count = await rotateKey({ sealedRows, vault })(({ done, total }) => say(`  ${done} of ${total} secrets`));
@@ -90,7 +90,7 @@ async function rotate(config: Config): Promise<void> {
   );
 }
 
-/** Ends the edge that goes on without its server. */
+/** Stops a separate edge that runs without its server. */
 async function stopEdge({ dataFolder }: Config): Promise<void> {
   const files = noteFiles(join(dataFolder, "edge"));
   const outcomes = await Promise.all(files.map((file) => endedEdge(file, { ifAlone: true })));
@@ -114,7 +114,7 @@ const COMMANDS: Readonly<Record<string, (config: Config, argv: readonly string[]
   "stop-edge": stopEdge,
 };
 
-/** Runs one command and tells the exit code. */
+/** Runs one command and returns the exit code. */
 async function main([name = "help", ...argv]: readonly string[]): Promise<number> {
   if (name === "version" || name === "--version") {
     say(VERSION);

@@ -8,14 +8,14 @@ import { LOG_LEVELS, type LogLevel } from "./ports/system/log.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A setting that does not parse; the message is one line that names it. */
+/** An invalid setting. The message is one line that names it. */
 export class BadSetting extends Error {
   override readonly name = "BadSetting";
 }
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Reads every setting from the environment, or fails with the first that does not parse. */
+/** Reads every setting from the environment. Throws `BadSetting` for the first invalid one. */
 export function readConfig(environment: Environment, cwd: string) {
   const read = new Settings(environment);
   const host = read.text("HOST", "127.0.0.1");
@@ -47,7 +47,10 @@ export function readConfig(environment: Environment, cwd: string) {
   };
 }
 
-/** Settings of parts that are documented already; they are checked now so that a typo shows at once. */
+/**
+ * Settings of the edge, the engine and the cloud. `EDGE_TLS_PORT`, `CLOUD_API_URL` and `CLOUD_TOKEN` have no effect
+ * yet, but are documented, and validated so that a typo shows at once.
+ */
 function laterSettings(read: Settings) {
   return {
     edge: read.word("EDGE", ["inside", "separate"]),
@@ -71,7 +74,7 @@ class Settings {
     this.#environment = environment;
   }
 
-  /** The value of a setting; an empty one counts as unset. */
+  /** Returns the value of a setting. An empty one counts as unset. */
   #value(name: string): string | undefined {
     return this.#environment[name]?.trim() || undefined;
   }
@@ -118,7 +121,7 @@ class Settings {
   url(name: string): string | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
-    // What is added to the address later would end up behind a "?" or "#", and a password in front of everybody.
+    // A path appended later would end up after a "?" or "#", and a password would become visible to everyone.
     const isPlain = URL.canParse(value) && /^https?:\/\/[^/?#@\\]+(?:\/[^?#]*)?$/i.test(value);
     if (!isPlain) {
       throw new BadSetting(
@@ -218,7 +221,7 @@ class Settings {
   }
 }
 
-/** Whether every % in an address begins the code of a character. */
+/** Returns whether an address is validly percent-encoded. */
 function isDecodable(address: string): boolean {
   try {
     decodeURIComponent(address);

@@ -3,7 +3,7 @@ import { Failure } from "./domain/failure.ts";
 
 try {
   const config = readConfig(process.env, process.cwd());
-  // To load all the rest takes a while: a setting that is wrong is told of at once.
+  // Loaded late, because it takes a while: an invalid setting is reported at once.
   const { serve } = await import("./wiring/serve.ts");
   process.exit(await serve(config));
 } catch (error) {

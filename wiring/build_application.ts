@@ -20,7 +20,7 @@ import type { World } from "../ports/world.ts";
 
 export const VERSION = manifest.version;
 
-/** What of the settings the application itself needs. */
+/** The settings that the application itself needs. */
 export type AppSettings = Pick<
   Config,
   | "mode"
@@ -63,7 +63,7 @@ export function useCases(world: World, settings: AppSettings) {
   };
 }
 
-/** Wires ports, use cases and HTTP together: one function from request to answer. */
+/** Wires ports, use cases and HTTP together: one function from request to response. */
 export function buildApplication(world: World, settings: AppSettings) {
   const cases = useCases(world, settings);
   const { log } = world;
@@ -87,7 +87,7 @@ export function buildApplication(world: World, settings: AppSettings) {
   return { handle, routes, useCases: cases };
 }
 
-/** What builds and runs projects that do not choose. */
+/** Returns the runtime of projects that do not choose one. */
 export async function defaultRuntime(
   { containerEngine }: Pick<World, "containerEngine">,
   { runtime }: Pick<AppSettings, "runtime">,
@@ -96,7 +96,7 @@ export async function defaultRuntime(
   return (await containerEngine.answers()) ? "docker" : "process";
 }
 
-/** Tells the operator what a request met that its answer does not say. */
+/** Logs the error behind a response, which does not contain it, for the operator. */
 function report(log: Log, error: unknown, requestId: string): void {
   const fields = { requestId, ...loggedError(error) };
   if (error instanceof Failure) log.write("warn", "A request needed a part that is down", fields);

@@ -3,10 +3,11 @@ import type { EdgeProcessSettings } from "../adapters/edge/separate/edge_note.ts
 import { runEdge } from "../adapters/edge/separate/edge_process.ts";
 import { Failure } from "../domain/failure.ts";
 
-// The edge as a process of its own: serves deployed apps by what a server tells it, and goes on when that is gone.
+// The edge as a separate process: serves deployed apps by the routes a server sends it, and keeps running without the
+// server.
 const [file = "", settings = "{}"] = process.argv.slice(2);
 using log = new ConsoleLog({ level: "info", format: "json", print: (text) => void process.stderr.write(text) });
-// It belongs to no terminal, and ends when it is asked to.
+// It belongs to no terminal, and ends only on request.
 for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 try {
   await runEdge(file, JSON.parse(settings) as EdgeProcessSettings, log);

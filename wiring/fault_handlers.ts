@@ -1,15 +1,15 @@
 import { loggedError } from "../domain/logged_error.ts";
 import type { Log } from "../ports/system/log.ts";
 
-/** What faults of this process are watched with. */
+/** Handles unhandled errors of this process. */
 export interface FaultHandlers extends Disposable {
-  /** Resolves when something threw that nobody caught: what this process knows may not be true any more. */
+  /** Resolves on an uncaught exception: the state of this process may be invalid from then on. */
   readonly broken: Promise<"broken">;
 }
 
 /**
- * Logs what nobody handled instead of having it end the process. One rejected promise is one piece of work that failed, and the rest goes on;
- * an exception from nowhere may have left anything half done, and this process has to make room for a new one.
+ * Logs unhandled errors instead of crashing. An unhandled rejection is one failed piece of work, and the server keeps
+ * running; an uncaught exception may have left anything half done, and this process must make room for a new one.
  */
 export function handleFaults(log: Log): FaultHandlers {
   const { promise: broken, resolve } = Promise.withResolvers<"broken">();

@@ -2,24 +2,27 @@ import type { Gate } from "../http/gate.ts";
 import { lingeringBody } from "../http/lingering_body.ts";
 import { problem } from "../http/problems.ts";
 
-/** How to listen. */
+/** The address to listen on. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
 }
 
-/** A listening server whose answers come from `serve` once it was called; until then it answers 503. */
+/** A listening server. It responds 503 until `serve` sets its handler. */
 export interface Listener {
   readonly port: number;
   serve(handle: Gate): void;
-  /** Stops accepting, lets running requests end for `graceMs`, then closes every connection and lets what that broke off tidy up. */
+  /**
+   * Stops accepting connections, drains requests in flight for `graceMs`, then closes every connection and waits
+   * briefly for the cleanup of the requests that this aborted.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
 const IDLE_SECONDS = 60;
 const TIDY_MS = 3_000;
 
-/** Takes the address at once, so that a second server on it fails before it touches any data. */
+/** Binds the address at once, so that a second server on it fails before it touches any data. */
 export function listen({ host, port }: ListenOptions): Listener {
   let handle: Gate = starting;
   let running = 0;
@@ -28,7 +31,7 @@ export function listen({ host, port }: ListenOptions): Listener {
     hostname: host,
     port,
     idleTimeout: IDLE_SECONDS,
-    // Routes bound what they read, with an answer that names the limit; what nobody reads, Bun does not keep.
+    // Routes limit the bodies they read, with a response that names the limit. Bun does not buffer an unread body.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     async fetch(request, bun) {
       running++;

@@ -50,10 +50,10 @@ import type { Log } from "../ports/system/log.ts";
 import type { NameRecords } from "../ports/domains/name_records.ts";
 import type { ObjectStorages } from "../ports/backups/object_storages.ts";
 
-/** How a process uses the installation: as its server, or beside a server that may be running. */
+/** How a process uses the installation: as its server, or next to a server that may be running. */
 export type ProcessRole = "server" | "guest";
 
-/** Opens every real adapter; disposing closes them, the embedded database last. */
+/** Opens every real adapter. Disposing closes them, the embedded database last. */
 export async function openWorld(config: Config, log: Log, role: ProcessRole = "server") {
   await using opened = new AsyncDisposableStack();
   await ownDataFolder(config.dataFolder);
@@ -103,7 +103,7 @@ export async function openWorld(config: Config, log: Log, role: ProcessRole = "s
   };
 }
 
-/** What builds and runs images; whether an engine answers shows when one is needed. */
+/** Opens the adapters that build and run images. An absent engine shows only on use. */
 function openContainers(
   { dataFolder, dockerHost, mode }: Config,
   installation: string,
@@ -128,7 +128,7 @@ function openContainers(
   };
 }
 
-/** What fetches, builds, runs and serves deployments. */
+/** Opens the adapters that fetch, build, run and serve deployments. */
 function openRuntime(
   { dataFolder, edge, githostUrl, mode, trustedProxies }: Config,
   { containers, log, nameRecords, stores, usesContainers, vault }: RuntimeParts,
@@ -157,7 +157,7 @@ function openRuntime(
     sources: new DispatchingSources({
       git: new GitSources({
         knownHostsFile: inData("known_hosts"),
-        // A project's own address has to be encrypted; the operator may know better about the git host.
+        // A project's own git URL must be encrypted; for the git host the operator may choose plain HTTP.
         allowHttp: githostUrl.startsWith("http:"),
         ...resolveAddress,
       }),
@@ -168,7 +168,7 @@ function openRuntime(
   };
 }
 
-/** An edge that outlives this process. */
+/** Creates an edge that outlives this process. */
 function separateEdge(folder: string, options: Pick<SeparateEdgeOptions, "log" | "trustedProxies">): SeparateEdge {
   return new SeparateEdge({
     folder,
@@ -177,7 +177,7 @@ function separateEdge(folder: string, options: Pick<SeparateEdgeOptions, "log" |
   });
 }
 
-/** Opens what backups are written to, whatever its kind; in cloud mode at public addresses alone. */
+/** Opens backup storages of every kind. In cloud mode, only at public addresses. */
 export async function openStorages(
   { mode, dataFolder, backupCaFile }: Pick<Config, "mode" | "dataFolder" | "backupCaFile">,
   nameRecords: NameRecords,
@@ -215,7 +215,7 @@ function keysOf({ dataFolder, secretKey, previousSecretKeys }: Config) {
   return { folder: dataFolder, current: secretKey?.reveal(), previous: previousSecretKeys.map((key) => key.reveal()) };
 }
 
-/** Gives the address that is connected to, once it is known to be public; a name that changes its mind in between gains nothing. */
+/** Resolves a host to the address to connect to, after verifying that it is public. This prevents DNS rebinding. */
 function publicAddress(nameRecords: NameRecords): (host: string) => Promise<string> {
   return async function (host) {
     const addresses = await nameRecords.addresses(host).catch(asUnreachable);
@@ -229,7 +229,7 @@ function publicAddress(nameRecords: NameRecords): (host: string) => Promise<stri
   };
 }
 
-/** To whoever connects, a name that cannot be looked up is a host that cannot be reached. */
+/** Converts a failed DNS lookup to an unreachable host. */
 function asUnreachable(error: unknown): never {
   if (!(error instanceof Failure && error.code === "name_lookup_failed")) throw error;
   const sentence = "Cannot connect: no name server could look the host name up. Check the name, then try again";

@@ -10,10 +10,13 @@ import { startEngine } from "./start_engine.ts";
 import { welcome } from "./welcome.ts";
 
 const UPKEEP_MS = 60_000;
-/** How long a process that something broke in has to end in order. */
+/** The deadline for a graceful stop after an uncaught exception. */
 const BROKEN_MS = 30_000;
 
-/** Starts everything, serves until asked to stop or broken, stops everything in order, and tells the exit code. */
+/**
+ * Starts everything, serves until a stop signal or an uncaught exception, stops everything in order, and returns the
+ * exit code.
+ */
 export async function serve(config: Config): Promise<number> {
   const stopping = stopSignal();
   using log = new ConsoleLog({
@@ -38,7 +41,7 @@ export async function serve(config: Config): Promise<number> {
   process.stdout.write(welcome({ version: VERSION, publicUrl, dataFolder, appsUrl, runtime, shownToken }));
   const first = tidy();
   const ending = await Promise.race([stopping, faults.broken]);
-  // What is broken may never come to an end.
+  // After an uncaught exception a graceful stop may hang.
   if (ending === "broken") setTimeout(() => process.exit(1), BROKEN_MS).unref();
   log.write("info", "Stopping: no new requests, running ones may finish");
   clearInterval(upkeep);

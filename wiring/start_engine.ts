@@ -31,10 +31,10 @@ const IMAGE_CACHE_BYTES = 10 * 1_024 ** 3;
 
 type OpenWorld = Awaited<ReturnType<typeof openWorld>>;
 
-/** What carries deployments out; disposing leaves running releases alone and unfinished deployments to the next process. */
+/** Carries out deployments. Disposing leaves running releases alone, and unfinished deployments to the next process. */
 export type Engine = AsyncDisposable;
 
-/** Starts what is live, opens the edge, and takes deployments from the queue. */
+/** Restores live releases, opens the edge, and takes deployments from the queue. */
 export async function startEngine(world: OpenWorld, config: Config & { readonly publicUrl: string }): Promise<Engine> {
   const { baseDomain, buildConcurrency, rollbackWindow } = config;
   const { containers, edge, installation, liveReleases, log, processes } = world;
@@ -45,7 +45,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
   const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
-  // Before anything is looked up: what is removed meanwhile is not routed to afterwards.
+  // Subscribes before the first lookup, so that a release removed meanwhile gets no route afterwards.
   const forget = liveReleases.onChange((key) =>
     follow(key)
       .then((live) => live || tidy())
@@ -59,7 +59,7 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   const run = runDeployment(world, engineSettings(config, edge.port, await installation.id()));
   let worker: ReturnType<typeof startWorker> | undefined;
   let sweeping: ReturnType<typeof setInterval> | undefined;
-  // One app that does not come up holds up neither the API nor any other app.
+  // Runs in the background: one app that does not come up delays neither the API nor any other app.
   const working = begin().catch(complain("What is live could not be started again"));
   return {
     async [Symbol.asyncDispose]() {
@@ -73,9 +73,9 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
     },
   };
 
-  /** Brings back what is live, and only then takes deployments, so that both are not at the same app at once. */
+  /** Restores live releases before it takes deployments, so that both never work on the same app at once. */
   async function begin(): Promise<void> {
-    // A machine without Docker is as good as any: no engine is asked before something was put into containers.
+    // Docker is optional: no engine is queried until something was put into containers.
     if (await installation.usesContainers()) void containers.supervise();
     await processes.supervise();
     const waiting = await restore({ back: follow, signal });
@@ -96,7 +96,10 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   }
 }
 
-/** Takes the address of the edge, also from one that was left running in a process of its own; of other ports, those end that no server uses. */
+/**
+ * Binds the address of the edge, and takes it over from an edge left running in a separate process. Also ends separate
+ * edges on other ports that no server uses.
+ */
 async function takeEdgeAddress({ edge }: OpenWorld, { dataFolder, edgePort: port, host }: Config): Promise<void> {
   const folder = join(dataFolder, "edge");
   const own = noteFile(folder, port);
@@ -115,7 +118,7 @@ interface SweeperParts {
   readonly outages: OutageWatch;
 }
 
-/** Brings back what is live and gone, and removes what nobody needs; what one part cannot remove keeps no other from its work. */
+/** Restores live releases that are gone and removes leftovers. A failure of one task does not stop the others. */
 function sweeper(
   world: OpenWorld,
   { rollbackWindow, restore, outages }: SweeperParts,
@@ -125,7 +128,7 @@ function sweeper(
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
   const lookAfterContainers = async () => {
     if (!(await installation.usesContainers())) return;
-    // Another server may have been the first to use them.
+    // Another server may have been the first to use containers.
     void containers.supervise();
     await removeImages();
   };
@@ -143,7 +146,10 @@ function sweeper(
   };
 }
 
-/** An earlier version did not note that it used containers, and what it left of deleted projects is in no record. */
+/**
+ * Records container use by an earlier version, which did not record it. Otherwise its leftovers of deleted projects,
+ * which no record mentions, would stay.
+ */
 async function noteLeftContainers(
   { containerEngine, containers, installation }: OpenWorld,
   { runtime }: Pick<Config, "runtime">,

@@ -1,17 +1,17 @@
-/** What a person reads once the server is up. */
+/** Input of the welcome message. */
 export interface Welcome {
   readonly version: string;
   readonly publicUrl: string;
   readonly dataFolder: string;
-  /** Where deployed apps are reached. */
+  /** The URL of deployed apps. */
   readonly appsUrl: string;
-  /** What builds and runs projects that do not choose. */
+  /** The runtime of projects that do not choose one. */
   readonly runtime: "docker" | "process";
-  /** The first owner's token, where it was just made up. */
+  /** The first owner's token, if it was just generated. */
   readonly shownToken: string | undefined;
 }
 
-/** Says where things are, the first token once, and what to type next. */
+/** Renders the message of a started server: its addresses, the first token once, and the next command to type. */
 export function welcome({ version, publicUrl, appsUrl, dataFolder, runtime, shownToken }: Welcome): string {
   const lines = [
     `Slipway ${version} is up. Stop it with Ctrl-C.`,
