@@ -9,7 +9,7 @@ import type { OwnContainers } from "./own_containers.ts";
 
 type ImageRequest = RunRequest<RunnableImage>;
 
-/** What containers are given files with. */
+/** The dependencies of `ContainerFiles`. */
 export interface ContainerFilesOptions {
   readonly engine: EngineApi;
   readonly own: OwnContainers;
@@ -20,18 +20,18 @@ export interface ContainerFilesOptions {
 /** How the files of one container get into it. */
 export interface MountedFiles {
   readonly mounts: readonly EngineMount[];
-  /** Those that are not mounted. */
+  /** Files that are not mounted. */
   readonly others: readonly ServiceFile[];
-  /** Removes them, of a container that came to nothing. */
+  /** Removes the mounted files of a container that failed to start. */
   discard(): Promise<void>;
 }
 
-/** Where all files that are mounted are seen too; a volume that nothing uses could be pruned. */
+/** Where the volume with all mounted files is mounted as a whole; an unused volume could be pruned. */
 const FOLDER = "/.slipway-files";
 
 /**
- * Puts files into containers before their programs run: into its own layer, as long as that can be written to and nothing is mounted over
- * it, else each as a mount out of a volume that goes with the instance.
+ * Puts files into containers before their programs run: into the container's own layer if that is writable and nothing
+ * is mounted over it, else each as a mount from a volume that is removed with the instance.
  */
 export class ContainerFiles {
   readonly #options: ContainerFilesOptions;
@@ -40,7 +40,7 @@ export class ContainerFiles {
     this.#options = options;
   }
 
-  /** Makes what is to be mounted, beside these mounts; before the container is made. */
+  /** Prepares the file mounts in addition to `besides`; called before the container is created. */
   async mounted({ instanceId, runs }: ImageRequest, besides: readonly EngineMount[]): Promise<MountedFiles> {
     const { files: all = [], readOnly = false } = runs.container ?? {};
     const files = all.filter(({ target }) => readOnly || besides.some(({ Target }) => isBelow(target, Target)));
@@ -60,18 +60,24 @@ export class ContainerFiles {
     }
   }
 
-  /** Puts in what is not mounted; between the container was made and is started. */
+  /** Writes the files that are not mounted; called after the container is created and before it is started. */
   async put(containerId: string, { others }: Pick<MountedFiles, "others">): Promise<void> {
     if (others.length > 0) await this.#archive(containerId, "/", others);
   }
 
-  /** Removes what was mounted into an instance that is gone, and what a server left that was killed while it made it. */
+  /**
+   * Removes the file volumes of a removed instance, including those left by a server that was killed while creating
+   * them.
+   */
   async forget(instanceId: string): Promise<void> {
     const made = await this.#options.volumes.labelled({ [LABEL.files]: instanceId });
     for (const { Name } of made) await this.#drop(Name);
   }
 
-  /** Removes what is that old and was made for instances that are not there: a server was killed before it made one, and the next try has another id. */
+  /**
+   * Removes file volumes older than `olderThanMs` whose instance does not exist: a server was killed before it created
+   * the instance, and the retry has another id.
+   */
   async sweep(olderThanMs: number): Promise<void> {
     const { own, volumes } = this.#options;
     const old = (await volumes.labelled()).filter(
@@ -82,13 +88,13 @@ export class ContainerFiles {
     for (const { Name, Labels } of old) if (!there.has(Labels![LABEL.files])) await this.#drop(Name);
   }
 
-  /** Removes a volume with the container that fills it. */
+  /** Removes a volume and the container that fills it. */
   async #drop(volume: string): Promise<void> {
     await this.#options.own.remove(volume);
     await this.#options.volumes.discard(volume);
   }
 
-  /** Only through a container can a volume be written to; this one is never started. */
+  /** Writes files into a volume. That requires a container; this one is never started. */
   async #fill(volume: string, image: string, files: readonly ServiceFile[]): Promise<void> {
     const { engine, own, labels } = this.#options;
     const made = await engine.json<{ readonly Id: string }>("POST", "/containers/create", {
@@ -115,7 +121,7 @@ export class ContainerFiles {
     try {
       await engine.request("PUT", `/containers/${containerId}/archive`, { query: { path }, body, headers });
     } catch (error) {
-      // The engine says not found of a path too, and would be taken to speak of the image.
+      // The engine returns 404 for a missing path too, which callers would take for a missing image.
       throw error instanceof EngineRefusal && error.status === 404 ? new EngineRefusal(400, error.message) : error;
     }
   }

@@ -6,20 +6,20 @@ import type { ContainerRecord } from "./container_record.ts";
 import { HOST } from "./container_request.ts";
 import { publishedPorts } from "./labels.ts";
 
-/** Only the container itself reaches what listens there. */
+/** Addresses that only the container itself can reach. */
 const LOOPBACK = /^127\.|^::1$/;
-/** Where the engine's own name server listens inside of every network with names. */
+/** Where the engine's DNS server listens inside every network with names. */
 const NAME_SERVER = "127.0.0.11";
 const REFUSED_WITHIN_MS = 200;
 
 interface Look {
-  /** When the program was started that was looked at. */
+  /** When the inspected program was started. */
   readonly startedAt: string;
   readonly listens: Promise<boolean>;
   goodUntil: number;
 }
 
-/** Tells of containers whether they listen, without asking the kernel more often than it is worth. */
+/** Checks whether containers listen; caches each result in proportion to its cost. */
 export class ContainerListening {
   readonly #looks = new Map<string, Look>();
 
@@ -41,8 +41,9 @@ export class ContainerListening {
 }
 
 /**
- * Whether the program in a container listens on the first of its ports that are published; one without any has nothing to listen on. The engine itself takes connections from the start, so this looks
- * into the network of the container, or, where its processes cannot be seen, whether a connection is kept.
+ * Returns whether the program in a container listens on its first published port; `true` if it publishes none. The
+ * engine itself accepts connections from the start, so this inspects the container's network namespace, or, if its
+ * processes are not visible, checks whether a connection stays open.
  */
 export async function containerListens(record: ContainerRecord, { proc = "/proc" } = {}): Promise<boolean> {
   const [first] = publishedPorts(record);
@@ -52,7 +53,9 @@ export async function containerListens(record: ContainerRecord, { proc = "/proc"
   return listeners.some(({ address, port }) => port === first.inside && !LOOPBACK.test(address));
 }
 
-/** What the programs of a container listen on, if its network is to be seen on this machine. */
+/**
+ * Returns the listening sockets of a container's programs; `undefined` if its network namespace is not visible here.
+ */
 export async function listenersInside(
   { Id, State }: Pick<ContainerRecord, "Id" | "State">,
   proc: string,
@@ -61,7 +64,7 @@ export async function listenersInside(
     readFile(`${proc}/${State.Pid}/${name}`, "latin1").catch(() => ""),
   );
   const [groups, ...tables] = await Promise.all(files);
-  // Seen from within a container, the same number is another process.
+  // Seen from within a container, the same PID is another process.
   if (!groups!.includes(Id)) return undefined;
   return tables.flatMap(tcpListeners).filter(({ address }) => address !== NAME_SERVER);
 }

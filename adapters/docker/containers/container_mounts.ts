@@ -3,7 +3,7 @@ import type { EngineMount } from "./container_request.ts";
 import type { DockerVolumes } from "./docker_volumes.ts";
 import type { ImageConfig } from "../images/image_config.ts";
 
-/** The engine's words for what a container is to see; volumes of its scope are made, and those of others refused. */
+/** Returns a container's mounts in the engine's format; creates volumes of its scope and refuses those of others. */
 export async function containerMounts(
   { scope, service, runs }: RunRequest<RunnableImage>,
   image: ImageConfig,
@@ -16,7 +16,10 @@ export async function containerMounts(
   return mounts;
 }
 
-/** What an image wants to be kept, where nothing else is mounted: the engine by itself would keep it for one container only. */
+/**
+ * Returns the volumes that an image declares where nothing else is mounted. On its own, the engine would keep their
+ * content for one container only.
+ */
 function declaredVolumes(
   { Volumes }: ImageConfig,
   service: string,

@@ -8,13 +8,16 @@ import { NumberedLines } from "./numbered_lines.ts";
 
 type Frames = AsyncIterable<readonly LogFrame[]>;
 
-/** How far before the wanted lines to begin, so that they get the numbers they had. */
+/** How long before the requested lines to start reading, so that they keep their numbers. */
 const LEAD_MS = 50;
 const PAGE_CHARACTERS = 8 * 1024 * 1024;
-/** How many of the last lines to ask for before all are searched. */
+/** How many of the last lines to request before searching the whole log. */
 const TAILS = [100, 1_000, 8_000, 60_000];
 
-/** Reads lines of a container, with what is noted about it, out of the engine's log, holding no more than a page of some megabytes. */
+/**
+ * Reads a page of a container's lines from the engine's log, merged with its notes; buffers no more than a page of some
+ * megabytes.
+ */
 export async function containerOutput(
   engine: EngineApi,
   record: ContainerRecord,
@@ -29,7 +32,7 @@ export async function containerOutput(
   if (begin <= createdAt.getTime()) return page(read({}));
   const from = new Date(begin - LEAD_MS);
   const near = notes.filter(({ at }) => at >= nanosecondText(from));
-  // A follower wants the last few, and to search a whole log for them keeps the engine busy.
+  // A follower wants the last few lines, and searching a whole log for them keeps the engine busy.
   for (const tail of TAILS) {
     const frames = await reaching(read({ tail }), from);
     if (frames) return page(frames, near);
@@ -44,7 +47,7 @@ async function pageOf(
 ): Promise<readonly OutputLine[]> {
   const page: OutputLine[] = [];
   let characters = 0;
-  /** Whether the page is full. */
+  /** Returns whether the page is full. */
   const add = (line: OutputLine): boolean => {
     if (line.seq <= since || line.at < from) return false;
     page.push(line);
@@ -62,7 +65,7 @@ function nanosecondText(time: Date): string {
   return time.toISOString().replace("Z", "000000Z");
 }
 
-/** The frames, unless they begin after a time that is to be reached. */
+/** Returns the frames, or `undefined` if they do not reach back before `from`. */
 async function reaching(
   frames: AsyncGenerator<readonly LogFrame[], void, undefined>,
   from: Date,

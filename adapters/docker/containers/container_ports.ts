@@ -3,8 +3,9 @@ import { freePort, PORT_RANGES } from "../../shared/free_port.ts";
 import type { PublishedPort } from "./labels.ts";
 
 /**
- * Loopback ports that nobody listens on, one for each port inside, none of those that were tried; they are noted there. They are chosen here, as one that
- * the engine chooses changes with every restart, and outside the range that the system hands out by itself, so that a restart finds them free.
+ * Returns a free loopback port for each port inside, none of those already tried, and adds them to `tried`. They are
+ * chosen here because a port that the engine chooses changes with every restart, and outside the system's ephemeral
+ * range so that they are still free at a restart.
  */
 export function freeHostPorts(inside: readonly number[], tried: Set<number>): readonly PublishedPort[] {
   return inside.map((each) => {

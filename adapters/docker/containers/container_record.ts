@@ -1,4 +1,4 @@
-/** What the engine tells of one container, as far as it is needed here. */
+/** A container as the engine inspects it, reduced to the fields used here. */
 export interface ContainerRecord {
   readonly Id: string;
   /** With a leading slash. */
@@ -6,12 +6,12 @@ export interface ContainerRecord {
   readonly Created: string;
   /** The digest of its image. */
   readonly Image: string;
-  /** How often the engine itself has started it again since it was last started by hand. */
+  /** How often the engine itself has restarted it since its last manual start. */
   readonly RestartCount: number;
   readonly State: ContainerState;
   readonly Config: {
     readonly Labels: Readonly<Record<string, string>>;
-    /** How long it wants to be given to stop, in seconds. */
+    /** Its own stop timeout, in seconds. */
     readonly StopTimeout?: number | null;
   };
   readonly HostConfig: {
@@ -21,26 +21,26 @@ export interface ContainerRecord {
   };
 }
 
-/** How a container stands. */
+/** The state of a container. */
 export interface ContainerState {
   readonly Status: "created" | "running" | "paused" | "restarting" | "removing" | "exited" | "dead";
   readonly Pid: number;
   readonly ExitCode: number;
   readonly OOMKilled: boolean;
-  /** Why the engine could not start it, or nothing. */
+  /** Why the engine could not start it, or empty. */
   readonly Error: string;
   readonly StartedAt: string;
   readonly FinishedAt: string;
   readonly Health?: { readonly Status: "none" | "starting" | "healthy" | "unhealthy" } | null;
 }
 
-/** What the engine's list tells of one container. */
+/** A container as the engine lists it. */
 export interface ListedContainer {
   readonly Id: string;
   readonly Names: readonly string[];
   /** In seconds. */
   readonly Created: number;
   readonly Labels: Readonly<Record<string, string>>;
-  /** What it is connected to, by name. */
+  /** The connected networks, by name. */
   readonly NetworkSettings: { readonly Networks: Readonly<Record<string, { readonly NetworkID: string }>> | null };
 }

@@ -4,20 +4,20 @@ import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.
 import type { ImageConfig } from "../images/image_config.ts";
 import { namesOf, type PublishedPort } from "./labels.ts";
 
-/** What a container is made with beside what is asked for. */
+/** Settings of a container in addition to the run request. */
 export interface ContainerSetting {
   readonly labels: Readonly<Record<string, string>>;
   /** The id of the network it joins. */
   readonly network: string;
   readonly ports: readonly PublishedPort[];
-  /** Whether the engine's own init is to be the first process. */
+  /** Whether the engine's init process is PID 1. */
   readonly init: boolean;
-  /** In the engine's words. */
+  /** In the engine's format. */
   readonly mounts: readonly EngineMount[];
   readonly image: ImageConfig;
 }
 
-/** The engine's words for something that is mounted. */
+/** A mount in the engine's format. */
 export interface EngineMount {
   readonly Type: "volume" | "bind" | "tmpfs";
   readonly Source?: string;
@@ -28,23 +28,27 @@ export interface EngineMount {
 
 type Words = Readonly<Record<string, unknown>>;
 
-/** Where instances listen. */
+/** The address that instances listen on. */
 export const HOST = "127.0.0.1";
-/** Started again by the engine whatever it ended with, and after a restart of the engine. */
+/** Restart policy: the engine restarts a container whatever its exit code, and after a restart of the engine. */
 export const KEPT_RUNNING = "unless-stopped";
-/** Not started again by the engine. */
+/** Restart policy: the engine never restarts a container. */
 export const LEFT_ALONE = "no";
 
 const PROCESSES = 4_096;
-/** Of what the engine grants by default, what no web application needs: raw packets, device files, the kernel's audit log, and rights for others. */
+/**
+ * Default capabilities of the engine that no web application needs: raw packets, device files, the kernel's audit log,
+ * and granting capabilities.
+ */
 const DROPPED = ["AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SETPCAP"];
 const OUTPUT_BOUND = { "max-size": "10m", "max-file": "3" };
-/** The engine takes this for: none, whatever the image has. */
+/** The engine takes this as no entrypoint, even if the image has one. */
 const NO_ENTRYPOINT = [""];
 
 /**
- * The engine's words for a container: kept apart, bounded, published on loopback only. Whoever may ask the engine sees its environment there,
- * as the engine keeps it to start it again; nothing of this installation shows it to anybody else.
+ * Builds the engine's request to create a container: isolated, limited, and published on loopback only. The engine
+ * stores the environment in order to restart the container, so anyone with access to the engine can read it; this
+ * installation exposes it nowhere else.
  */
 export function containerRequest(request: RunRequest<RunnableImage>, setting: ContainerSetting): Words {
   const { runs, environment, unannounced } = request;
@@ -73,10 +77,13 @@ export function containerRequest(request: RunRequest<RunnableImage>, setting: Co
   };
 }
 
-/** What is run: one line for a shell, which an entry point of the image would take for its arguments, or words as they are. */
+/**
+ * Returns the entrypoint and command: a shell command line, which replaces the image's entrypoint because that would
+ * take it as arguments, or the given words unchanged.
+ */
 function programOf({ command }: RunnableImage, spec: ContainerSpec, image: ImageConfig): Words {
   if (command !== null) return { Entrypoint: ["/bin/sh", "-c"], Cmd: [foregroundCommand(command)] };
-  // Without an entry point of its own, the engine would take no arguments for: those of the image.
+  // Without an explicit entrypoint, the engine would replace an empty command with the image's.
   const isCleared = spec.command?.length === 0 && spec.entrypoint === null;
   const entrypoint = isCleared ? (image.Entrypoint ?? []) : spec.entrypoint;
   return {
@@ -96,7 +103,7 @@ function surroundingsOf(spec: ContainerSpec): Words {
   };
 }
 
-/** The engine counts in nanoseconds, and takes zero for: as the image says. */
+/** Converts a health check. The engine counts in nanoseconds, and zero means the image's setting. */
 function healthcheckOf(health: ServiceHealth | "none"): Words {
   if (health === "none") return { Test: ["NONE"] };
   const { test, intervalMs, timeoutMs, retries, startPeriodMs } = health;
@@ -123,7 +130,7 @@ function hostConfigOf({ oneShot, memoryBytes, cpus }: RunRequest<RunnableImage>,
     CapDrop: [...new Set([...DROPPED, ...spec.dropCapabilities])],
     SecurityOpt: ["no-new-privileges"],
     PidsLimit: least(PROCESSES, limits.processes),
-    // No swap beyond the limit: it would make a program that leaks slow instead of ended.
+    // No swap beyond the limit: with swap, a leaking program would become slow instead of being killed.
     ...(memory !== undefined && { Memory: memory, MemorySwap: memory }),
     ...(processors !== undefined && { NanoCpus: Math.round(processors * 1e9) }),
     ...(limits.sharedMemoryBytes !== null && { ShmSize: limits.sharedMemoryBytes }),
@@ -136,7 +143,7 @@ function hostConfigOf({ oneShot, memoryBytes, cpus }: RunRequest<RunnableImage>,
   };
 }
 
-/** The smaller of two limits, of which there may be none. */
+/** Returns the smaller of two optional limits. */
 function least(one: number | undefined, other: number | null): number | undefined {
   return other === null ? one : Math.min(one ?? other, other);
 }

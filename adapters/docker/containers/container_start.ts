@@ -17,7 +17,7 @@ import { isWorthAnotherTry, startFailure } from "./start_failure.ts";
 
 type ImageRequest = RunRequest<RunnableImage>;
 
-/** What containers are started with. */
+/** The dependencies of `ContainerStart`. */
 export interface ContainerStartOptions {
   readonly engine: EngineApi;
   readonly own: OwnContainers;
@@ -28,13 +28,13 @@ export interface ContainerStartOptions {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What stays the same over all tries. */
+/** The settings that all attempts share. */
 type Prepared = Pick<ContainerSetting, "init" | "image" | "mounts"> & Pick<MountedFiles, "others">;
 
 const TRIES = 8;
 const AGAIN_MS = 50;
 
-/** Makes containers and starts them, each at ports of its own, also when several servers do so at once. */
+/** Creates and starts containers, each with ports of its own, even when several servers do so concurrently. */
 export class ContainerStart {
   readonly #options: ContainerStartOptions;
   readonly #init: EngineInit;
@@ -44,7 +44,7 @@ export class ContainerStart {
     this.#init = new EngineInit(options.engine);
   }
 
-  /** Resolves to the id of the container that runs; nothing is left of one that does not, but for the volumes of its scope. */
+  /** Resolves to the id of the running container. On failure, removes everything except the volumes of its scope. */
   async start(request: ImageRequest): Promise<string> {
     const { engine, volumes, files, networks } = this.#options;
     try {
@@ -90,7 +90,7 @@ export class ContainerStart {
       await engine.request("POST", `/containers/${id}/start`);
       return id;
     } catch (error) {
-      // What went wrong first is what to tell.
+      // Reports the first error.
       await own.remove(id).catch(() => {});
       throw error;
     }
@@ -109,7 +109,10 @@ export class ContainerStart {
     }
   }
 
-  /** Of two that were made at once, the later one gives way: an id and a port are those of one, also while it does not run. */
+  /**
+   * Refuses the later of two containers created at once: an instance id and a port belong to one container, even while
+   * it does not run.
+   */
   async #refuseLater(id: string, labels: Readonly<Record<string, string>>): Promise<void> {
     const all = await this.#options.own.list();
     const ports = new Set(heldPorts(labels));

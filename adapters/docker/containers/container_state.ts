@@ -5,29 +5,30 @@ import type { ContainerRecord } from "./container_record.ts";
 import { HOST, KEPT_RUNNING, LEFT_ALONE } from "./container_request.ts";
 import { LABEL, publishedPorts } from "./labels.ts";
 
-/** What is known beside the record of a container. */
+/** Observations beyond a container's record. */
 export interface ContainerObservation {
   readonly now: number;
-  /** How often it was started again before it was last started by hand. */
+  /** Restarts before the engine's own count began: up to and including the last manual one. */
   readonly restartsBefore: number;
-  /** Whether the program listens on the first port that is published, or has none to listen on. */
+  /** Whether the program listens on the first published port, or publishes none. */
   readonly listens: boolean;
-  /** Whether a living server is starting it. */
+  /** Whether a live server is starting it. */
   readonly beingStarted: boolean;
 }
 
 export const STEADY_MS = 10_000;
 const LONG_PAUSE_MS = 1_000;
 const STARTING_MS = 30_000;
-/** The pauses of the engine before it starts one again. */
+/** The engine's backoff before a restart. */
 const PAUSE_MS = { first: 100, last: 60_000 } as const;
-/** How a program ends that the kernel kills. */
+/** Exit code of a program that the kernel kills. */
 const KILLED = 137;
 
 /**
- * Whether a program has ended five times in a row without having stayed up. The engine waits before it starts one again: 100 ms, and twice as
- * long each time up to a minute, unless it was up for ten seconds. So one that has waited for more than 800 ms has had its fifth chance; nobody needs
- * to have watched. Engine and server share a clock, as the addresses of instances are of this machine.
+ * Whether a program is in a crash loop: it has ended five times in a row without staying up. The engine's restart
+ * backoff starts at 100 ms, doubles up to a minute, and resets once the program was up for ten seconds. So a container
+ * that has waited for more than 800 ms has had its fifth attempt, and no watcher is needed to know. Engine and server
+ * share a clock, because the addresses of instances are on this machine.
  */
 export function isCrashLoop({ State, RestartCount }: ContainerRecord, now: number): boolean {
   if (State.Status !== "restarting" || RestartCount < CRASH_LOOP) return false;
@@ -35,8 +36,8 @@ export function isCrashLoop({ State, RestartCount }: ContainerRecord, now: numbe
 }
 
 /**
- * How long the engine lets one wait before it starts it again, or longer than that: it does not tell whether the program had stayed up in between;
- * `null` when it does not wait.
+ * Returns how long the engine waits at most before it restarts a container, or `null` if it does not wait. An upper
+ * bound, because the engine does not report whether the program stayed up in between.
  */
 export function pauseBeforeStart({ State, RestartCount }: ContainerRecord): number | null {
   if (State.Status !== "restarting") return null;
@@ -48,37 +49,37 @@ function nextStartAt(record: ContainerRecord): Date | null {
   return pauseMs === null ? null : new Date(endedAt(record.State) + pauseMs);
 }
 
-/** Whether an earlier version gave it up because it kept ending: it is to run. */
+/** Whether an earlier version gave up on it because it kept ending, although it should run. */
 export function isGivenUp(record: ContainerRecord): boolean {
   return record.HostConfig.RestartPolicy.Name === LEFT_ALONE && !isOneShot(record);
 }
 
-/** Whether the engine was to run it and could not start it, as when something else held its port. */
+/** Whether the engine should run it but could not start it, such as when its port was in use. */
 export function isStartDue({ State, HostConfig }: ContainerRecord): boolean {
   return State.Status === "exited" && State.Error !== "" && HostConfig.RestartPolicy.Name === KEPT_RUNNING;
 }
 
-/** Whether there is a process to look at. */
+/** Whether it has a process to inspect. */
 export function isUp({ State }: ContainerRecord): boolean {
   return State.Status === "running" || State.Status === "paused";
 }
 
-/** Whether it was up for so long that nobody asks any more whether it listens. */
+/** Whether it has been up long enough that it is no longer checked for listening. */
 export function isSteady({ State }: ContainerRecord, now: number): boolean {
   return now - timeOf(State.StartedAt) > STEADY_MS;
 }
 
-/** Whether it was made and never started. */
+/** Whether it was created but never started. */
 export function isNotStarted({ State }: ContainerRecord): boolean {
   return State.Status === "created";
 }
 
-/** Whether it ends by itself. */
+/** Whether it is a one-shot, which ends by itself. */
 export function isOneShot({ Config }: ContainerRecord): boolean {
   return Config.Labels[LABEL.oneShot] === "true";
 }
 
-/** How an instance stands, for others. */
+/** Converts a container's record into an instance. */
 export function instanceOf(record: ContainerRecord, observation: ContainerObservation): Instance {
   const { Config, State } = record;
   const label = (name: string) => Config.Labels[name] ?? "";
@@ -120,14 +121,14 @@ function exitOf(record: ContainerRecord, observation: ContainerObservation): Ins
   return ownEnd || record.State.OOMKilled ? ending : { ...ending, reason: "stopped" };
 }
 
-/** How the program of a container ended last, by itself; of one that runs again, the exit code has to be given. */
+/** Returns how a container's program last ended by itself. The caller passes the exit code if it runs again. */
 export function endingOf({ HostConfig, State }: ContainerRecord, code = State.ExitCode): Ending {
-  // The engine learns that memory ran out beside learning of the end, and keeps it only where it comes first.
+  // The engine learns of OOM and of the exit separately, and keeps OOM only if it comes first.
   const isKilledAtLimit = HostConfig.Memory > 0 && code === KILLED;
   return { code, reason: State.OOMKilled || isKilledAtLimit ? "out_of_memory" : "exited" };
 }
 
-/** One that its server made and did not live to start, or stands still in the middle of, stays as it is. */
+/** Whether its start is in progress: not if its server died before starting it, or has stalled for 30 s. */
 function isBeingStarted(record: ContainerRecord, { now, beingStarted }: ContainerObservation): boolean {
   return isNotStarted(record) && beingStarted && now - timeOf(record.Created) < STARTING_MS;
 }
@@ -137,6 +138,6 @@ function endedAt({ FinishedAt, StartedAt }: ContainerRecord["State"]): number {
 }
 
 function timeOf(text: string): number {
-  // The engine says "year 1" for never.
+  // The engine uses year 1 for never.
   return Math.max(0, Date.parse(text));
 }

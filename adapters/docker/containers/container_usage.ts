@@ -24,7 +24,7 @@ const FRESH_MS = 3_000;
 const SHORTEST_MS = 500;
 const WAIT_MS = 250;
 
-/** Measures containers; 100 percent is one processor. */
+/** Measures the resource usage of containers; 100 percent is one processor. */
 export class ContainerUsage {
   readonly #engine: EngineApi;
   readonly #samples = new Map<string, Sample>();
@@ -33,7 +33,10 @@ export class ContainerUsage {
     this.#engine = engine;
   }
 
-  /** Processor use since the last question when that was a moment ago, else over a quarter of a second; `undefined` when it is gone. */
+  /**
+   * Averages CPU usage since the previous call if that was 0.5 to 3 s ago, else over 250 ms. Returns `undefined` if the
+   * container is gone.
+   */
   async measure(record: ContainerRecord): Promise<InstanceUsage | undefined> {
     const memoryLimitBytes = record.HostConfig.Memory || null;
     if (!isUp(record)) {
@@ -78,7 +81,7 @@ function percentBetween(before: Sample, after: Sample): number {
   return Math.max(0, Math.round(percent * 10) / 10);
 }
 
-/** Without what the kernel keeps of files and gives back when memory is needed, which the two kinds of control groups name differently. */
+/** Excludes the page cache that the kernel reclaims when memory is needed, which cgroup v1 and v2 name differently. */
 function memoryOf({ memory_stats: { usage = 0, stats } }: Stats): number {
   return Math.max(0, usage - (stats?.total_inactive_file ?? stats?.inactive_file ?? 0));
 }

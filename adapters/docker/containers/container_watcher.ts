@@ -4,17 +4,17 @@ import type { EngineApi } from "../engine/engine_api.ts";
 import { LABEL } from "./labels.ts";
 import type { OwnContainers } from "./own_containers.ts";
 
-/** What a watcher has looked after. */
+/** The callbacks of a watcher. */
 export interface WatchedContainers {
-  /** Called as soon as the engine says that the program of an instance has ended. */
+  /** Called as soon as the engine reports that the program of an instance has ended. */
   ended(instanceId: string, ending: ReportedEnding): Promise<void>;
-  /** Does what is due for an instance. */
+  /** Reconciles one instance. */
   look(instanceId: string): Promise<void>;
-  /** Does what is due for all. */
+  /** Reconciles all instances. */
   lookAtAll(): Promise<void>;
 }
 
-/** What the engine tells of an ending at once; the container itself may run again when it is looked at. */
+/** An ending as the engine reports it at once; the container may run again by the time it is inspected. */
 export interface ReportedEnding {
   readonly exitCode: number;
   /** In nanoseconds, by the engine's clock. */
@@ -28,14 +28,17 @@ interface ContainerEvent {
 }
 
 const AGAIN_MS = { first: 200, last: 5_000 } as const;
-/** How long to hold up a start for an engine that does not answer. */
+/** How long an engine that does not respond may delay startup. */
 const FIRST_LOOK_MS = 5_000;
-/** How long after an ending it can be told what the engine made of it. */
+/** Delay after an ending until the engine's reaction can be inspected. */
 const TELLING_MS = 1_000;
-/** How often to look at all, whatever the engine has told. */
+/** Interval for reconciling all instances, independent of events. */
 const ROUND_MS = 60_000;
 
-/** Follows what the engine tells of this installation's containers, and has those looked at that ended. Several servers may do so at once. */
+/**
+ * Follows the engine's events for this installation's containers and reconciles those that ended. Several servers may
+ * do so concurrently.
+ */
 export class ContainerWatcher {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
@@ -53,7 +56,7 @@ export class ContainerWatcher {
     this.#log = log;
   }
 
-  /** Resolves once all were looked at, or nothing answered for some seconds. */
+  /** Resolves once all instances were reconciled, the engine failed to respond, or 5 s have passed. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { signal } = (this.#stopped = new AbortController());
@@ -90,7 +93,7 @@ export class ContainerWatcher {
     }
   }
 
-  /** Listens before it looks, so that nothing happens in between. */
+  /** Subscribes before it reconciles, so that no event is missed in between. */
   async #follow(signal: AbortSignal, looked: () => void): Promise<void> {
     const filters = JSON.stringify({ type: ["container"], event: ["die", "oom"], label: this.#own.filter() });
     const ended = new AbortController();
@@ -107,7 +110,7 @@ export class ContainerWatcher {
         for (const line of lines) this.#take(JSON.parse(line) as ContainerEvent);
       }
     } finally {
-      // It is asked anew after each failure, and the engine keeps every connection that is open.
+      // Each retry subscribes anew, and the engine keeps every connection that is open.
       ended.abort();
     }
   }

@@ -1,14 +1,15 @@
-/** How long one may take to leave before the next one does: a container may have minutes to end in. */
+/** How long to wait for one container to leave before the next may: a container may have minutes to stop. */
 const NEXT_AFTER_MS = 300;
 
 /**
- * Lets containers leave the networks of their scope one after the other. Engines before version 23 lock up for good when two leave a network in the same
- * moment (moby/moby#46661): nothing can be started, stopped or looked at until they are restarted. Those that take long leave side by side, a little apart.
+ * Lets containers leave the networks of their scope one after the other. Engines before version 23 deadlock when two
+ * leave a network at the same moment (moby/moby#46661): nothing can be started, stopped or inspected until the engine
+ * is restarted. Slow departures overlap, but start 300 ms apart.
  */
 export class Departures {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Has one of a scope leave when it is its turn. */
+  /** Runs a departure from a scope when it is its turn. */
   async run<T>(scope: string, leave: () => Promise<T>): Promise<T> {
     const before = this.#last.get(scope);
     const { promise: next, resolve: letNextLeave } = Promise.withResolvers<void>();

@@ -46,19 +46,19 @@ import { ScopeNames } from "../networks/scope_names.ts";
 import { ScopeNetworks } from "../networks/scope_networks.ts";
 import { StartingMarks } from "./starting_marks.ts";
 
-/** On which engine, and as whose, containers run. */
+/** The engine, the installation and the settings of a `DockerRuntime`. */
 export interface DockerRuntimeOptions {
   readonly engine: EngineApi;
-  /** Tells this installation's containers from those of others on the same engine. */
+  /** Distinguishes this installation's containers from those of others on the same engine. */
   readonly installation: string;
-  /** Where servers of this installation note what they are starting, and how programs ended. */
+  /** Where servers of this installation record which instances they are starting, and how programs ended. */
   readonly folder: string;
   readonly log?: Log;
-  /** Labels that containers and networks carry beside Slipway's own. */
+  /** Labels that containers and networks carry in addition to Slipway's own. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Begins to watch with the first instance that it starts. */
+  /** Starts supervising with the first instance that it starts. */
   readonly watchOnStart?: boolean;
-  /** When what belongs to no container was left by a server that was killed: ten minutes after it was made unless told. */
+  /** Age at which a resource without a container counts as left behind by a killed server. Defaults to 10 minutes. */
   readonly leftAfterMs?: number;
 }
 
@@ -70,8 +70,8 @@ const LONGEST_GRACE_S = 300;
 const LEFT_AFTER_MS = 600_000;
 
 /**
- * Runs images as containers of a Docker Engine. All that is known of them is kept by the engine, so that any number of servers may come and go:
- * the engine itself starts again what ended.
+ * Runs images as containers of a Docker Engine. The engine keeps all state of the containers and restarts those that
+ * end, so any number of servers may come and go.
  */
 export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
   readonly #engine: EngineApi;
@@ -90,7 +90,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
   readonly #leftAfterMs: number;
   readonly #watchOnStart: boolean;
   #supervised: Promise<void> | undefined;
-  /** What is being done to instances by this server. */
+  /** Tasks that this server runs on instances. */
   readonly #tasks = new Map<string, Promise<unknown>>();
 
   constructor(options: DockerRuntimeOptions) {
@@ -124,7 +124,10 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     this.#watcher = new ContainerWatcher(engine, this.#own, watched, log);
   }
 
-  /** Begins to watch over all instances, beside other servers that do; resolves once what is due was done, or no engine answers. */
+  /**
+   * Starts supervising all instances, alongside other servers. Resolves once all were reconciled, or no engine
+   * responds.
+   */
   supervise(): Promise<void> {
     return (this.#supervised ??= this.#watcher.start());
   }
@@ -133,7 +136,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     return this.#endings.add(handler);
   }
 
-  /** Ends watching; the instances run on. */
+  /** Stops supervising; the instances keep running. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#watcher.stop();
   }
@@ -163,13 +166,13 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     return instances;
   }
 
-  /** The engine counts the grace in whole seconds; it is rounded up. Volumes of its scope stay. */
+  /** Rounds the grace period up to whole seconds, the engine's unit. Keeps the volumes of the scope. */
   async remove(instanceId: string, { graceMs, beforeForgetting }: RemovalOptions): Promise<void> {
     await this.#alone(instanceId, async () => {
       for (let record; (record = await this.#own.find(instanceId));) {
         const { Id } = record;
         const scope = scopeOf(record.Config.Labels);
-        // One that cannot be stopped, for whatever reason, is removed by force.
+        // A container that cannot be stopped, for whatever reason, is removed by force.
         await this.#leave(record, "stop", graceMs).catch(unlessRefused);
         await beforeForgetting?.();
         await this.#departures.run(scope, () => this.#own.remove(Id));
@@ -188,7 +191,8 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
       if (!record) throw notFound("instance");
       const { restarts } = await this.#described(record);
       if (!isOneShot(record)) await setRestartPolicy(this.#engine, record, KEPT_RUNNING);
-      // The engine counts anew from here on. A name is best changed while nothing runs; to stop it first would leave it so if this server died.
+      // The engine's restart count begins anew from here. Renaming works best while nothing runs, but stopping the
+      // container first would leave it stopped if this server died.
       const rests = record.State.Status === "exited";
       if (rests) await noteRestarts(this.#engine, this.#own, record, restarts + 1);
       await this.#leave(record, "restart", graceMs);
@@ -220,7 +224,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
       return containerOutput(this.#engine, record, { ...wanted, notes: this.#notes.read(instanceId) });
     };
     return read().catch((error: unknown) => {
-      // It was removed while it was read.
+      // It was removed while its output was read.
       if (isRefusal(error, 404) || isRefusal(error, 409)) return [];
       return refused("read what this printed")(error);
     });
@@ -239,18 +243,21 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     return instanceOf(record, { now, listens, beingStarted, restartsBefore: this.#own.restartsBefore(record) });
   }
 
-  /** Notes and tells that a program ended which the engine starts again. */
+  /** Records and reports the end of a program that the engine restarts. */
   async #ended(instanceId: string, { at, exitCode }: ReportedEnding): Promise<void> {
     const record = await this.#own.find(instanceId);
     if (!record || isOneShot(record)) return;
     const pauseMs = pauseBeforeStart(record);
-    // What was stopped, or restarted on request, has not ended by itself.
+    // A container that was stopped or restarted on request has not ended by itself.
     if (pauseMs === null && !(isUp(record) && record.RestartCount > 0)) return;
     this.#notes.add(instanceId, { at: engineTime(at), text: endingNote(endingOf(record, exitCode), pauseMs) });
     this.#endings.tell(instanceId);
   }
 
-  /** Starts what is to run and does not: what the engine could not start, and what an earlier version gave up. */
+  /**
+   * Starts containers that should run but do not: the engine could not start them, or an earlier version gave up on
+   * them.
+   */
   async #look(instanceId: string): Promise<void> {
     const record = await this.#own.find(instanceId);
     if (!record || !(isStartDue(record) || isGivenUp(record))) return;
@@ -267,20 +274,20 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
     }
   }
 
-  /** Ends a container, for good or to start it again. */
+  /** Stops or restarts a container. */
   async #leave(record: ContainerRecord, how: "stop" | "restart", graceMs: number): Promise<void> {
     const request = this.#inGrace(record, graceMs);
     const end = () => this.#engine.request("POST", `/containers/${record.Id}/${how}`, request);
     await this.#departures.run(scopeOf(record.Config.Labels), end);
   }
 
-  /** What it wants for itself counts where that is longer, within a bound. */
+  /** Prefers the container's own stop timeout if that is longer, up to 300 s. */
   #inGrace({ Config }: ContainerRecord, graceMs: number) {
     const seconds = Math.max(Math.ceil(graceMs / 1_000), Math.min(Config.StopTimeout ?? 0, LONGEST_GRACE_S));
     return { query: { t: seconds }, timeoutMs: seconds * 1_000 + this.#engine.answerMs };
   }
 
-  /** One at a time for each instance. */
+  /** Runs one task at a time for each instance. */
   async #alone<T>(instanceId: string, task: () => Promise<T>): Promise<T> {
     const before = this.#tasks.get(instanceId) ?? Promise.resolve();
     const run = before.then(task, task);

@@ -8,11 +8,11 @@ import { OwnContainers } from "./own_containers.ts";
 export interface DockerSocketsOptions {
   readonly engine: EngineApi;
   readonly installation: string;
-  /** Where the kernel shows processes; an engine on another machine shows none of its own. Defaults to `/proc`. */
+  /** The procfs mount; it shows no processes of an engine on another machine. Defaults to `/proc`. */
   readonly proc?: string;
 }
 
-/** Tells where the programs of a `DockerRuntime` listen, by the network of their containers. */
+/** Finds the listening sockets of a `DockerRuntime`'s programs in the network namespaces of their containers. */
 export class DockerSockets implements InstanceSockets {
   readonly #own: OwnContainers;
   readonly #proc: string;
@@ -23,7 +23,7 @@ export class DockerSockets implements InstanceSockets {
   }
 
   async listening(instanceId: string): Promise<readonly ListeningSocket[] | undefined> {
-    // Whoever asks has something to tell already: an engine that does not answer is no further news.
+    // The caller already has a failure to report, to which an engine that does not respond adds nothing.
     const record = await this.#own.find(instanceId).catch(() => undefined);
     if (!record || !isUp(record)) return undefined;
     const listeners = await listenersInside(record, this.#proc);

@@ -5,16 +5,16 @@ import { LABEL } from "./labels.ts";
 import { orRefused } from "../engine/or_refused.ts";
 import { OwnContainers } from "./own_containers.ts";
 
-/** On which engine, and as whose, volumes are kept. */
+/** The engine and the installation of the volumes. */
 export interface DockerVolumesOptions {
   readonly engine: EngineApi;
-  /** Tells this installation's volumes from those of others on the same engine. */
+  /** Distinguishes this installation's volumes from those of others on the same engine. */
   readonly installation: string;
-  /** Labels that volumes carry beside Slipway's own. */
+  /** Labels that volumes carry in addition to Slipway's own. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What the engine tells of a volume. */
+/** A volume as the engine reports it. */
 export interface VolumeRecord {
   readonly Name: string;
   readonly Labels: Readonly<Record<string, string>> | null;
@@ -22,18 +22,18 @@ export interface VolumeRecord {
   readonly CreatedAt: string;
 }
 
-/** What the engine tells of the volumes that it measured. */
+/** The engine's response about the disk usage of volumes. */
 interface DiskUsage {
   readonly Volumes?: readonly { readonly Name: string; readonly UsageData?: { readonly Size: number } | null }[] | null;
 }
 
 const LONGEST = 60;
-/** Whoever asks for sizes waits for an answer. */
+/** Timeout for measuring sizes, because the caller waits for the response. */
 const MEASURE_MS = 20_000;
-/** The first version in which an engine can be asked about volumes alone. */
+/** The first API version that reports the disk usage of volumes alone. */
 const MEASURES_VOLUMES = "1.42";
 
-/** The volumes of one installation on a Docker Engine. Whose they are is told by their labels. */
+/** The volumes of one installation on a Docker Engine, identified by their labels. */
 export class DockerVolumes implements Volumes {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
@@ -63,16 +63,19 @@ export class DockerVolumes implements Volumes {
     });
   }
 
-  /** The engine's name of a scope's volume, which is made when it is not there. */
+  /** Returns the engine's name of a scope's volume, creating it if there is none. */
   async ensure(scope: string, name: string): Promise<string> {
     const engineName = this.#name(scope, name);
     const kept = await this.make(engineName, { [LABEL.scope]: scope, [LABEL.volume]: name });
-    // Only by its name is it taken; somebody else may have made one of that name.
+    // The engine matches by name only, and the volume may belong to something else.
     this.#mustBelong(kept, { scope, name });
     return engineName;
   }
 
-  /** The engine's name of a volume that was there before, unless another scope or installation keeps it. */
+  /**
+   * Returns the engine's name of an existing volume. Throws `volume_missing` if there is none, and `volume_foreign` if
+   * another scope or installation keeps it.
+   */
   async external(scope: string, name: string): Promise<string> {
     const found = await this.#engine.known<VolumeRecord>("GET", `/volumes/${encodeURIComponent(name)}`);
     if (!found) {
@@ -83,13 +86,13 @@ export class DockerVolumes implements Volumes {
     return name;
   }
 
-  /** Makes a volume of this installation, unless there is one of that name. */
+  /** Creates a volume of this installation, unless one of that name exists. */
   async make(name: string, labels: Readonly<Record<string, string>>): Promise<VolumeRecord> {
     const json = { Name: name, Labels: this.#own.labelled({ ...this.#labels, ...labels }) };
     return this.#engine.json<VolumeRecord>("POST", "/volumes/create", { json });
   }
 
-  /** Removes a volume by the engine's name, unless something uses it. */
+  /** Removes a volume by the engine's name, unless it is in use. */
   async discard(name: string): Promise<void> {
     try {
       await this.#engine.request("DELETE", `/volumes/${encodeURIComponent(name)}`);
@@ -99,7 +102,7 @@ export class DockerVolumes implements Volumes {
     }
   }
 
-  /** Those of this installation with these labels. */
+  /** Lists this installation's volumes with these labels. */
   async labelled(labels: Readonly<Record<string, string>> = {}): Promise<readonly VolumeRecord[]> {
     const filters = JSON.stringify({ label: this.#own.filter(labels) });
     const answer = await this.#engine.json<{ readonly Volumes: readonly VolumeRecord[] | null }>("GET", "/volumes", {
@@ -116,11 +119,11 @@ export class DockerVolumes implements Volumes {
     });
   }
 
-  /** The sizes of all volumes of the engine, by its names; none when it cannot tell them in time. */
+  /** Returns the sizes of all volumes by the engine's names; empty if the engine cannot report them in time. */
   async #sizes(): Promise<ReadonlyMap<string, number>> {
     const sizes = new Map<string, number>();
     for (const { Name, UsageData } of (await this.#diskUsage())?.Volumes ?? []) {
-      // It says -1 of what it cannot measure.
+      // The engine reports -1 for a volume that it cannot measure.
       if (UsageData && UsageData.Size >= 0) sizes.set(Name, UsageData.Size);
     }
     return sizes;
@@ -146,7 +149,7 @@ export class DockerVolumes implements Volumes {
     );
   }
 
-  /** With a digest of both, as no sign between them could tell where one ends. */
+  /** Includes a hash of both, because no separator could mark unambiguously where one ends. */
   #name(scope: string, name: string): string {
     const digest = new Bun.CryptoHasher("sha256")
       .update(JSON.stringify([scope, name]))

@@ -11,20 +11,22 @@ import {
 import { join } from "node:path";
 import type { LogFrame } from "./log_frames.ts";
 
-/** Something to be read among what a container printed. */
+/** A note to show within a container's output. */
 export interface EndingNote {
-  /** RFC 3339 with nine digits after the second, by the engine's clock: every server that notes the same ending has the same. */
+  /**
+   * RFC 3339 with nine fractional digits, by the engine's clock: the same on every server that notes the same ending.
+   */
   readonly at: string;
   readonly text: string;
 }
 
 const MAX_BYTES = 65_536;
 
-/** Keeps what servers noted about endings of containers, a file for each instance; old notes give way. */
+/** Stores notes about how containers ended, one file per instance; evicts old notes. */
 export class EndingNotes {
   readonly #folder: string;
 
-  /** `folder` is one for all servers that share an engine as one installation; it is created when needed. */
+  /** `folder` is shared by all servers that use an engine as one installation; it is created when needed. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -36,7 +38,7 @@ export class EndingNotes {
     appendFileSync(file, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   }
 
-  /** All notes of an instance, in order, each once. */
+  /** Returns all notes of an instance in order of time, without duplicates. */
   read(instanceId: string): readonly EndingNote[] {
     const notes = new Map(this.#lines(instanceId).map((note) => [note.at, note]));
     return [...notes.values()].sort((a, b) => (a.at < b.at ? -1 : 1));
@@ -46,7 +48,7 @@ export class EndingNotes {
     rmSync(this.#file(instanceId), { force: true });
   }
 
-  /** Forgets what was noted of all but these, unless it is new. */
+  /** Removes the notes of all other instances, unless they are younger than `olderThanMs`. */
   sweep(instanceIds: ReadonlySet<string>, olderThanMs: number): void {
     for (const name of this.#names()) {
       const { mtimeMs = Infinity } = statSync(join(this.#folder, name), { throwIfNoEntry: false }) ?? {};
@@ -83,7 +85,7 @@ export class EndingNotes {
   }
 }
 
-/** What a container printed with the notes about it, in the order of time. */
+/** Merges a container's output with its notes, in order of time. */
 export async function* withNotes(
   frames: AsyncIterable<readonly LogFrame[]>,
   notes: readonly EndingNote[],
@@ -100,7 +102,7 @@ export async function* withNotes(
   yield left;
 }
 
-/** A line that a killed server wrote in part says nothing. */
+/** Parses a note; ignores a line that a killed server wrote only in part. */
 function noteIn(line: string): readonly EndingNote[] {
   try {
     return [JSON.parse(line) as EndingNote];
@@ -109,7 +111,7 @@ function noteIn(line: string): readonly EndingNote[] {
   }
 }
 
-/** A time of the engine as it writes those of printed lines. */
+/** Formats a time of the engine like the timestamps of its log lines. */
 export function engineTime(nanoseconds: number): string {
   const ms = Math.floor(nanoseconds / 1_000_000);
   const rest = `${Math.floor(nanoseconds % 1_000_000)}`.padStart(6, "0");

@@ -1,7 +1,7 @@
 import type { RunnableImage, RunRequest } from "../../../ports/services/runtime.ts";
 import type { ContainerRecord } from "./container_record.ts";
 
-/** A port inside, and where on this machine it is published. */
+/** A port inside a container, and the port of this machine that it is published on. */
 export interface PublishedPort {
   readonly inside: number;
   readonly port: number;
@@ -9,14 +9,14 @@ export interface PublishedPort {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The labels that tell whose a container, network or volume is. */
+/** Labels that identify the owner of a container, network or volume. */
 export const LABEL = {
   installation: "slipway.installation",
   instance: "slipway.instance",
   deployment: "slipway.deployment",
   project: "slipway.project",
   service: "slipway.service",
-  /** The first published port; all that containers of earlier versions tell. */
+  /** The first published port; the only one on containers of earlier versions. */
   port: "slipway.port",
   ports: "slipway.ports",
   oneShot: "slipway.one-shot",
@@ -25,9 +25,9 @@ export const LABEL = {
   unannounced: "slipway.unannounced",
   /** The instance that a network introduces. */
   introduces: "slipway.introduces",
-  /** By which names it does so. */
+  /** The DNS names under which it is introduced. */
   names: "slipway.names",
-  /** Which one of its scope it is, counted from the first. */
+  /** The network's generation number within its scope, counted from the first. */
   generation: "slipway.generation",
   volume: "slipway.volume",
   files: "slipway.files",
@@ -35,7 +35,10 @@ export const LABEL = {
 
 const OWN = /^slipway\./i;
 
-/** What the container of an instance is labelled with. All of them are always given, as an image may bring labels of the same names. */
+/**
+ * Returns the labels of an instance's container. Always sets all of them, because an image may bring labels of the same
+ * names.
+ */
 export function instanceLabels(request: RunRequest<RunnableImage>, ports: readonly PublishedPort[]): Labels {
   const { instanceId, deploymentId, projectId, service, scope, oneShot, unannounced, runs } = request;
   return {
@@ -53,36 +56,36 @@ export function instanceLabels(request: RunRequest<RunnableImage>, ports: readon
   };
 }
 
-/** Where a container is published, the most important port first. */
+/** Returns a container's published ports, the most important first. */
 export function publishedPorts({
   Config,
   HostConfig,
 }: Pick<ContainerRecord, "Config" | "HostConfig">): PublishedPort[] {
   if (Config.Labels[LABEL.ports] !== undefined) return notedPorts(Config.Labels);
-  // One that an earlier version made: it had one port, and the engine knows which.
+  // Created by an earlier version: it had one port, which the engine knows.
   const port = Number(Config.Labels[LABEL.port]);
   const [inside] = Object.keys(HostConfig.PortBindings ?? {});
   return inside === undefined || !port ? [] : [{ inside: Number.parseInt(inside, 10), port }];
 }
 
-/** The ports of this machine that a container holds, also while it does not run. */
+/** Returns the ports of this machine that a container holds, even while it does not run. */
 export function heldPorts(labels: Labels): readonly number[] {
   if (labels[LABEL.ports] !== undefined) return notedPorts(labels).map(({ port }) => port);
   return labels[LABEL.port] ? [Number(labels[LABEL.port])] : [];
 }
 
-/** The scope of a container; in earlier versions its project. */
+/** Returns the scope of a container; in earlier versions its project. */
 export function scopeOf(labels: Labels): string {
   return labels[LABEL.scope] ?? labels[LABEL.project] ?? "";
 }
 
-/** By which names others of its scope find a container, once they do. */
+/** Returns the names by which the scope finds a container once it is announced. */
 export function namesOf(labels: Labels): readonly string[] {
   const aliases = (labels[LABEL.aliases] ?? "").split(" ").filter((alias) => alias !== "");
   return [...new Set([labels[LABEL.service] ?? "", ...aliases])];
 }
 
-/** Whether others are to find it by its names only after it was introduced. */
+/** Whether its names resolve to it only after it was introduced. */
 export function isUnannounced(labels: Labels): boolean {
   return labels[LABEL.unannounced] === "true";
 }
@@ -95,7 +98,7 @@ function notedPorts(labels: Labels): PublishedPort[] {
   });
 }
 
-/** Without those that would say something about this installation. */
+/** Drops labels in Slipway's own namespace, which would describe this installation. */
 function othersLabels(labels: Labels): Labels {
   return Object.fromEntries(Object.entries(labels).filter(([name]) => !OWN.test(name)));
 }

@@ -1,10 +1,10 @@
 import type { OutputStream } from "../../../domain/deployments/output_stream.ts";
 import type { EngineApi, EngineRequest } from "../engine/engine_api.ts";
 
-/** A piece of what a container printed, or of what is noted about it: a line with its end, or a part of a line. */
+/** A chunk of a container's output, or of a note about it: a line with its newline, or a part of a line. */
 export interface LogFrame {
   readonly stream: OutputStream;
-  /** RFC 3339 with nine digits after the second; the parts of one line share it. */
+  /** RFC 3339 with nine fractional digits; the parts of one line share it. */
   readonly at: string;
   readonly bytes: Buffer;
 }
@@ -13,7 +13,7 @@ const HEADER = 8;
 const TIME = 30;
 const STDERR = 2;
 
-/** Yields what a container has printed so far, some pieces at a time; the request ends with the iteration. */
+/** Yields a container's output so far, some frames at a time; the request ends with the iteration. */
 export async function* logFrames(
   engine: EngineApi,
   containerId: string,
@@ -39,7 +39,7 @@ export async function* logFrames(
   }
 }
 
-/** The whole frames at the beginning of some bytes: a stream's number, a length, then a time and what was printed. */
+/** Parses the complete frames at the start of a buffer: stream number, length, timestamp, output. */
 function framesIn(bytes: Buffer): { readonly frames: readonly LogFrame[]; readonly rest: Buffer } {
   const frames: LogFrame[] = [];
   let from = 0;

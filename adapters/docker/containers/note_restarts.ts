@@ -6,7 +6,7 @@ import type { OwnContainers } from "./own_containers.ts";
 const LIMIT_MS = 10_000;
 const AGAIN_MS = 50;
 
-/** Notes in the name of a container how often it was restarted; another server may do the same. */
+/** Stores the number of restarts in a container's name; another server may do the same. Gives up after 10 s. */
 export async function noteRestarts(
   engine: EngineApi,
   own: OwnContainers,
@@ -20,7 +20,7 @@ export async function noteRestarts(
       return;
     } catch (error) {
       if (!(error instanceof EngineRefusal)) throw error;
-      // One that waits for its next start cannot be renamed.
+      // A container that waits for its next restart cannot be renamed.
       const record = await own.inspect(Id);
       if (!record || record.Name === `/${name}`) return;
     }

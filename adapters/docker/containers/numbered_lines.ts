@@ -4,21 +4,22 @@ import type { OutputLine } from "../../../ports/services/runtime.ts";
 import type { LogFrame } from "./log_frames.ts";
 
 const LINE_FEED = 10;
-/** The engine cuts lines at this length: only what is as long can have a next part. */
+/** The engine splits lines at this length, so only a part of this length can have a next part. */
 const PART_BYTES = 16_384;
 const NUMBERS_A_MS = 4_000;
 const NANOSECONDS_A_NUMBER = 250;
 
 /**
- * Makes numbered lines out of what a container printed. A line's number is the time it was printed at, counted in quarters of a microsecond from when
- * the container was made, or the one after the last number where that is larger. So every server gives a line the same number, wherever it begins to read
- * and however many old lines were dropped, and finds its place again by time. The price is that numbers have gaps. Lines that share a time (the parts of
- * a long one) move those right after them a little: whoever begins to read a moment earlier gets the same numbers.
+ * Turns a container's output into numbered lines. A line's number is its time in quarters of a microsecond since the
+ * container was created, or the last number plus one if that is larger. So every server gives a line the same number,
+ * wherever it starts to read and however many old lines were dropped, and finds its position again by time. In return,
+ * numbers have gaps. Lines that share a time (the parts of a long one) shift those right after them a little; a reader
+ * that starts a moment earlier gets the same numbers.
  */
 export class NumberedLines {
   readonly #origin: number;
   readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter(), slipway: new LineSplitter() };
-  /** When the line of a stream began whose end is yet to come. */
+  /** When the unfinished line of each stream began. */
   readonly #open: Partial<Record<OutputStream, string | undefined>> = {};
   #last = 0;
 
@@ -26,10 +27,10 @@ export class NumberedLines {
     this.#origin = createdAt.getTime();
   }
 
-  /** The lines that this completes, in the order in which they were completed. */
+  /** Returns the lines that this frame completes, in order of completion. */
   take({ stream, at, bytes }: LogFrame): OutputLine[] {
     const open = this.#open[stream];
-    // A program that ended in the middle of a line has left one that nothing follows.
+    // A program that ended in the middle of a line leaves it without a continuation.
     const before = open === undefined || open === at ? [] : this.#end(stream, open);
     const goesOn = bytes.length === PART_BYTES && bytes.at(-1) !== LINE_FEED;
     const lines = this.#splitters[stream].push(bytes);
@@ -38,12 +39,12 @@ export class NumberedLines {
     return [...before, ...this.#numbered(stream, at, lines)];
   }
 
-  /** What is left once no more comes. */
+  /** Returns the unfinished lines at the end of the output. */
   end(): OutputLine[] {
     return (["stdout", "stderr"] as const).flatMap((stream) => this.#end(stream, this.#open[stream]));
   }
 
-  /** A time no later than the one of the line with that number. */
+  /** Returns a time no later than the line with this number. */
   timeOf(seq: number): Date {
     return new Date(this.#origin + Math.floor((seq - 1) / NUMBERS_A_MS));
   }

@@ -6,14 +6,15 @@ const READ_MS = 20_000;
 const REMOVING_MS = 50;
 
 /**
- * The containers of one installation among all that an engine has. Labels alone do not tell: an image hands its own to whatever is run
- * from it, by hand too. So a container is ours when its labels and its name agree.
+ * The containers of one installation among all containers of an engine. Labels alone do not identify them: a container
+ * inherits the labels of its image, even when run by hand. So a container is ours if both its labels and its name
+ * match.
  */
 export class OwnContainers {
   readonly #engine: EngineApi;
   readonly #installation: string;
   readonly #ids = new Map<string, string>();
-  /** What the names of this installation's containers and networks begin with. */
+  /** Name prefix of this installation's containers and networks. */
   readonly prefix: string;
 
   constructor(engine: EngineApi, installation: string) {
@@ -22,22 +23,25 @@ export class OwnContainers {
     this.prefix = `slipway-${new Bun.CryptoHasher("sha256").update(installation).digest("hex").slice(0, 8)}-`;
   }
 
-  /** The name of an instance's container. It changes with each restart by hand, as nothing else on it can note their number. */
+  /**
+   * Returns the name of an instance's container. It changes with each manual restart, because nothing else on a
+   * container can store their number.
+   */
   name(instanceId: string, restarts: number): string {
     return `${this.prefix}${instanceId}${restarts === 0 ? "" : `.${restarts}`}`;
   }
 
-  /** These labels, and the one of this installation. */
+  /** Returns these labels plus the installation's. */
   labelled(labels: Readonly<Record<string, string>>): Record<string, string> {
     return { ...labels, [LABEL.installation]: this.#installation };
   }
 
-  /** The engine's words for: with the labels of this installation, and these. */
+  /** Returns the engine's label filter for this installation and these labels. */
   filter(labels: Readonly<Record<string, string>> = {}): string[] {
     return Object.entries(this.labelled(labels)).map(([label, value]) => `${label}=${value}`);
   }
 
-  /** All with these labels, running or not, oldest first. */
+  /** Lists the containers with these labels, running or not, oldest first. */
   async list(labels: Readonly<Record<string, string>> = {}): Promise<readonly ListedContainer[]> {
     const listed = await this.#engine.json<readonly ListedContainer[]>("GET", "/containers/json", {
       query: { all: true, filters: JSON.stringify({ label: this.filter(labels) }) },
@@ -46,7 +50,7 @@ export class OwnContainers {
     return listed.filter(({ Names, Labels }) => Names.some((name) => this.#isOurs(name, Labels))).sort(byAge);
   }
 
-  /** Looks at the container of an instance. */
+  /** Inspects the container of an instance. */
   async find(instanceId: string): Promise<ContainerRecord | undefined> {
     const known = this.#ids.get(instanceId);
     const record = known === undefined ? undefined : await this.inspect(known);
@@ -58,7 +62,7 @@ export class OwnContainers {
     return found;
   }
 
-  /** Looks at a container of ours. */
+  /** Inspects a container; `undefined` if it is gone or not ours. */
   async inspect(id: string): Promise<ContainerRecord | undefined> {
     const record = await this.#engine.known<ContainerRecord>("GET", `/containers/${id}/json`, {
       timeoutMs: this.#readMs,
@@ -66,7 +70,7 @@ export class OwnContainers {
     return record && this.#isOurs(record.Name, record.Config.Labels) ? record : undefined;
   }
 
-  /** Removes a container with the volumes that only it had, whatever state it is in; resolves once it is gone. */
+  /** Removes a container in any state with its anonymous volumes; resolves once it is gone. */
   async remove(id: string): Promise<void> {
     const until = Date.now() + this.#engine.answerMs;
     for (;;) {
@@ -76,14 +80,14 @@ export class OwnContainers {
       } catch (error) {
         const status = error instanceof EngineRefusal ? error.status : undefined;
         if (status === 404) return;
-        // Somebody else is removing it.
+        // Another request is removing it.
         if (status !== 409 || Date.now() > until) throw error;
       }
       await Bun.sleep(REMOVING_MS);
     }
   }
 
-  /** How often it was started again before it was last started by hand. */
+  /** Restarts before the engine's own count began: up to and including the last manual one. */
   restartsBefore({ Name, Config }: ContainerRecord): number {
     return Number(Name.slice(`/${this.prefix}${Config.Labels[LABEL.instance]}.`.length) || 0);
   }

@@ -4,7 +4,7 @@ import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 const TRIES = 10;
 const AGAIN_MS = 50;
 
-/** Has the engine start a container again when it ends, or not. */
+/** Sets the engine's restart policy of a container. */
 export async function setRestartPolicy(
   engine: EngineApi,
   { Id, HostConfig }: Pick<ContainerRecord, "Id" | "HostConfig">,
@@ -16,7 +16,7 @@ export async function setRestartPolicy(
       await engine.json("POST", `/containers/${Id}/update`, { json: { RestartPolicy: { Name } } });
       return;
     } catch (error) {
-      // For a moment after a program has ended, the engine itself takes it for running.
+      // For a moment after a program has ended, the engine still considers it running.
       const isEarly = error instanceof EngineRefusal && error.status === 500;
       if (!isEarly || attempt === TRIES) throw error;
       await Bun.sleep(AGAIN_MS);

@@ -5,15 +5,18 @@ import { EngineRefusal } from "../engine/engine_api.ts";
 
 const LONGEST = 300;
 
-/** A port that is taken, or a network that somebody is just removing or making too. */
+/** Matches a port in use, or a network that another server is removing or creating at the same time. */
 const PASSING = /already allocated|address already in use|network .*(not found|is ambiguous)/i;
 
-/** Whether another try with another port, in a network made anew, may work. */
+/** Whether a retry with another port, in a recreated network, may succeed. */
 export function isWorthAnotherTry(error: unknown): boolean {
   return error instanceof EngineRefusal && PASSING.test(error.message);
 }
 
-/** What to say of a container that the engine would not start; other errors stay as they are. No value of its environment is in it. */
+/**
+ * Converts the engine's refusal to start a container into a failure; returns other errors unchanged. Contains no value
+ * of the container's environment.
+ */
 export function startFailure(error: unknown, { environment, runs }: RunRequest<RunnableImage>): unknown {
   if (!(error instanceof EngineRefusal)) return error;
   const words = secretMask(environment.values())(error.message);
@@ -28,7 +31,7 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
       cause,
     });
   }
-  // The engine names where it lies on the machine, which is nobody's business but that of whoever runs it.
+  // The engine names the source path on the host, which only its operator may see.
   const [, target] = /mounting ".*?" to rootfs at "(.*?)"/.exec(words) ?? [];
   if (target !== undefined) {
     const reason = "it cannot be mounted there. A file goes where the image has a file or nothing, a folder likewise";
@@ -44,7 +47,10 @@ export function startFailure(error: unknown, { environment, runs }: RunRequest<R
   return engineRefused("start this", cause);
 }
 
-/** What to say when the engine could not do something; its words are for the log, as they may name folders of the host. */
+/**
+ * Returns the failure for something that the engine refused. The engine's message is for the log only, as it may name
+ * folders of the host.
+ */
 export function engineRefused(what: string, cause: unknown): unknown {
   if (cause instanceof Failure) return cause;
   const message = `Cannot ${what}: Docker could not do it; its log tells why`;

@@ -7,24 +7,25 @@ import { isStillAt, tryLock } from "../../shared/file_lock.ts";
 const AGAIN_MS = 5;
 
 /**
- * Tells which instances a living server is starting. While it makes a container and has not started it yet, a server holds a lock on a file, which the kernel
- * drops when the server dies: a container that is left so is told from one that will run in a moment.
+ * Records which instances a live server is starting. From creating a container until it is started, a server holds a
+ * lock on a file, which the kernel drops when the server dies. This distinguishes an abandoned container from one that
+ * will run in a moment.
  */
 export class StartingMarks {
   readonly #folder: string;
 
-  /** `folder` is one for all servers that share an engine as one installation; it is created when needed. */
+  /** `folder` is shared by all servers that use an engine as one installation; it is created when needed. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Marks an instance as being started until disposed; several servers may. */
+  /** Marks an instance as being started until disposed; several servers may hold the mark. */
   async mark(instanceId: string): Promise<Disposable> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = join(this.#folder, instanceId);
     for (;;) {
       const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-      // Somebody may just be asking, or removing the file of those who are done.
+      // Another process may be checking the mark, or removing the file of a finished start.
       if (tryLock(descriptor, "shared") && isStillAt(path, descriptor)) {
         return { [Symbol.dispose]: () => void release(path, descriptor) };
       }
@@ -33,7 +34,7 @@ export class StartingMarks {
     }
   }
 
-  /** Whether a living server is starting an instance. */
+  /** Whether a live server is starting an instance. */
   isMarked(instanceId: string): boolean {
     const path = join(this.#folder, instanceId);
     const descriptor = opened(path);
@@ -41,7 +42,7 @@ export class StartingMarks {
   }
 }
 
-/** Closes the file, and removes it unless somebody else holds it; tells whether it did. */
+/** Closes the file, and removes it unless it has another holder. Returns `false` if it has. */
 function release(path: string, descriptor: number): boolean {
   try {
     if (!tryLock(descriptor, "exclusive")) return false;

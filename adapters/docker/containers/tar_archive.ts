@@ -1,7 +1,7 @@
 import { TAR_END, tarHead, tarPadding } from "../../../domain/archive/tar_writer.ts";
 import type { ServiceFile } from "../../../domain/services/service_spec.ts";
 
-/** Small files as one tar, with their owners and rights; the folders above them are left to whoever unpacks it. */
+/** Packs small files into a tar with their owners and modes; leaves their parent folders to the unpacker. */
 export function tarArchive(files: readonly ServiceFile[]): Uint8Array {
   const pieces = files.flatMap(({ target, content, mode, uid, gid }) => {
     const bytes = new TextEncoder().encode(content);

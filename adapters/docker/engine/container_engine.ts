@@ -15,7 +15,7 @@ export class DockerContainerEngine implements ContainerEngine {
   answers({ withinMs }: { readonly withinMs?: number } = {}): Promise<boolean> {
     if (withinMs !== undefined) return engineAnswers(this.#dockerHost, { timeoutMs: withinMs });
     const now = performance.now();
-    // Anybody may ask without credentials, so many questions in a row cost the engine one.
+    // Callers need no credentials, so frequent calls share one request to the engine.
     if (!this.#asked || now - this.#asked.at > FRESH_MS) {
       this.#asked = { at: now, answer: engineAnswers(this.#dockerHost) };
     }
@@ -23,7 +23,7 @@ export class DockerContainerEngine implements ContainerEngine {
   }
 }
 
-/** Whether a Docker Engine answers there within `timeoutMs` (defaults to 5 s); never rejects. */
+/** Returns whether a Docker Engine responds there within `timeoutMs` (defaults to 5 s); never rejects. */
 export async function engineAnswers(
   dockerHost: string,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { readonly timeoutMs?: number } = {},
@@ -34,7 +34,7 @@ export async function engineAnswers(
     const response = await fetch(url, { ...options, signal, redirect: "manual" });
     const engine = response.headers.get("api-version");
     await response.body?.cancel();
-    // Any web server may answer 200 to anything; an engine names the version of its interface.
+    // Any web server may respond 200 to anything; an engine states its API version.
     return response.ok && engine !== null;
   } catch {
     return false;

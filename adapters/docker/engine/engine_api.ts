@@ -2,35 +2,35 @@ import { connect as connectSocket, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { Failure } from "../../../domain/failure.ts";
 
-/** A version of the interface that engines of 2020 to 2025 speak; later ones say which is the oldest that they do. */
+/** An API version that engines of 2020 to 2025 support; later ones state the oldest that they support. */
 const VERSION = "1.41";
 const TOO_OLD = /minimum supported API version is (1\.\d{2,3})\b/i;
 const TOO_NEW = /maximum supported API version is (1\.\d{2,3})\b/i;
 const ANSWER_MS = 60_000;
 const LONG = 10;
 
-/** What is asked of the engine. */
+/** Options of a request to the engine. */
 export interface EngineRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly json?: unknown;
   readonly body?: ReadableStream<Uint8Array> | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** How long until it begins to answer; as the engine has it unless told, `null` for as long as it takes. */
+  /** Timeout until the response begins. Defaults to the engine's `answerMs`; `null` for none. */
   readonly timeoutMs?: number | null;
-  /** The first version of the interface that knows this; an engine that is older is asked in its own. */
+  /** The first API version that supports this; an older engine gets the request in its own version. */
   readonly since?: string;
 }
 
-/** How long an engine may take. */
+/** Timeouts of an engine. */
 export interface AnswerLimits {
-  /** To begin to answer, or to go on. Defaults to a minute. */
+  /** For a response to begin or to continue. Defaults to 60 s. */
   readonly answerMs?: number;
-  /** The same for what keeps it busy. Defaults to ten times as long. */
+  /** The same for slow operations. Defaults to ten times `answerMs`. */
   readonly longAnswerMs?: number;
 }
 
-/** The engine said no. */
+/** The engine responded with an error status. */
 export class EngineRefusal extends Error {
   override readonly name = "EngineRefusal";
   readonly status: number;
@@ -46,9 +46,9 @@ export class EngineApi {
   readonly #origin: URL;
   readonly #unix: string | undefined;
   #version = VERSION;
-  /** How long it may take to begin to answer, or to go on. */
+  /** Timeout for a response to begin or to continue. */
   readonly answerMs: number;
-  /** The same for what keeps it busy, such as removing large images. */
+  /** The same for slow operations, such as removing large images. */
   readonly longAnswerMs: number;
 
   constructor(dockerHost: string, { answerMs = ANSWER_MS, longAnswerMs = LONG * answerMs }: AnswerLimits = {}) {
@@ -58,7 +58,10 @@ export class EngineApi {
     this.#origin = new URL(this.#unix ? "http://docker" : dockerHost.replace(/^tcp:\/\//, "http://"));
   }
 
-  /** Asks, and resolves to an answer of success; rejects with an `EngineRefusal`, with an `engine_away` failure, or with the reason of the signal. */
+  /**
+   * Sends a request and resolves to its successful response. Rejects with an `EngineRefusal`, with an `engine_away`
+   * failure, or with the reason of the signal.
+   */
   async request(method: string, path: string, asked: EngineRequest = {}): Promise<Response> {
     const version = this.#version;
     try {
@@ -87,7 +90,7 @@ export class EngineApi {
       headers: { ...(json !== undefined && { "content-type": "application/json" }), ...headers },
       body: json === undefined ? body : JSON.stringify(json),
       redirect: "manual",
-      // A connection kept for later may be one that an engine which was restarted meanwhile has forgotten.
+      // A connection kept alive would be dead if the engine was restarted meanwhile.
       keepalive: false,
       signal: signal ? AbortSignal.any([signal, slow.signal]) : slow.signal,
       ...(this.#unix !== undefined && { unix: this.#unix }),
@@ -101,7 +104,7 @@ export class EngineApi {
     throw new EngineRefusal(answer.status, messageOf(await this.inTime(answer.text()).catch(() => "")));
   }
 
-  /** The JSON of an answer; fails as `request` does. */
+  /** Sends a request and parses its JSON response; rejects like `request`. */
   async json<T>(method: string, path: string, asked: EngineRequest = {}): Promise<T> {
     const ended = new AbortController();
     const signal = asked.signal ? AbortSignal.any([asked.signal, ended.signal]) : ended.signal;
@@ -112,12 +115,12 @@ export class EngineApi {
       asked.signal?.throwIfAborted();
       throw error;
     } finally {
-      // Else the connection of an answer that never ends would stay open.
+      // Otherwise the connection of a response that never ends would stay open.
       ended.abort();
     }
   }
 
-  /** What an answer goes on with; rejects with an `engine_away` failure when it breaks off or does not come. */
+  /** Awaits the rest of a response; rejects with an `engine_away` failure when it breaks off or times out. */
   async inTime<T>(rest: Promise<T>): Promise<T> {
     const { promise: slow, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(away("it does not answer")), this.answerMs);
@@ -130,7 +133,7 @@ export class EngineApi {
     }
   }
 
-  /** The JSON of an answer, or `undefined` when the engine does not know what was asked for. */
+  /** Like `json`, but resolves to `undefined` for 404. */
   async known<T>(method: string, path: string, asked: EngineRequest = {}): Promise<T | undefined> {
     try {
       return await this.json<T>(method, path, asked);
@@ -140,7 +143,7 @@ export class EngineApi {
     }
   }
 
-  /** A connection on which HTTP has yet to be spoken, for what is upgraded; rejects with an `engine_away` failure when there is none in time. */
+  /** Opens a raw connection for an HTTP upgrade; rejects with an `engine_away` failure if that fails or times out. */
   connect(): Promise<Socket> {
     const { protocol, port } = this.#origin;
     const host = this.#origin.hostname.replace(/^\[(.*)\]$/, "$1");
@@ -163,7 +166,7 @@ export class EngineApi {
     });
   }
 
-  /** The path of a request on a connection of its own. */
+  /** Returns the path of a request with its API version. */
   path(path: string, since = VERSION): string {
     return `/v${minor(since) > minor(this.#version) ? since : this.#version}${path}`;
   }
@@ -173,7 +176,7 @@ function minor(version: string): number {
   return Number(version.split(".")[1]);
 }
 
-/** The failure of an engine that is not there. */
+/** Returns the failure for an engine that is unavailable. */
 export function away(why: string, cause?: unknown): Failure {
   return new Failure(
     "unavailable",

@@ -2,10 +2,10 @@ import type { RunnableImage } from "../../../ports/services/runtime.ts";
 import type { EngineApi } from "./engine_api.ts";
 import type { ImageConfig } from "../images/image_config.ts";
 
-/** Programs that want to be the first process themselves. */
+/** Init programs that expect to be PID 1 themselves. */
 const OWN_INIT = /(^|\/)(init|tini|tini-static|dumb-init|catatonit|systemd|s6-svscan|my_init)$/;
 
-/** Tells which containers get the engine's init as their first process: it takes care of orphans and passes signals on. */
+/** Decides which containers get the engine's init as PID 1: it reaps orphans and forwards signals. */
 export class EngineInit {
   readonly #engine: EngineApi;
   #isThere: Promise<boolean> | undefined;
@@ -14,7 +14,7 @@ export class EngineInit {
     this.#engine = engine;
   }
 
-  /** All do, unless they say otherwise, bring their own, or the engine has none. */
+  /** All do, unless their spec decides otherwise, they bring their own init, or the engine has none. */
   async isFor({ command, container }: RunnableImage, image: ImageConfig): Promise<boolean> {
     if (container && container.init !== null) return container.init;
     const entrypoint = container?.entrypoint ?? image.Entrypoint ?? [];

@@ -1,7 +1,7 @@
 import { EngineRefusal } from "./engine_api.ts";
 import { engineRefused } from "../containers/start_failure.ts";
 
-/** Does something with the engine; what it refuses becomes a failure that says what could not be done. */
+/** Runs an action on the engine; converts a refusal into a failure that says what could not be done. */
 export async function orRefused<T>(what: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

@@ -10,18 +10,19 @@ type Introduced = Pick<ContainerRecord, "Id" | "Config">;
 const TRIES = 3;
 const AGAIN_MS = 100;
 
-/** Who is to be in a network, and by which names. */
+/** A container's membership in a network, with its DNS aliases there. */
 interface Membership {
   readonly containerId: string;
   readonly aliases: readonly string[];
 }
 
 /**
- * Who is found by which name in a scope. A container gets its names as it joins a network, and cannot get more without leaving it, which would break its
- * connections. So whoever is introduced gets a network of its own, a generation: all of the scope join it, each of them told by a link to look there
- * for the names, and in the newest of such networks first; the one that is introduced joins last. From then on it is the one that is found, while
- * connections go on in the networks where they are. When it is removed, its network answers nobody, is left by all, and goes. Every step may be
- * repeated, and several servers may do the same at once.
+ * Decides which container the names of a scope resolve to. A container gets its DNS aliases when it joins a network,
+ * and cannot get more without leaving it, which would break its connections. So each introduced container gets a
+ * network of its own, a generation. All containers of the scope join it, each with links that make it look up the names
+ * there, newest generation first; the introduced container joins last. From then on the names resolve to it, while
+ * existing connections continue in their networks. Once it is removed, its network resolves nothing; all containers
+ * leave it and the network is removed. Every step is idempotent, and several servers may run it concurrently.
  */
 export class ScopeNames {
   readonly #engine: EngineApi;
@@ -35,8 +36,9 @@ export class ScopeNames {
   }
 
   /**
-   * Has a container that was made find all names of its scope, and others find it, unless it is yet to be introduced. Whoever makes a network looks for
-   * containers after that, and this looks for networks after the container was made: one of both sees the other.
+   * Connects a new container so that it resolves all names of its scope, and so that its own names resolve to it unless
+   * it is yet to be introduced. A server that creates a network lists containers afterwards, and this lists networks
+   * after the container was created: one of the two sees the other.
    */
   async join(containerId: string, labels: Labels): Promise<void> {
     const { needed, spent } = await this.#look(scopeOf(labels));
@@ -49,8 +51,9 @@ export class ScopeNames {
   }
 
   /**
-   * Has all others of its scope find a container by its names, and nobody else of its service. The engine refuses one that is just ending or coming, and a
-   * network that another server has removed as the second of its name: then all is looked at anew.
+   * Makes a container's names resolve to it, and to no other instance of its service, in the whole scope. Retries from
+   * the start when the engine refuses a container that is just starting or stopping, or a network that another server
+   * has removed as a duplicate.
    */
   async introduce(container: Introduced): Promise<void> {
     if (!isUnannounced(container.Config.Labels)) return;
@@ -70,7 +73,7 @@ export class ScopeNames {
     const { needed, containers } = await this.#look(scope);
     for (const other of containers) {
       if (other.Id === Id || isIn(other, generation)) continue;
-      // Those of other services that share a name keep it.
+      // Containers of other services that share a name keep it.
       const keeps = !isSameService(other.Labels, Labels) && isFound(other, containers, needed);
       const aliases = keeps ? shared(other.Labels, generation) : [];
       await this.#connectIfThere(generation, { containerId: other.Id, aliases });
@@ -79,12 +82,12 @@ export class ScopeNames {
     await this.tidy(scope);
   }
 
-  /** Removes the networks of those that are gone. What cannot be removed now is removed by the next who comes here. */
+  /** Removes the networks of instances that are gone. The next call retries what cannot be removed now. */
   async tidy(scope: string): Promise<void> {
     await this.#discard((await this.#look(scope)).spent);
   }
 
-  /** The same in all scopes. */
+  /** Does the same in all scopes. */
   async sweep(): Promise<void> {
     const generations = await this.#networks.generations();
     const there = new Set((await this.#own.list()).map(({ Labels }) => Labels[LABEL.instance]));
@@ -95,7 +98,7 @@ export class ScopeNames {
     for (const generation of spent) await this.#networks.discard(generation);
   }
 
-  /** The containers of a scope, and its networks. Networks come first: for each of them there was a container before. */
+  /** Returns the containers and networks of a scope. Lists networks first: the container of each existed before it. */
   async #look(scope: string) {
     const generations = await this.#networks.generations(scope);
     const all = generations.length === 0 ? [] : await this.#own.list();
@@ -129,7 +132,7 @@ export class ScopeNames {
   }
 }
 
-/** A container that was removed meanwhile; a network that was removed is another matter. */
+/** Matches a container that was removed meanwhile, but not a network that was. */
 const GONE = /no such container|marked for removal/i;
 
 function shared(labels: Labels, { names }: Generation): readonly string[] {
@@ -144,7 +147,7 @@ function isIn({ NetworkSettings }: ListedContainer, { network }: Generation): bo
   return NetworkSettings.Networks?.[network] !== undefined;
 }
 
-/** Whether a container is the one of its service that others find. */
+/** Whether a container is the one that the names of its service resolve to. */
 function isFound(
   { Labels }: ListedContainer,
   containers: readonly ListedContainer[],

@@ -12,30 +12,30 @@ interface Network {
   readonly Labels: Readonly<Record<string, string>> | null;
 }
 
-/** A network as it is to be. */
+/** The desired network. */
 interface Wanted {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly internal: boolean;
 }
 
-/** A network of a scope that is there to introduce one instance. */
+/** A network of a scope that introduces one instance. */
 export interface Generation {
   readonly id: string;
   readonly scope: string;
   /** The name of the network. */
   readonly network: string;
-  /** Grows with each that is made in the scope. */
+  /** Increases with each generation of the scope. */
   readonly number: number;
   readonly instanceId: string;
-  /** By which names it is introduced. */
+  /** The DNS names under which the instance is introduced. */
   readonly names: readonly string[];
 }
 
 export interface ScopeNetworksOptions {
   readonly engine: EngineApi;
   readonly own: OwnContainers;
-  /** Labels that networks carry beside Slipway's own. */
+  /** Labels that networks carry in addition to Slipway's own. */
   readonly labels: Readonly<Record<string, string>>;
   readonly departures: Departures;
 }
@@ -44,7 +44,10 @@ const SUBNETS = 5_120;
 const SUBNET_TRIES = 64;
 const LAST_GENERATION = 9_999_999;
 
-/** The networks of each scope: one in which its services find each other and nobody else does, and one for each that was introduced. */
+/**
+ * Manages the networks of each scope: one in which only its own services reach each other, and one for each introduced
+ * instance.
+ */
 export class ScopeNetworks {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
@@ -59,14 +62,15 @@ export class ScopeNetworks {
     this.#departures = departures;
   }
 
-  /** The id of a scope's network, made if there is none; several callers at once get the same. */
+  /** Returns the id of a scope's network, creating it if there is none. Concurrent callers get the same one. */
   async ensure(scope: string): Promise<string> {
     return this.#ensure({ name: this.#name(scope), labels: { [LABEL.scope]: scope }, internal: false });
   }
 
   /**
-   * The network that introduces an instance, made if there is none, as the newest of its scope. Engines look for a name in one network after the other,
-   * in the order of their names, so the newest has the first. It leads nowhere else, so that it never becomes the way out of a container.
+   * Returns the network that introduces an instance, creating it as the newest of its scope if there is none. Engines
+   * look up a name in one network after the other, sorted by network name, so the newest gets the first name. It is
+   * internal, so that it never becomes a container's default route.
    */
   async ensureGeneration(scope: string, instanceId: string, names: readonly string[]): Promise<Generation> {
     const all = await this.generations(scope);
@@ -85,7 +89,7 @@ export class ScopeNetworks {
     return { id, scope, network, number, instanceId, names };
   }
 
-  /** Those of a scope, or of all, that introduce somebody, newest first in each. */
+  /** Returns the generations of a scope, or of all scopes; newest first within each scope. */
   async generations(scope?: string): Promise<readonly Generation[]> {
     const first = new Map<string, Generation>();
     for (const { Id, Name, Labels } of await this.#all(scope === undefined ? {} : { [LABEL.scope]: scope })) {
@@ -99,8 +103,9 @@ export class ScopeNetworks {
   }
 
   /**
-   * Has everybody leave a network that introduces nobody any more, and removes it. What the engine refuses is left as it is: a container that
-   * waits for its next start cannot leave a network, and would not start again without it.
+   * Disconnects all containers from a network that no longer introduces an instance, and removes it. Leaves whatever
+   * the engine refuses: a container that waits for its next restart cannot leave a network, and would not start again
+   * without it.
    */
   async discard({ id, network, scope }: Generation): Promise<void> {
     const leave = async (from: string) => {
@@ -110,11 +115,11 @@ export class ScopeNetworks {
     };
     await leave(id);
     if ((await this.#membersOf(network)).length > 0 || !(await this.#remove(id))) return;
-    // Somebody who does not run may have joined just before: the engine would not start it any more.
+    // A stopped container may have joined just before; as a member of a removed network it could not start any more.
     await leave(network);
   }
 
-  /** Removes a scope's networks unless a container of it is left, running or not. */
+  /** Removes a scope's networks unless the scope still has a container, running or not. */
   async release(scope: string): Promise<void> {
     if ((await this.#own.list()).some(({ Labels }) => scopeOf(Labels) === scope)) return;
     const main = this.#name(scope);
@@ -123,7 +128,10 @@ export class ScopeNetworks {
     for (const { Id } of gone) await this.#remove(Id);
   }
 
-  /** Removes networks of that age whose scope has no container, as a killed server leaves them; whoever starts something there makes them anew. */
+  /**
+   * Removes networks older than `olderThanMs` whose scope has no container, such as those that a killed server left
+   * behind. The next start in the scope recreates them.
+   */
   async sweep(olderThanMs: number): Promise<void> {
     const all = await this.#all();
     const used = new Set((await this.#own.list()).map(({ Labels }) => scopeOf(Labels)));
@@ -147,7 +155,10 @@ export class ScopeNetworks {
     return made;
   }
 
-  /** An engine that two servers ask at once makes two of one name, and then takes neither: the one in use counts for everybody, else the older. */
+  /**
+   * Returns the id of the network with this name, if there is one. When two servers create it at once, the engine makes
+   * two of one name and then accepts neither: removes all but the one in use, or else the oldest.
+   */
   async #only({ name }: Wanted): Promise<string | undefined> {
     const left = (await this.#all()).filter(({ Name }) => Name === name).map(({ Id }) => Id);
     for (const id of left.toReversed()) {
@@ -156,7 +167,7 @@ export class ScopeNetworks {
     return left[0];
   }
 
-  /** All of this installation with these labels, oldest first. */
+  /** Lists this installation's networks with these labels, oldest first. */
   async #all(labels: Readonly<Record<string, string>> = {}): Promise<readonly Network[]> {
     const filters = JSON.stringify({ label: this.#own.filter(labels) });
     const networks = await this.#engine.json<readonly Network[]>("GET", "/networks", { query: { filters } });
@@ -165,7 +176,10 @@ export class ScopeNetworks {
     );
   }
 
-  /** Somebody else may be quicker. Engines have some thirty address ranges to give by themselves; beyond those, one is chosen here. */
+  /**
+   * Creates a network; 409 means that another server was faster. Engines have some thirty address ranges of their own;
+   * once those are used up, this picks a subnet.
+   */
   async #create(wanted: Wanted): Promise<void> {
     const taken = Object.values(networkInterfaces()).flatMap((each) => each?.map(({ cidr }) => cidr ?? "") ?? []);
     const first = Math.floor(Math.random() * SUBNETS);
@@ -199,13 +213,13 @@ export class ScopeNetworks {
     await this.#engine.json("POST", "/networks/create", { json });
   }
 
-  /** The ids of all containers that are to be in a network, running or not. */
+  /** Returns the ids of all containers that belong to a network, running or not. */
   async #membersOf(network: string): Promise<readonly string[]> {
     const all = await this.#own.list();
     return all.filter(({ NetworkSettings }) => NetworkSettings.Networks?.[network]).map(({ Id }) => Id);
   }
 
-  /** By force, also out of a network that is not there any more. */
+  /** Disconnects by force, also from a network that no longer exists. */
   async #disconnect(network: string, container: string): Promise<void> {
     try {
       await this.#engine.request("POST", `/networks/${network}/disconnect`, {
@@ -216,7 +230,7 @@ export class ScopeNetworks {
     }
   }
 
-  /** Whether it is gone; somebody may have joined it. */
+  /** Returns whether the network is gone; the engine refuses if a container has joined it. */
   async #remove(id: string): Promise<boolean> {
     try {
       await this.#engine.request("DELETE", `/networks/${id}`);
@@ -232,12 +246,12 @@ export class ScopeNetworks {
   }
 }
 
-/** A small range out of 10.200.0.0 to 10.219.255.255. */
+/** Returns a /24 subnet out of 10.200.0.0 to 10.219.255.255. */
 function subnetAt(index: number): string {
   return `10.${200 + Math.floor(index / 256)}.${index % 256}.0/24`;
 }
 
-/** Whether two ranges share an address; what is not of IPv4 shares none. */
+/** Returns whether two CIDR ranges overlap; `false` for anything but IPv4. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [rangeOf(one), rangeOf(other)];
   if (!a || !b) return false;
