@@ -9,11 +9,11 @@ import { ContextLinks } from "./context_links.ts";
 import { DockerIgnore, type Verdict } from "./docker_ignore.ts";
 import { readInside, refusedPath } from "./read_inside.ts";
 
-/** What a build is given. */
+/** The input files of a build. */
 export interface BuildContext {
-  /** The folder itself, free of links. */
+  /** The real path of the folder, free of symlinks. */
   readonly root: string;
-  /** Everything that is sent: each folder before its content, names in the order of their bytes. */
+  /** All entries that are sent: each folder before its content, names in byte order. */
   readonly entries: readonly ContextEntry[];
   readonly dockerfile: { readonly name: string; readonly bytes: Uint8Array };
 }
@@ -21,11 +21,14 @@ export interface BuildContext {
 type ContextRequest = Pick<ImageRequest, "folder" | "within" | "dockerfile"> & Partial<Pick<ImageRequest, "signal">>;
 
 const ENTRIES_AT_ONCE = 64;
-/** How long to hold up everybody else. */
+/** How long to occupy the event loop before yielding. */
 const BUSY_MS = 20;
 const GENERATED_NAME = "Dockerfile";
 
-/** Finds out what a build is given, and refuses what leads out of the folder; no content but the Dockerfile's is read. */
+/**
+ * Collects the input files of a build, and refuses symlinks that lead out of the folder. Reads no content but the
+ * Dockerfile and the ignore rules.
+ */
 export async function buildContext({ folder, within, dockerfile, signal }: ContextRequest): Promise<BuildContext> {
   const generated = "text" in dockerfile;
   const name = generated ? GENERATED_NAME : dockerfile.path;
@@ -45,7 +48,7 @@ export async function buildContext({ folder, within, dockerfile, signal }: Conte
   return { root, entries: await walk.entries(), dockerfile: { name: name.split("/").at(-1)!, bytes: own } };
 }
 
-/** A folder, free of links. */
+/** Returns the real path of a folder, free of symlinks. */
 function placeOf(folder: string): Promise<string> {
   return realpath(folder).catch((cause: unknown) => {
     throw invalid("build_failed", "Cannot build: the folder with its files is gone; deploy again", { cause });
@@ -58,7 +61,7 @@ function leadsOut(): Failure {
 
 interface WalkRules {
   readonly ignore: DockerIgnore;
-  /** Names that are passed over, wherever they lie. */
+  /** Names to skip in every folder. */
   readonly without: ReadonlySet<string>;
   readonly signal?: AbortSignal;
 }
@@ -81,7 +84,9 @@ class ContextWalk {
     return this.#entries;
   }
 
-  /** Takes in the content of a folder; `pending` are folders above that are ignored unless they turn out to hold something. */
+  /**
+   * Adds the content of a folder; `pending` are ignored parent folders that are added only if something below them is.
+   */
   async #folder(folder: string, verdict: Verdict | undefined, pending: readonly ContextEntry[]): Promise<void> {
     this.#rules.signal?.throwIfAborted();
     const names = await namesIn(join(this.#root, folder));
@@ -99,7 +104,7 @@ class ContextWalk {
     }
   }
 
-  /** Files that are ignored take no waiting, and there may be any number of them. */
+  /** Yields to the event loop: skipping ignored files never awaits, and there may be any number of them. */
   async #letOthers(): Promise<void> {
     if (performance.now() - this.#since < BUSY_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
@@ -114,7 +119,7 @@ class ContextWalk {
     return passedOver || this.#rules.without.has(name) ? [] : [{ path, verdict }];
   }
 
-  /** Gives back the folders above that still wait for something to hold. */
+  /** Adds an entry; returns the parent folders that are still pending. */
   async #take(entry: ContextEntry, verdict: Verdict, above: readonly ContextEntry[]): Promise<readonly ContextEntry[]> {
     if (entry.kind === "folder") this.#links.folder(entry.path);
     if (verdict.ignored) {
@@ -145,7 +150,7 @@ async function namesIn(folder: string): Promise<Name[]> {
     throw invalid("context_changed", "Cannot build: a folder vanished or may not be read; deploy again", { cause });
   });
   const names = entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
-  // Code units order texts as their bytes do, except beyond the first plane.
+  // UTF-16 code units sort like UTF-8 bytes, except beyond the first plane (BMP).
   const compare = entries.every(({ name }) => isPlain(name)) ? compareUnits : compareBytes;
   return names.sort((a, b) => compare(a.name, b.name));
 }

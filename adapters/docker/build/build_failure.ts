@@ -1,20 +1,20 @@
 import { type Failure, invalid } from "../../../domain/failure.ts";
 
-/** A step that ended a build. */
+/** The step that failed a build. */
 export interface FailedStep {
   readonly name: string;
   readonly error: string;
 }
 
 const SHOWN_CHARACTERS = 300;
-/** What the engine puts before the reason, once a layer of its own. */
+/** Prefixes that the engine puts before the reason, one for each of its layers. */
 const PREFIX =
   /^(failed to solve( with frontend [\w.]+)?|failed to (create|build|read) (LLB definition|LLB|dockerfile)|rpc error: code = \w+ desc =|failed to compute cache key|error from sender|failed to load cache key):? ?/;
-/** Folders of the engine that mean nothing to the reader. */
+/** Paths inside the engine that mean nothing to the reader. */
 const ENGINE_PATH =
   /(\/[^\s:"]*)?\/(buildkit-mount\d+|docker-builder\d+|overlay2\/[^/\s]+(\/(merged|diff))?|snapshots\/[^/\s]+\/fs)/g;
 const KILLED = 137;
-/** What shells end with that do not find a command. */
+/** Exit code of a shell that does not find a command. */
 const NOT_FOUND = 127;
 const PULLED = [
   /^\[internal\] load metadata for (\S+)/,
@@ -23,7 +23,7 @@ const PULLED = [
   /^docker-image:\/\/(\S+)/,
 ];
 
-/** The failure of a build that the engine gave up; `step` is the one that failed, where it is known. */
+/** Returns the failure for a build that failed on the engine; `step` is the failed one, if known. */
 export function buildFailure(message: string, step?: FailedStep): Failure {
   const reason = reasonOf(step?.error ?? message);
   const image = step && pulledImage(step.name);
@@ -61,7 +61,7 @@ function pulledImage(name: string): string | undefined {
   return undefined;
 }
 
-/** The exit code in the words of BuildKit, new and old, or of the classic builder. */
+/** Parses the exit code from an error of BuildKit, new and old, or of the classic builder. */
 function exitCode(error: string): number | undefined {
   const found = /exit code: (\d+)|returned a non-zero code: (\d+)/.exec(error);
   return found ? Number(found[1] ?? found[2]) : undefined;

@@ -3,16 +3,16 @@ import { plainStep } from "../../../domain/image/plain_step.ts";
 import type { FailedStep } from "./build_failure.ts";
 import type { BuildTrace, TraceOutput, TraceStatus, TraceStep } from "./build_trace.ts";
 
-/** A line for the log of a build. */
+/** A line of a build log. */
 export interface LogLine {
   readonly text: string;
   readonly stream: "stdout" | "stderr";
 }
 
-/** Steps that every build has and that say nothing. */
+/** Steps that every build has and that carry no information. */
 const UNTOLD = /^\[internal\] load (build definition|\.dockerignore)/;
 const INTERNAL = "[internal]";
-/** What one failing step does to those beside it. */
+/** The error of steps that are cancelled because another one failed. */
 const CANCELLED = /context canceled|operation was canceled/;
 
 interface Step {
@@ -24,22 +24,22 @@ interface Step {
 }
 
 /**
- * Makes lines out of the traces of a build: the name of each step as it starts, what it prints, and how it ended. Steps run beside each other; where output
- * changes from one to another, the name of the step that it belongs to is told again.
+ * Turns the traces of a build into log lines: the name of each step as it starts, its output, and its result. Steps run
+ * in parallel; when the output switches to another step, the name of that step is repeated.
  */
 export class BuildLog {
   readonly #steps = new Map<string, Step>();
   readonly #told = new Set<string>();
-  /** The step that the last line belongs to. */
+  /** The step of the last line. */
   #current: Step | undefined;
   #failed: FailedStep | undefined;
 
-  /** The step that failed first, if one did. */
+  /** The step that failed first, if any. */
   get failed(): FailedStep | undefined {
     return this.#failed;
   }
 
-  /** The lines that a trace completes. */
+  /** Returns the lines that a trace completes. */
   take(trace: BuildTrace): LogLine[] {
     const lines: LogLine[] = [];
     for (const step of trace.steps) this.#start(step, lines);
@@ -50,7 +50,7 @@ export class BuildLog {
     return lines;
   }
 
-  /** What steps have printed without ending the line. */
+  /** Returns the unfinished lines of all steps. */
   flush(): LogLine[] {
     const lines: LogLine[] = [];
     for (const step of this.#steps.values()) this.#flush(step, lines);

@@ -1,6 +1,6 @@
 import { away } from "../engine/engine_api.ts";
 
-/** A message of a build under way. */
+/** A progress message of a build or pull. */
 export interface BuildMessage {
   readonly stream?: string;
   readonly status?: string;
@@ -13,7 +13,10 @@ export interface BuildMessage {
 
 const MAX_MESSAGE_CHARACTERS = 64 * 1_024 * 1_024;
 
-/** The messages of an answer, one a line; rejects with an `engine_away` failure when it breaks off. */
+/**
+ * Parses the messages of a response, one per line; rejects with an `engine_away` failure when it breaks off or is
+ * malformed.
+ */
 export async function* buildMessages(answer: Response): AsyncGenerator<BuildMessage> {
   const decoder = new TextDecoder();
   let rest = "";

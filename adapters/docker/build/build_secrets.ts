@@ -4,14 +4,14 @@ import type { CallHandler } from "./build_session.ts";
 import { GRPC_STATUS } from "./http2/grpc_stream.ts";
 import { wireFields, WireMessage } from "./http2/wire_format.ts";
 
-/** The method by which the engine asks for a secret. */
+/** The gRPC method by which the engine requests a secret. */
 export const GET_SECRET = "/moby.buildkit.secrets.v1.Secrets/GetSecret";
 
-/** The secret that sets all variables when a shell reads it. */
+/** The secret that sets all variables when a shell sources it. */
 const ALL = "slipway_env";
 const SHELL_NAME = /^[A-Za-z_]\w*$/;
 
-/** Hands out each variable by its name, and all of them as a file for a shell; nothing is kept on this side. */
+/** Serves each variable by its name, and all of them as a shell script; stores nothing on this side. */
 export function buildSecrets(secrets: ReadonlyMap<string, Secret>): CallHandler {
   const script = [...secrets]
     .filter(([name]) => SHELL_NAME.test(name))

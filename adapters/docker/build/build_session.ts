@@ -5,20 +5,20 @@ import type { Header } from "./http2/hpack.ts";
 import { Http2Server } from "./http2/http2_server.ts";
 import type { Http2Stream } from "./http2/http2_stream.ts";
 
-/** What came with a call beside its messages; a name may come more than once. */
+/** The headers of a call; a name may occur more than once. */
 export type CallMetadata = ReadonlyMap<string, readonly string[]>;
 
-/** Answers calls of one method; the call fails when it rejects. */
+/** Handles the calls of one method; the call fails when the handler rejects. */
 export type CallHandler = (call: GrpcStream, metadata: CallMetadata) => Promise<void>;
 
-/** What the engine may call, by method path. */
+/** The handlers of the engine's calls, by method path. */
 export type CallHandlers = Readonly<Record<string, CallHandler>>;
 
 const ANSWER_MS = 30_000;
 const MAX_HEAD_BYTES = 16_384;
 const HEALTHY = Uint8Array.of(0x08, 1);
 
-/** A connection on which the engine's builder asks for what a build needs, while it lasts. */
+/** A connection on which the engine's builder requests what a build needs, while it lasts. */
 export class BuildSession implements Disposable {
   readonly id: string;
   readonly #socket: Socket;
@@ -28,11 +28,11 @@ export class BuildSession implements Disposable {
     this.#socket = socket;
   }
 
-  /** Opens a session; contexts of the same key are compared with each other, so that only what changed is sent. */
+  /** Opens a session. The engine compares contexts of the same key, so that only changes are sent. */
   static async open(engine: EngineApi, handlers: CallHandlers, contextKey: string): Promise<BuildSession> {
     const id = crypto.randomUUID().replaceAll("-", "");
     const socket = await engine.connect();
-    // A broken connection is seen by the build itself.
+    // The build itself notices a broken connection.
     socket.on("error", () => {});
     try {
       const arrived = await upgrade(socket, {
@@ -61,7 +61,9 @@ interface Announcement {
   readonly contextKey: string;
 }
 
-/** Turns a fresh connection into one on which the engine speaks HTTP/2 as a client; resolves to what it has said so far. */
+/**
+ * Upgrades a new connection to HTTP/2 with the engine as the client; resolves to the bytes received after the upgrade.
+ */
 async function upgrade(socket: Socket, { path, id, methods, contextKey }: Announcement): Promise<Buffer> {
   const lines = [
     `POST ${path} HTTP/1.1`,
@@ -117,7 +119,7 @@ async function answer(stream: Http2Stream, handlers: CallHandlers): Promise<void
   }
 }
 
-/** Values by name, in their order. */
+/** Groups header values by name, in order; decodes those marked as encoded. */
 function metadataOf(headers: readonly Header[]): CallMetadata {
   const metadata = new Map<string, string[]>();
   for (const [name, value] of headers) {

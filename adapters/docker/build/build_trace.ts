@@ -1,17 +1,17 @@
 import { wireFields } from "./http2/wire_format.ts";
 
-/** A step of a build as the engine knows it at a moment. */
+/** A build step as the engine reports it at one moment. */
 export interface TraceStep {
   readonly digest: string;
   readonly name: string;
   readonly cached: boolean;
-  /** Milliseconds; `undefined` until then. */
+  /** In milliseconds; `undefined` until then. */
   readonly started: number | undefined;
   readonly completed: number | undefined;
   readonly error: string;
 }
 
-/** Something that a step does and that has a size: a layer that is pulled, files that are sent. */
+/** An activity of a step that has a size, such as pulling a layer or sending files. */
 export interface TraceStatus {
   readonly id: string;
   readonly step: string;
@@ -19,14 +19,14 @@ export interface TraceStatus {
   readonly completed: boolean;
 }
 
-/** What a step prints. */
+/** Output of a step. */
 export interface TraceOutput {
   readonly step: string;
   readonly stream: "stdout" | "stderr";
   readonly bytes: Uint8Array;
 }
 
-/** What changed since the trace before. */
+/** The changes since the previous trace. */
 export interface BuildTrace {
   readonly steps: readonly TraceStep[];
   readonly statuses: readonly TraceStatus[];
@@ -37,7 +37,7 @@ export interface BuildTrace {
 const decoder = new TextDecoder();
 type Fields = ReadonlyMap<number, number | Uint8Array>;
 
-/** Reads a `moby.buildkit.v1.StatusResponse`; throws a `RangeError` for anything else. */
+/** Parses a `moby.buildkit.v1.StatusResponse`; throws a `RangeError` if it is malformed. */
 export function buildTrace(message: Uint8Array): BuildTrace {
   const trace = { steps: [], statuses: [], outputs: [], warnings: [] } as {
     steps: TraceStep[];

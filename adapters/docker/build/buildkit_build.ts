@@ -20,7 +20,7 @@ export interface BuildkitBuildOptions {
   readonly times: ProjectTimes;
 }
 
-/** Builds with BuildKit: files and secrets are asked for over a session that lasts as long as the build. */
+/** Builds with BuildKit, which requests files and secrets over a session that lasts as long as the build. */
 export async function buildkitBuild(options: BuildkitBuildOptions): Promise<string> {
   const { engine, request, context, query, contextKey, times } = options;
   let unread: unknown;

@@ -18,7 +18,7 @@ const CPU_PERIOD = 100_000;
 const GONE_WITHIN_MS = 10_000;
 const ASK_AGAIN_MS = 50;
 
-/** Builds with the builder that every engine has: the context goes as one tar, and secrets not at all. */
+/** Builds with the classic builder, which every engine has: sends the context as one tar, and no secrets. */
 export async function classicBuild(options: ClassicBuildOptions): Promise<string> {
   const { engine, request, context, query, memoryBytes, cpus } = options;
   let unread: unknown;
@@ -35,7 +35,7 @@ export async function classicBuild(options: ClassicBuildOptions): Promise<string
   const { signal, log } = request;
   const reader = new ClassicLog();
   const cancel = async ({ close }: BuildEnd) => {
-    // Closing the connection is how this builder is told; it then ends the container that it runs.
+    // Closing the connection cancels the build; the builder then stops the container that it runs.
     close();
     await containerGone(engine, reader.container);
   };

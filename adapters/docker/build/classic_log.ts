@@ -8,20 +8,22 @@ import type { BuildReader } from "./running_build.ts";
 const STEP = /^Step (\d+\/\d+) : (.*)$/s;
 const RUNNING = /^ ---> Running in ([0-9a-f]+)\n?$/;
 const CACHED = /^ ---> Using cache\n?$/;
-/** What the builder says of its own doings. */
+/** Messages of the builder about its own work. */
 const UNTOLD =
   /^( ---> \n?| ---> [0-9a-f]+\n?|( ---> )?(Removing|Removed) intermediate container [0-9a-f]+\n?|Successfully (built|tagged) .*)$/s;
-/** The builder marks what commands print on stderr by colouring it. */
+/** The builder marks the stderr of commands by coloring it. */
 const STDERR = "\u001b[91m";
 const STDERR_END = "\u001b[0m";
 
 const encoder = new TextEncoder();
 
-/** Makes lines out of what the classic builder says: the name of each step, what it prints, and whether it was found in the cache. */
+/**
+ * Turns messages of the classic builder into log lines: the name of each step, its output, and whether it was cached.
+ */
 export class ClassicLog implements BuildReader {
   readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #step = "";
-  /** Whether a step was named just now. */
+  /** Whether the last message named a step. */
   #isNamed = false;
   #container: string | undefined;
   #failed: FailedStep | undefined;
@@ -35,7 +37,7 @@ export class ClassicLog implements BuildReader {
     return this.#failed;
   }
 
-  /** The container that the last command was run in. */
+  /** The container of the last command. */
   get container(): string | undefined {
     return this.#container;
   }
@@ -64,7 +66,7 @@ export class ClassicLog implements BuildReader {
     }
     const running = RUNNING.exec(text);
     if (running) this.#container = running[1];
-    // The line break of a step's name comes by itself.
+    // The newline after a step's name is a message of its own.
     if (running || UNTOLD.test(text) || (isAfterName && text === "\n")) return [];
     if (CACHED.test(text)) return [{ text: `${/^\[[^\]]*\]/.exec(this.#step)?.[0] ?? ""} CACHED`, stream: "stdout" }];
     const stream = text.startsWith(STDERR) ? "stderr" : "stdout";
@@ -73,7 +75,7 @@ export class ClassicLog implements BuildReader {
   }
 }
 
-/** What is said of an image that is pulled, without the progress of each layer. */
+/** Returns the messages about a pulled image, without the progress of each layer. */
 function pulled({ status, id, progressDetail }: BuildMessage): readonly LogLine[] {
   if (status === undefined || progressDetail?.current !== undefined) return [];
   return [{ text: id === undefined ? status : `${id}: ${status}`, stream: "stdout" }];

@@ -6,7 +6,7 @@ const MAX_FILES = 50_000;
 const FILES_AT_ONCE = 8;
 const AT_ONCE_BYTES = 1_024 * 1_024;
 
-/** A content that the engine was given, the time it was given with, and the file it was read from. */
+/** Content that was sent to the engine, the modification time it was sent with, and the file it came from. */
 interface Given {
   readonly hash: bigint;
   readonly toldNs: bigint;
@@ -16,14 +16,15 @@ interface Given {
 }
 
 /**
- * Remembers the time that each file of a project was last sent with. Each deployment has a folder of its own, in which all files are new; the engine takes a file
- * for the one it has when size and time are the same. So a file whose content is still the same is told with the time it had then, and is not sent again.
+ * Remembers the modification time that each file of a project was last sent with. Each deployment has a folder of its
+ * own, in which all files are new, but the engine considers a file unchanged if size and time are the same. So a file
+ * with unchanged content is announced with its former time, and not sent again.
  */
 export class ContentTimes {
   /** Least recently used first. */
   readonly #projects = new Map<string, Map<string, Given>>();
 
-  /** What is known of the files that are kept under a key. */
+  /** Returns the times of the files under a key; evicts the least recently used keys beyond 32. */
   of(key: string): ProjectTimes {
     const given = this.#projects.get(key) ?? new Map<string, Given>();
     this.#projects.delete(key);
@@ -45,7 +46,7 @@ export class ProjectTimes {
     this.#given = given;
   }
 
-  /** Finds out which files are what they were before; those that cannot be read are none of them. */
+  /** Finds the files whose content is unchanged; unreadable ones count as changed. */
   async compare(root: string, entries: readonly ContextEntry[]): Promise<void> {
     const waiting = entries.filter(({ path, kind, size }) => kind === "file" && this.#given.get(path)?.size === size);
     const next = async () => {
@@ -59,12 +60,12 @@ export class ProjectTimes {
     await Promise.all(Array.from({ length: FILES_AT_ONCE }, next));
   }
 
-  /** The time to tell of an entry. */
+  /** Returns the modification time to announce for an entry. */
   told(entry: ContextEntry): bigint {
     return this.#told.get(entry) ?? entry.modifiedNs;
   }
 
-  /** Passes on a content that is sent, and remembers it once it is whole. */
+  /** Passes on the content of a sent file, and remembers its hash once it is complete. */
   async *sent(entry: ContextEntry, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let hash = 0n;
     for await (const bytes of content) {
@@ -77,7 +78,7 @@ export class ProjectTimes {
   }
 }
 
-/** The same as for a content that is sent. */
+/** Computes the same hash as `sent`. */
 async function hashOf(root: string, entry: ContextEntry): Promise<bigint> {
   let hash = 0n;
   if (entry.size > AT_ONCE_BYTES) {

@@ -5,15 +5,16 @@ import { type ContextEntry, contentOf } from "./context_entry.ts";
 const FILES_AT_ONCE = 16;
 
 /**
- * A digest of everything that a build is given: names, kinds, modes, contents and targets of links, the Dockerfile's text, target and arguments. When files were
- * written, by whom and below which folder makes no difference. Rejects when a file changes meanwhile.
+ * Returns a digest of all input of a build: names, kinds, modes, contents and symlink targets, the Dockerfile's text,
+ * the build target and the arguments. Modification times, owners and the location of the folder make no difference.
+ * Rejects when a file changes meanwhile.
  */
 export async function contextDigest(
   { root, entries, dockerfile }: BuildContext,
   { target, args }: Pick<ImageBuildInput, "target" | "args">,
 ): Promise<string> {
   const all = new Bun.CryptoHasher("sha256");
-  // Texts in brackets and quotes cannot run into each other.
+  // JSON keeps the parts separate: they cannot run into each other.
   const add = (...parts: readonly unknown[]) => void all.update(`${JSON.stringify(parts)}\n`);
   add("slipway context 1", new Bun.CryptoHasher("sha256").update(dockerfile.bytes).digest("hex"), target ?? null);
   for (const [name, value] of [...args].toSorted(([a], [b]) => (a < b ? -1 : 1))) add("arg", name, value);
@@ -21,7 +22,7 @@ export async function contextDigest(
     const some = entries.slice(start, start + FILES_AT_ONCE);
     const contents = await Promise.all(some.map((entry) => contentDigest(root, entry)));
     for (const [index, { path, kind, mode, target: leadsTo }] of some.entries()) {
-      // A link has no mode of its own.
+      // A symlink has no mode of its own.
       add(kind, path, kind === "link" ? leadsTo : mode, contents[index]);
     }
   }

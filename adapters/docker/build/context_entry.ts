@@ -4,27 +4,30 @@ import { join } from "node:path";
 import { shown } from "../../../domain/archive/refusal.ts";
 import { type Failure, invalid } from "../../../domain/failure.ts";
 
-/** A file, folder or link as a build is given it. */
+/** A file, folder or symlink of a build context. */
 export interface ContextEntry {
-  /** Relative, parts separated by slashes. */
+  /** Relative, separated by slashes. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link";
-  /** Permission bits, with those for other users and groups. */
+  /** Permission bits, including setuid, setgid and sticky. */
   readonly mode: number;
-  /** Zero for all but files. */
+  /** Zero for anything but files. */
   readonly size: number;
   readonly modifiedNs: bigint;
-  /** Where a link points. */
+  /** The target of a symlink. */
   readonly target: string;
-  /** What tells a file from another one that has taken its place. */
+  /** Distinguishes a file from another one that has replaced it. */
   readonly inode: bigint;
 }
 
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** How long the pieces of a content are, but for the last. */
+/** Length of all chunks of a file but the last. */
 export const CHUNK_BYTES = 128 * 1_024;
 
-/** Looks at one entry of a folder without following it; `undefined` for sockets, pipes and devices, which no build is given. */
+/**
+ * Reads one entry of a folder without following symlinks; `undefined` for sockets, pipes and devices, which builds do
+ * not get.
+ */
 export async function contextEntry(root: string, path: string): Promise<ContextEntry | undefined> {
   const found = await lstat(join(root, path), { bigint: true }).catch((cause: unknown) => {
     throw changed(path, cause);
@@ -39,13 +42,16 @@ export async function contextEntry(root: string, path: string): Promise<ContextE
   return { ...common, kind: "link", size: 0, target };
 }
 
-/** The bytes of a file, each chunk valid until the next is asked for; fails when it is not, or no longer, what was seen before. */
+/**
+ * Yields the bytes of a file, each chunk valid until the next is requested. Throws `context_changed` if the file is
+ * not, or no longer, the one of the entry.
+ */
 export async function* contentOf(root: string, entry: ContextEntry): AsyncGenerator<Uint8Array> {
   await using file = await open(join(root, entry.path), FLAGS).catch((cause: unknown) => {
     throw changed(entry.path, cause);
   });
   if (!isSame(entry, await file.stat({ bigint: true }))) throw changed(entry.path);
-  // Room for one byte more than there should be: a file that has grown is seen by the same read.
+  // One byte more than expected, so that the same read notices a file that has grown.
   const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, entry.size + 1));
   let left = entry.size;
   for (let full = true; full;) {

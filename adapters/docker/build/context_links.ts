@@ -3,24 +3,27 @@ import { shown } from "../../../domain/archive/refusal.ts";
 import type { TreeNode } from "../../../domain/archive/tree_node.ts";
 import { invalid } from "../../../domain/failure.ts";
 
-/** The folders and links of a build's context; files need not be told, as a link that ends at one cannot go on from it. */
+/**
+ * The folders and symlinks of a build context. Files are not needed, because a symlink that ends at one leads no
+ * further.
+ */
 export class ContextLinks {
   readonly #root: TreeNode = node("", undefined, "folder");
   readonly #links = new Map<TreeNode, string>();
 
-  /** Takes in a folder; those above it were taken in before. */
+  /** Adds a folder; its parents must have been added before. */
   folder(path: string): void {
     this.#add(path, "folder");
   }
 
-  /** Takes in a link by its relative path. */
+  /** Adds a symlink by its relative path. */
   link(path: string, target: string): void {
     const link = this.#add(path, "link");
     link.target = target;
     this.#links.set(link, path);
   }
 
-  /** Fails with `link_outside` unless every link, followed through all others, stays inside. */
+  /** Throws `link_outside` unless every symlink, followed through all others, stays inside. */
   check(): void {
     const resolver = new LinkResolver();
     for (const [link, path] of this.#links) {

@@ -5,15 +5,15 @@ import { type ContextEntry, contentOf } from "./context_entry.ts";
 const NAME = ".slipway.Dockerfile";
 const IGNORE = ".dockerignore";
 
-/** A context as a tar with its Dockerfile in it under a name of its own. */
+/** A context as a tar stream that contains its Dockerfile under a unique name. */
 export interface ContextTar {
   readonly dockerfile: string;
   readonly stream: ReadableStream<Uint8Array>;
 }
 
 /**
- * Packs a context, reading each file only as it is asked for. The engine leaves out the Dockerfile and the rules from what commands see when the rules
- * name them; so they do, with those that were there before them.
+ * Packs a context, reading each file only on demand. The engine hides the Dockerfile and the `.dockerignore` from build
+ * commands if the ignore rules name them; so the rules name the added files, after any rules of the context itself.
  */
 export function contextTar({ root, entries, dockerfile }: BuildContext, failed: (reason: unknown) => void): ContextTar {
   const taken = new Set(entries.map(({ path }) => path));
@@ -60,7 +60,7 @@ function* packedFile(name: string, bytes: Uint8Array): Generator<Uint8Array> {
 async function* packedEntry(root: string, entry: ContextEntry): AsyncGenerator<Uint8Array> {
   const { path: name, kind, size, mode, modifiedNs, target } = entry;
   yield tarHead({ name, kind, size, mode, modifiedMs: Number(modifiedNs / 1_000_000n), target });
-  // A copy, as what is handed over may be read after the buffer is filled anew.
+  // A copy, because the consumer may read it after the buffer is refilled.
   if (kind === "file") for await (const bytes of contentOf(root, entry)) yield bytes.slice();
   yield* padding(size);
 }

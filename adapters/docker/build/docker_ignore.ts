@@ -2,22 +2,25 @@ import { shown } from "../../../domain/archive/refusal.ts";
 import { invalid } from "../../../domain/failure.ts";
 import { fixedPart, type IgnorePattern, ignorePattern } from "./ignore_pattern.ts";
 
-/** Each file is held against all of it, by a server that has others to answer meanwhile. */
+/**
+ * Limits the patterns, because each file is matched against all of them on a server that has other requests to handle.
+ */
 const MAX_CHARACTERS = 65_536;
 
-/** What is known of a path: whether it is left out, and which patterns it matches, for what lies below it. */
+/** The result for a path: whether it is ignored, and which patterns it matches, for use on what lies below it. */
 export interface Verdict {
   readonly ignored: boolean;
   readonly matched: readonly boolean[];
 }
 
 /**
- * The rules of a `.dockerignore`: the last pattern that matches a path, or a folder it lies in, decides. Throws an `invalid` failure, code `build_failed`, for a
- * pattern that Docker would refuse, and for more of them than anybody needs.
+ * The rules of a `.dockerignore`: the last pattern that matches a path, or one of its parent folders, decides. Throws
+ * an `invalid` failure, code `build_failed`, for a pattern that Docker would refuse, and for patterns of more than 64
+ * KB.
  */
 export class DockerIgnore {
   readonly #patterns: readonly IgnorePattern[];
-  /** Where exceptions may be; `undefined` when anywhere. */
+  /** Paths that exceptions are limited to; `undefined` if they may match anywhere. */
   readonly #exceptions: readonly string[] | undefined;
 
   constructor(text: string) {
@@ -26,12 +29,12 @@ export class DockerIgnore {
     this.#exceptions = exceptions.includes(undefined) ? undefined : (exceptions as string[]);
   }
 
-  /** Judges a relative path, given the verdict on its folder; none for what lies in the root. */
+  /** Judges a relative path, given the verdict on its parent folder; none in the root. */
   judge(path: string, folder?: Verdict): Verdict {
     let ignored = false;
     const matched = this.#patterns.map((pattern, index) => {
       const already = folder?.matched[index] ?? false;
-      // A pattern that could change nothing is not asked, not even on behalf of what lies below: so does Docker.
+      // Like Docker, skips a pattern that cannot change the result, even for what lies below.
       const matches = already || (pattern.exception === ignored && pattern.matches(path));
       if (matches) ignored = !pattern.exception;
       return matches;
@@ -39,7 +42,7 @@ export class DockerIgnore {
     return { ignored, matched };
   }
 
-  /** Whether something below an ignored folder may be taken back. */
+  /** Whether an exception may include something below an ignored folder again. */
   mayTakeBack(folder: string): boolean {
     return this.#exceptions?.some((exception) => `${exception}/`.startsWith(`${folder}/`)) ?? true;
   }
@@ -66,7 +69,7 @@ function normalized(line: string): string {
   return `${exception ? "!" : ""}${clean.length > 1 && clean.startsWith("/") ? clean.slice(1) : clean}`;
 }
 
-/** The shortest path of the same meaning: without `.`, empty parts, and `..` where there is something to leave. */
+/** Returns the shortest equivalent path: without `.`, empty parts, and `..` where there is a parent to leave. */
 function cleaned(path: string): string {
   const rooted = path.startsWith("/");
   const parts: string[] = [];

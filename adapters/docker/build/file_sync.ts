@@ -6,13 +6,16 @@ import { followPaths } from "./follow_paths.ts";
 import type { GrpcStream } from "./http2/grpc_stream.ts";
 import { wireFields, WireMessage } from "./http2/wire_format.ts";
 
-/** The method by which the engine asks for files. */
+/** The gRPC method by which the engine requests files. */
 export const FILE_SYNC = "/moby.filesync.v1.FileSync/DiffCopy";
 
 const PACKET = { stat: 0, request: 1, data: 2, end: 3, failure: 4 } as const;
 const FILES_AT_ONCE = 4;
 const STATS_AT_ONCE = 256;
-/** How the engine writes what an entry is, and the permission bits that Linux has no place for in nine bits. */
+/**
+ * The engine's encoding (Go's `os.FileMode`) of an entry's kind, and of setuid, setgid and sticky, which do not fit
+ * into nine bits.
+ */
 const KINDS = { file: 0, folder: 2 ** 31, link: 2 ** 27 } as const;
 const SPECIAL_BITS = [
   [0o4000, 2 ** 23],
@@ -23,17 +26,17 @@ const SPECIAL_BITS = [
 export interface FileSyncOptions {
   readonly context: BuildContext;
   readonly times: ProjectTimes;
-  /** Told what kept a file from being sent. */
+  /** Called with the reason why a file could not be sent. */
   readonly failed: (reason: unknown) => void;
 }
 
-/** Answers with the stats of all files, then with the content of those that the engine finds new or changed. */
+/** Responds with the stats of all files, then with the content of those that the engine finds new or changed. */
 export function fileSync({ context, times, failed }: FileSyncOptions): CallHandler {
   return async function (call, metadata) {
     const paths = [...(metadata.get("followpaths") ?? []), ...(metadata.get("include-patterns") ?? [])];
     const folder = metadata.get("dir-name")?.[0];
     if (folder === "dockerfile") return sendDockerfile(call, context);
-    // What is ignored has been decided already: the engine's own search for rules finds none.
+    // The ignore rules were applied already; the engine's own search for them finds none.
     const entries = folder !== "context" || paths.includes(".dockerignore") ? [] : context.entries;
     const wanted = paths.length === 0 ? entries : followPaths(entries, paths);
     await times.compare(context.root, wanted);
@@ -42,7 +45,7 @@ export function fileSync({ context, times, failed }: FileSyncOptions): CallHandl
   };
 }
 
-/** The Dockerfile goes alone, whatever else is asked for: it may exist nowhere else, or be a link. */
+/** Sends the Dockerfile alone, whatever else is requested: it may exist nowhere else, or be a symlink. */
 function sendDockerfile(call: GrpcStream, { dockerfile }: BuildContext): Promise<void> {
   const { name, bytes } = dockerfile;
   const about = { mode: 0o644, size: bytes.length, modifiedNs: BigInt(Bun.hash(bytes)) >> 8n, target: "", inode: 0n };
@@ -57,7 +60,7 @@ interface Sending {
   readonly entries: readonly ContextEntry[];
   readonly read: (entry: ContextEntry) => AsyncIterable<Uint8Array>;
   readonly failed: (reason: unknown) => void;
-  /** The time to tell of an entry. */
+  /** Returns the modification time to announce for an entry. */
   readonly told: (entry: ContextEntry) => bigint;
 }
 
@@ -65,7 +68,7 @@ class Sender {
   readonly #call: GrpcStream;
   readonly #sending: Sending;
   readonly #wanted: number[] = [];
-  /** Files under way. */
+  /** Files being sent. */
   readonly #running = new Set<Promise<void>>();
 
   constructor(call: GrpcStream, sending: Sending) {
@@ -75,7 +78,7 @@ class Sender {
 
   async run(): Promise<void> {
     const stats = this.#stats();
-    // Without a handler of its own a failure would be one that nobody expects while requests are awaited.
+    // Prevents an unhandled rejection while requests are awaited.
     stats.catch(() => {});
     for await (const message of this.#call.messages()) {
       const { type, id } = packet(message);

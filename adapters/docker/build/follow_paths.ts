@@ -4,8 +4,9 @@ import type { ContextEntry } from "./context_entry.ts";
 const WILD = /[*?[\\]/;
 
 /**
- * The entries that a build needs for some of its paths: what lies there and below, the folders above, and whatever links among them lead to. A path with
- * wildcards counts as the folder before the first of them: too much is sent rather than too little.
+ * Returns the entries that a build needs for some of its paths: those at and below the paths, their parent folders, and
+ * the targets of all symlinks among them. A path with wildcards counts as the folder before the first wildcard: sends
+ * too much rather than too little.
  */
 export function followPaths(entries: readonly ContextEntry[], paths: readonly string[]): readonly ContextEntry[] {
   const starts = paths.map((path) => fixedPart(relative(path)));
@@ -18,9 +19,9 @@ export function followPaths(entries: readonly ContextEntry[], paths: readonly st
 class Following {
   readonly #entries: readonly ContextEntry[];
   readonly #byPath: ReadonlyMap<string, ContextEntry>;
-  /** Everything at and below these. */
+  /** Included with everything below them. */
   readonly #roots = new Set<string>();
-  /** Folders above them, and links on the way. */
+  /** Their parent folders, and symlinks on the way. */
   readonly #single = new Set<string>();
   readonly #added = new Set<string>();
   #all = false;
@@ -68,7 +69,7 @@ class Following {
   }
 }
 
-/** A path from the folder, with `..` never leading above it. */
+/** Returns a path relative to the folder; `..` never leads above it. */
 function relative(path: string): string {
   return posix.normalize(`/${path}`).replace(/^\/+|\/+$/g, "");
 }

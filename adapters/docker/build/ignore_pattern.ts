@@ -1,17 +1,17 @@
 /** One line of a `.dockerignore`. */
 export interface IgnorePattern {
-  /** Whether it takes back what lines before it left out. */
+  /** Whether it includes again what earlier lines ignored. */
   readonly exception: boolean;
-  /** Cleaned, without the exclamation mark. */
+  /** Normalized, without the exclamation mark. */
   readonly text: string;
   matches(path: string): boolean;
 }
 
-/** What has a meaning in a pattern. */
+/** Characters with a special meaning in a pattern. */
 const WILD = /[*?[\]^\\]/;
 const SYNTAX = /[\\^$.*+?()[\]{}|/]/;
 
-/** Reads one pattern as Docker does; `undefined` when it is malformed. */
+/** Parses one pattern as Docker does; `undefined` if it is malformed. */
 export function ignorePattern(pattern: string): IgnorePattern | undefined {
   const exception = pattern.startsWith("!");
   const text = exception ? pattern.slice(1) : pattern;
@@ -20,7 +20,9 @@ export function ignorePattern(pattern: string): IgnorePattern | undefined {
   return matches && { exception, text, matches };
 }
 
-/** The fixed folder that everything a pattern matches lies in or is; `undefined` when it may match anywhere. */
+/**
+ * Returns the fixed path that contains or equals everything a pattern matches; `undefined` if it may match anywhere.
+ */
 export function fixedPart({ text }: IgnorePattern): string | undefined {
   const fixed = text.replace(/\/\*\*$/, "").replace(/\/\*$/, "");
   return WILD.test(fixed) ? undefined : fixed;
@@ -29,7 +31,7 @@ export function fixedPart({ text }: IgnorePattern): string | undefined {
 function matcherOf(text: string): ((path: string) => boolean) | undefined {
   if (!WILD.test(text)) return (path) => path === text;
   const leading = /^\*\*(.*)$/s.exec(text)?.[1];
-  // Docker takes these two by their letters: `**foo` leaves out `barfoo` too, and `foo**` what begins with it.
+  // Docker matches these two as suffix and prefix: `**foo` ignores `barfoo` too, and `foo**` whatever begins with it.
   if (leading !== undefined && !WILD.test(leading)) {
     return (path) => path.endsWith(leading) || (leading.startsWith("/") && path === leading.slice(1));
   }
@@ -39,11 +41,11 @@ function matcherOf(text: string): ((path: string) => boolean) | undefined {
   return places && ((path) => fits(places, path));
 }
 
-/** A place in a pattern: which characters it takes, and whether it takes any number of them. */
+/** A state of the pattern's NFA: which characters it accepts, and whether it accepts any number of them. */
 interface Place {
   takes(character: string): boolean;
   readonly many?: boolean;
-  /** The first of two places that together take whole folders, or nothing. */
+  /** The first of two states that together match whole folders, or nothing. */
   readonly folders?: boolean;
 }
 
@@ -80,7 +82,10 @@ function placesOf(text: string): Place[] | undefined {
   return places;
 }
 
-/** Follows all ways through a pattern at once: to try them one after the other takes forever where there are many, and patterns come from strangers. */
+/**
+ * Simulates the pattern as an NFA, following all states at once: backtracking could take exponential time, and patterns
+ * are untrusted.
+ */
 function fits(places: readonly Place[], path: string): boolean {
   let now = new Set<number>();
   enter(places, now, 0);
@@ -105,7 +110,7 @@ function fits(places: readonly Place[], path: string): boolean {
   return now.has(places.length);
 }
 
-/** Comes to a place, and to those after it that can be reached without a character. */
+/** Enters a state, and those after it that are reachable without a character. */
 function enter(places: readonly Place[], reached: Set<number>, from: number): void {
   for (let at = from; !reached.has(at);) {
     reached.add(at);
@@ -116,7 +121,7 @@ function enter(places: readonly Place[], reached: Set<number>, from: number): vo
   }
 }
 
-/** A class after its bracket, up to the closing one. */
+/** Parses a character class from after its opening bracket up to the closing one. */
 function characterClass(characters: readonly string[], start: number): { regex: RegExp; end: number } | undefined {
   const negated = characters[start] === "^";
   let at = negated ? start + 1 : start;

@@ -16,7 +16,7 @@ import { ImageNames, LABELS } from "../images/image_names.ts";
 import { orRefused } from "../engine/or_refused.ts";
 import { DockerReleaseImages } from "../images/release_images.ts";
 
-/** What a build may use; the classic builder keeps to it, BuildKit has no such limits. */
+/** Resource limits of a build; the classic builder enforces them, BuildKit has no such limits. */
 export interface BuildLimits {
   readonly memoryBytes?: number;
   readonly cpus?: number;
@@ -24,14 +24,14 @@ export interface BuildLimits {
 
 export interface DockerImageBuilderOptions {
   readonly engine: EngineApi;
-  /** Whose images these are; several installations may use one engine. */
+  /** The owner of these images; several installations may share one engine. */
   readonly installation: string;
   readonly limits?: BuildLimits;
-  /** The builder to use; BuildKit where the engine has it unless told. */
+  /** Defaults to BuildKit if the engine has it. */
   readonly builder?: "buildkit" | "classic";
 }
 
-/** Builds images with a Docker Engine, by BuildKit where it has it. */
+/** Builds images with a Docker Engine, using BuildKit if the engine has it. */
 export class DockerImageBuilder implements ImageBuilder {
   readonly #engine: EngineApi;
   readonly #options: DockerImageBuilderOptions;
@@ -62,7 +62,7 @@ export class DockerImageBuilder implements ImageBuilder {
     const { signal } = request;
     signal.throwIfAborted();
     const context = await buildContext(request);
-    // Whoever goes on with the deployment may be building the same, and the engine may end this build after that one.
+    // A unique name: a worker that takes over the deployment may build the same, and this build may finish after it.
     const name = this.#names.ofBuild(request);
     try {
       const built = await this.#image(await this.#run(request, context, name));
@@ -72,7 +72,7 @@ export class DockerImageBuilder implements ImageBuilder {
       if (!(await this.#images.keep(built.Id, request))) throw away("the image is gone as soon as it was built");
       return { image: built.Id, port: exposedPort(built) };
     } finally {
-      // What was broken off, and what was aborted when all was done but the last word, goes with its only name.
+      // Removes the image of an interrupted build, or of one aborted at the very end, with its only name.
       await dropName(this.#engine, name).catch(() => {});
     }
   }
@@ -108,14 +108,14 @@ export class DockerImageBuilder implements ImageBuilder {
     const { headers } = await this.#engine.request("GET", "/_ping");
     const told = headers.get("builder-version");
     if (told) return told === "2" ? "buildkit" : "classic";
-    // Engines since 18.09 have it without telling; those that only look like one tell who they are.
+    // Engines since 18.09 have BuildKit without reporting it; imitations identify themselves.
     const [, minor = 0] = (headers.get("api-version") ?? "").split(".").map(Number);
     return headers.get("server")?.startsWith("Docker/") && headers.get("ostype") === "linux" && minor >= 39
       ? "buildkit"
       : "classic";
   }
 
-  /** The engine keeps the files it was last given under this key. */
+  /** Returns the key under which the engine caches the files it was last sent. */
   async #contextKey(projectId: string): Promise<string> {
     const text = new TextEncoder().encode(`${this.#options.installation} ${projectId}`);
     return Buffer.from(await crypto.subtle.digest("SHA-256", text)).toString("hex");

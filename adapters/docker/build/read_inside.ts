@@ -7,7 +7,10 @@ import { type Failure, invalid } from "../../../domain/failure.ts";
 const MAX_BYTES = 4 * 1_024 * 1_024;
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Reads a small file of a folder that is free of links itself; `undefined` when there is none, refused when it leads out of the folder. */
+/**
+ * Reads a small file of a folder whose own path is free of symlinks; `undefined` if there is none. Throws
+ * `link_outside` if it leads out of the folder, and `build_failed` if it is longer than 4 MB.
+ */
 export async function readInside(root: string, path: string): Promise<Uint8Array | undefined> {
   try {
     const real = await realpath(join(root, path));
@@ -24,7 +27,7 @@ export async function readInside(root: string, path: string): Promise<Uint8Array
   throw invalid("build_failed", `Cannot build: ${shown(path)} is longer than 4 MB`);
 }
 
-/** The refusal of a file that is not in the folder. */
+/** Returns the failure for a path that leads out of the folder. */
 export function refusedPath(path: string): Failure {
   return invalid("link_outside", `Cannot build: ${shown(path)} leads out of the folder; use a file inside it`);
 }

@@ -3,24 +3,24 @@ import type { LogLine } from "./build_log.ts";
 import { type BuildMessage, buildMessages } from "./build_messages.ts";
 import { away, type EngineApi, type EngineRequest, EngineRefusal } from "../engine/engine_api.ts";
 
-/** How long a build may take to end once it was told to. */
+/** How long a build may take to end after it was cancelled. */
 const END_MS = 15_000;
 
-/** What one kind of builder makes of its messages. */
+/** Interprets the messages of one kind of builder. */
 export interface BuildReader {
   readonly image: string | undefined;
   readonly failed: FailedStep | undefined;
-  /** The lines that a message completes. */
+  /** Returns the lines that a message completes. */
   read(message: BuildMessage): readonly LogLine[];
-  /** The lines that were never completed. */
+  /** Returns the lines that were never completed. */
   flush(): readonly LogLine[];
 }
 
-/** How a build can be ended. */
+/** The means to end a build. */
 export interface BuildEnd {
-  /** Closes the connection that the build is followed on. */
+  /** Closes the connection of the build. */
   close(): void;
-  /** Resolves when the engine says no more about it. */
+  /** Resolves when the engine sends no more messages. */
   readonly ended: Promise<void>;
 }
 
@@ -30,11 +30,14 @@ export interface RunningBuild {
   readonly asked: EngineRequest;
   readonly signal: AbortSignal;
   readonly log: (line: string, stream: "stdout" | "stderr") => void | Promise<void>;
-  /** Has the engine end the build, and resolves once nothing of it runs. */
+  /** Cancels the build on the engine, and resolves once nothing of it runs. */
   readonly cancel: (end: BuildEnd) => Promise<void>;
 }
 
-/** Runs a build to its end and resolves to its image; an aborted one ends on the engine before this rejects with the reason. */
+/**
+ * Runs a build and resolves to its image. When aborted, cancels the build on the engine and waits up to 15 s for its
+ * end, before it rejects with the reason.
+ */
 export async function runBuild(build: RunningBuild): Promise<string> {
   const { signal, cancel } = build;
   signal.throwIfAborted();

@@ -1,7 +1,10 @@
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { type FoundImage, namesOf } from "./found_image.ts";
 
-/** Takes a name away, and with the last one the image and the layers that nothing else needs; what is gone or in use is left as it is. */
+/**
+ * Removes a name of an image, and with the last one the image and the layers that nothing else needs. Ignores an image
+ * that is gone or in use.
+ */
 export async function dropName(engine: EngineApi, name: string): Promise<void> {
   try {
     await engine.request("DELETE", `/images/${name}`, { timeoutMs: engine.longAnswerMs });
@@ -11,9 +14,9 @@ export async function dropName(engine: EngineApi, name: string): Promise<void> {
   }
 }
 
-/** Removes an image that has lost its name to another one; one that still has a name, or is in use, stays. */
+/** Removes an image that has lost its name to another one; keeps it if it still has a name or is in use. */
 export async function dropNameless(engine: EngineApi, image: string): Promise<void> {
   const found = await engine.known<FoundImage>("GET", `/images/${image}/json`);
-  // By its digest the engine would take away a last name too, whoever gave it.
+  // Deleting by digest would also remove a last name, even one that Slipway did not assign.
   if (found && namesOf(found).length === 0) await dropName(engine, image);
 }

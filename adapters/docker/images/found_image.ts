@@ -1,4 +1,4 @@
-/** An image as the engine tells it. */
+/** An image as the engine reports it. */
 export interface FoundImage {
   readonly Id: string;
   readonly RepoTags?: readonly string[] | null;
@@ -6,12 +6,12 @@ export interface FoundImage {
   readonly Config?: { readonly ExposedPorts?: Readonly<Record<string, unknown>> | null } | null;
 }
 
-/** Every name that an image has, by tag or by digest. */
+/** Returns all names of an image, by tag or by digest. */
 export function namesOf({ RepoTags, RepoDigests }: FoundImage): string[] {
   return [...(RepoTags ?? []), ...(RepoDigests ?? [])].filter((name) => !name.startsWith("<none>"));
 }
 
-/** The lowest TCP port that an image says it listens on. */
+/** Returns the lowest TCP port that an image exposes. */
 export function exposedPort({ Config }: FoundImage): number | null {
   const ports = Object.keys(Config?.ExposedPorts ?? {}).filter(
     (port) => !port.endsWith("/udp") && !port.endsWith("/sctp"),

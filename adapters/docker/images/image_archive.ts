@@ -6,15 +6,15 @@ import { LABELS } from "./image_names.ts";
 
 const PURPOSE = { label: "slipway.purpose", value: "archive" } as const;
 const NAME = "slipway-archive-";
-/** No reading takes so long; what is older was left by a process that ended in between. */
+/** Age of a container that a process left behind when it ended; no read takes this long. */
 const LEFT_AFTER_MS = 6 * 3_600_000;
-/** As many bytes of folders are looked through for a first file. */
+/** How many bytes of folders to search for a first file. */
 const SEARCHED_BYTES = 1_024 * 1_024;
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 interface Reading {
-  /** The next piece; rejects with an `engine_away` failure when it does not come. */
+  /** Reads the next chunk; rejects with an `engine_away` failure when it does not arrive. */
   readonly next: Reader["read"];
   /** Closes the connection and removes the container. */
   readonly end: () => Promise<void>;
@@ -23,11 +23,11 @@ interface Reading {
 interface Listed {
   readonly Id: string;
   readonly Names: readonly string[];
-  /** Seconds. */
+  /** In seconds. */
   readonly Created: number;
 }
 
-/** Reads files of images, by way of containers that are made and removed but never started. */
+/** Reads files from images through containers that are created and removed but never started. */
 export class ImageArchive {
   readonly #engine: EngineApi;
   readonly #installation: string;
@@ -37,7 +37,7 @@ export class ImageArchive {
     this.#installation = installation;
   }
 
-  /** The folder at an absolute path as a tar; the container is gone before the stream ends. */
+  /** Returns the folder at an absolute path as a tar stream; the container is removed before the stream ends. */
   async open(image: string, path: string): Promise<ReadableStream<Uint8Array>> {
     const folder = posix.normalize(path).replace(/\/+$/, "");
     if (!folder.startsWith("/")) throw outputMissing(path);
@@ -61,7 +61,7 @@ export class ImageArchive {
     }
   }
 
-  /** Removes containers of processes that ended while they read. */
+  /** Removes containers of processes that ended while reading. */
   async removeLeftovers(): Promise<void> {
     const label = [`${LABELS.installation}=${this.#installation}`, `${PURPOSE.label}=${PURPOSE.value}`];
     const query = { all: true, filters: JSON.stringify({ label }) };
@@ -74,7 +74,7 @@ export class ImageArchive {
 
   async #container(image: string): Promise<string> {
     const labels = { [LABELS.installation]: this.#installation, [PURPOSE.label]: PURPOSE.value };
-    // Never started, so the command is of no consequence; an image may have none of its own.
+    // Never started, so the command does not matter; an image may have none of its own.
     const json = { Image: image, Cmd: ["slipway"], Labels: labels, HostConfig: { NetworkMode: "none" } };
     const query = { name: `${NAME}${crypto.randomUUID()}` };
     const made = await this.#engine.known<{ readonly Id: string }>("POST", "/containers/create", { query, json });
@@ -84,7 +84,7 @@ export class ImageArchive {
 
   async #reader(container: string, folder: string): Promise<Reader> {
     try {
-      // The slash at its end makes a link to a folder count as that folder.
+      // The trailing slash resolves a symlink to a folder.
       const query = { path: `${folder}/` };
       const answer = await this.#engine.request("GET", `/containers/${container}/archive`, { query });
       if (answer.body) return answer.body.getReader() as Reader;
@@ -104,7 +104,10 @@ export class ImageArchive {
   }
 }
 
-/** What comes up to and with the first entry that is no folder; `undefined` when there is none. */
+/**
+ * Reads up to and including the first entry that is not a folder, or 1 MiB, and returns the chunks; `undefined` if
+ * there is no such entry.
+ */
 async function firstFile({ next }: Reading): Promise<Uint8Array[] | undefined> {
   const tar = new TarReader();
   const read: Uint8Array[] = [];

@@ -1,14 +1,14 @@
 import type { EngineApi } from "../engine/engine_api.ts";
 
-/** What an image says about the containers made from it. */
+/** An image's defaults for its containers. */
 export interface ImageConfig {
   readonly Entrypoint: readonly string[] | null;
   readonly Cmd: readonly string[] | null;
-  /** The folders whose content is to outlive a container, by path. */
+  /** Declared volumes by path: folders whose content should outlive a container. */
   readonly Volumes: Readonly<Record<string, unknown>> | null;
 }
 
-/** Asks the engine what an image says. */
+/** Reads the configuration of an image from the engine. */
 export async function imageConfig(engine: EngineApi, image: string): Promise<ImageConfig> {
   const { Config } = await engine.json<{ readonly Config: ImageConfig }>("GET", `/images/${image}/json`);
   return Config;

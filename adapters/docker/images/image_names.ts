@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { invalidField } from "../../../domain/failure.ts";
 import type { ImageOwner } from "../../../ports/deployments/release_images.ts";
 
-/** Labels that built images carry; layers that have lost their name are known by them. */
+/** Labels of built images; they identify layers that have lost their name. */
 export const LABELS = {
   installation: "slipway.installation",
   project: "slipway.project",
   deployment: "slipway.deployment",
 } as const;
 
-/** What the names of all images of all installations begin with. */
+/** Name prefix of all images of all installations. */
 export const PREFIX = "slipway/";
 /** The service whose images are named by their deployment alone. */
 const PLAIN_SERVICE = "app";
@@ -20,9 +20,10 @@ const SERVICE = /^[A-Za-z0-9_.-]{1,63}$/;
 const NAME = /^slipway\/([a-z0-9_]+)-([0-9a-f]{32}):([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_.-]+))?$/;
 
 /**
- * The names of an installation's images: `slipway/<project>-<digest>:<deployment>` for the service `app`, `…:<deployment>.<service>` for others. They say whose an
- * image is; labels cannot, as an image may be that of several deployments, or be made by others. No project can tell the digest: without it the Dockerfile of
- * one could stand on the image of another.
+ * The names of an installation's images: `slipway/<project>-<digest>:<deployment>` for the service `app`,
+ * `…:<deployment>.<service>` for others. The name identifies the owner; labels cannot, because several deployments may
+ * share an image, or others may have built it. No project can guess the digest; otherwise the Dockerfile of one project
+ * could build on the image of another.
  */
 export class ImageNames {
   readonly #installation: string;
@@ -31,18 +32,21 @@ export class ImageNames {
     this.#installation = installation;
   }
 
-  /** The name of a service's image; words that no name can hold are refused. */
+  /** Returns the name of a service's image; throws for input that no name can contain. */
   of({ deploymentId, projectId, service }: ImageOwner): string {
     return `${this.repository(projectId)}:${tagOf(deploymentId, service)}`;
   }
 
-  /** A name that no other build of the deployment has, until the image is known by that of its service; removed with the deployment's images. */
+  /**
+   * Returns a name that is unique to this build, used until the image gets the name of its service; removed with the
+   * deployment's images.
+   */
   ofBuild({ deploymentId, projectId }: Pick<ImageOwner, "deploymentId" | "projectId">): string {
     const build = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
     return `${this.repository(projectId)}:${tagOf(deploymentId, `building-${build}`)}`;
   }
 
-  /** What the names of all images of a project begin with, up to the `:`. */
+  /** Returns the name prefix of all images of a project, up to the `:`. */
   repository(projectId: string): string {
     if (!PROJECT.test(projectId) || projectId.length > 100) {
       throw invalidField("projectId", "it is not the id of a project");
@@ -50,7 +54,7 @@ export class ImageNames {
     return `${PREFIX}${projectId}-${this.#digest(projectId)}`;
   }
 
-  /** Whose image has this name; `undefined` for a name that this installation does not give. */
+  /** Returns the owner of the image with this name; `undefined` for a name that this installation does not assign. */
   ownerOf(name: string): ImageOwner | undefined {
     const [, projectId, digest, deploymentId, service = PLAIN_SERVICE] = NAME.exec(name) ?? [];
     if (projectId === undefined || deploymentId === undefined) return undefined;
@@ -62,7 +66,10 @@ export class ImageNames {
   }
 }
 
-/** Patterns that the names of a deployment's images fit, and those of one service where it is told; none for words that no name can hold. */
+/**
+ * Returns patterns that match the names of a deployment's images, or only of one service if given; none for input that
+ * no name can contain.
+ */
 export function namePatterns(deploymentId: string, service?: string): string[] {
   if (!DEPLOYMENT.test(deploymentId)) return [];
   if (service === undefined) return [`${PREFIX}*:${deploymentId}`, `${PREFIX}*:${deploymentId}.*`];

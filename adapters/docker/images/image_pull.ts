@@ -8,13 +8,14 @@ export interface ImagePull {
   readonly engine: EngineApi;
   readonly reference: ImageReference;
   readonly request: Pick<PullRequest, "signal" | "log">;
-  /** How long nothing may happen before it is given up. */
+  /** How long the pull may stall before it is given up. */
   readonly stallMs: number;
 }
 
 /**
- * Has the engine pull an image. Resolves to what the engine or the registry said when that did not work, to `undefined` when it did; rejects with an
- * `engine_away` failure, or with the reason of the signal. The engine is told by the end of the connection, which older ones notice when they have something to say.
+ * Has the engine pull an image. Resolves to the error message of the engine or the registry if the pull failed, to
+ * `undefined` if it succeeded. Rejects with an `engine_away` failure, or with the reason of the signal. Closing the
+ * connection cancels the pull on the engine; older engines notice that only when they next send something.
  */
 export async function pullImage({ engine, reference, request, stallMs }: ImagePull): Promise<string | undefined> {
   const { signal, log } = request;
@@ -52,7 +53,7 @@ export async function pullImage({ engine, reference, request, stallMs }: ImagePu
   }
 }
 
-/** Aborts when something takes too long to happen. */
+/** Aborts its signal when progress stalls. */
 class StallWatch {
   readonly #controller = new AbortController();
   readonly #ms: number;

@@ -12,16 +12,16 @@ import { orRefused } from "../engine/or_refused.ts";
 import { PulledImages } from "./pulled_images.ts";
 import { plainReason, pullFailure, pullProblem } from "./pull_failure.ts";
 
-/** As long a registry may say nothing; large layers come in pieces, each of which counts. */
+/** How long a registry may stay silent; large layers arrive in chunks, each of which counts. */
 const STALL_MS = 120_000;
 
 export interface DockerImageRegistryOptions {
   readonly engine: EngineApi;
   readonly installation: string;
-  /** What keeps the images that were fetched. */
+  /** Keeps the fetched images. */
   readonly images: Pick<ReleaseImages, "keep">;
   readonly stallMs?: number;
-  /** Rejects for the host of a registry that must not be connected to. */
+  /** Rejects for a registry host that must not be connected to. */
   readonly checkHost?: (host: string) => Promise<unknown>;
 }
 
@@ -30,7 +30,7 @@ interface Brought {
   readonly isNew: boolean;
 }
 
-/** Brings images to a Docker Engine, which asks the registries itself. */
+/** Brings images to a Docker Engine, which contacts the registries itself. */
 export class DockerImageRegistry implements ImageRegistry {
   readonly #engine: EngineApi;
   readonly #names: ImageNames;
@@ -61,17 +61,17 @@ export class DockerImageRegistry implements ImageRegistry {
     if (isForeign(reference.name)) throw foreign(reference);
     const isPulled = reference.registry !== null && reference.name !== own;
     const { found, isNew } = await this.#brought(request, reference, isPulled);
-    // One without any name is what is left of somebody's build.
+    // Also refuses an image without any name, which is left over from a build.
     if (namesOf(found).every(isForeign)) throw foreign(reference);
     signal.throwIfAborted();
     await request.confirm?.();
     if (!(await this.#options.images.keep(found.Id, owner))) throw gone(reference);
-    // Only now: nobody cleans up what its owner has.
+    // Marks it only after its owner keeps it, so that no cleanup removes it in between.
     if (isNew) await this.#pulled.mark(found.Id);
     return { image: found.Id, port: exposedPort(found) };
   }
 
-  /** The image, pulled where that is wanted and possible, and whether the engine did not have it before. */
+  /** Returns the image, pulled if requested and possible, and whether it is new to the engine. */
   async #brought(request: PullRequest, reference: ImageReference, isPulled: boolean): Promise<Brought> {
     const { pull, log, signal } = request;
     const here = await this.#image(reference, request);

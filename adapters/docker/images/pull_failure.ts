@@ -1,23 +1,23 @@
 import { type Failure, invalid } from "../../../domain/failure.ts";
 
-/** Why an image did not come: the registry wants a login, has no such image, or did not answer as a registry does. */
+/** Why a pull failed: the registry requires a login, has no such image, or did not respond as a registry does. */
 export type PullProblem = "login" | "absent" | "unanswered";
 
 const SHOWN_CHARACTERS = 300;
 const LOGIN = /unauthorized|authentication required|(?<!permission )denied|no basic auth credentials|docker login/i;
 const ABSENT =
   /manifest unknown|manifest for .* not found|name unknown|repository .*not found|not found: manifest|no matching manifest|does not exist/i;
-/** What the engine puts before the words of the registry. */
+/** Prefixes that the engine puts before the registry's message. */
 const PREFIX =
   /^(?:Error response from daemon|error pulling image configuration|Head|Get|rpc error: code = \w+ desc =):? /;
 
-/** What the engine's words say about an image that did not come. */
+/** Classifies the engine's message about a failed pull. */
 export function pullProblem(words: string): PullProblem {
   if (LOGIN.test(words)) return "login";
   return ABSENT.test(words) ? "absent" : "unanswered";
 }
 
-/** The failure of an image that cannot be had, with the words of the registry. */
+/** Returns the `image_missing` failure for a failed pull, with the registry's message. */
 export function pullFailure(reference: string, words: string): Failure {
   const reason = plainReason(words);
   const next = {
@@ -30,7 +30,9 @@ export function pullFailure(reference: string, words: string): Failure {
   return invalid("image_missing", `Cannot get the image ${reference}: ${reason}. ${next}`);
 }
 
-/** The words of an engine or a registry as they may stand in a sentence: one line of printable characters, not too long. */
+/**
+ * Formats a message of the engine or a registry for use in a sentence: one line of printable characters, cut at 300.
+ */
 export function plainReason(words: string): string {
   const plain = words
     .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")

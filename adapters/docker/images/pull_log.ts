@@ -9,7 +9,7 @@ interface Layer {
   done: boolean;
 }
 
-/** Makes a few lines out of the many messages of an engine that pulls: how far it is from time to time, and what came in the end. */
+/** Condenses the many messages of a pull into a few log lines: progress from time to time, and a summary at the end. */
 export class PullLog {
   readonly #layers = new Map<string, Layer>();
   readonly #everyMs: number;
@@ -20,7 +20,7 @@ export class PullLog {
     this.#everyMs = everyMs;
   }
 
-  /** The line that a message is reason for, if it is. */
+  /** Returns a progress line if one is due. */
   take({ id, status = "", progressDetail }: BuildMessage): string | undefined {
     this.#digest ??= /^Digest: (sha256:[0-9a-f]{64})$/.exec(status)?.[1];
     if (id === undefined || !(LAYER.test(status) || LAYER_DONE.test(status))) return undefined;
@@ -33,7 +33,7 @@ export class PullLog {
     return `${this.#done()} of ${this.#layers.size} layers are here`;
   }
 
-  /** What came. */
+  /** Returns a summary of the pull. */
   summary(): string {
     const bytes = [...this.#layers.values()].reduce((sum, layer) => sum + layer.bytes, 0);
     const layers = this.#layers.size === 0 ? "nothing new" : `${this.#layers.size} layers, ${megabytes(bytes)} MB`;

@@ -10,15 +10,15 @@ interface ImageSummary {
   readonly RepoDigests: readonly string[] | null;
 }
 
-/** The repository whose tags mark the images that an installation pulled; no project's images are in it. */
+/** The repository whose tags mark the images that an installation pulled; it contains no project's images. */
 export function pulledRepository(installation: string): string {
   const digest = createHash("sha256").update(`${installation} pulled`).digest("hex").slice(0, 32);
   return `${PREFIX}pulled.${digest}`;
 }
 
 /**
- * The images that this installation brought to the engine, each marked by a tag of its own: a pulled image cannot be
- * labelled, and once its tag has moved to a newer image nothing else tells it from one that somebody pulled by its
+ * The images that this installation pulled to the engine, each marked by a tag of its own: a pulled image cannot be
+ * labelled, and once its tag has moved to a newer image, nothing else distinguishes it from one that a user pulled by
  * digest.
  */
 export class PulledImages {
@@ -30,21 +30,18 @@ export class PulledImages {
     this.#repository = pulledRepository(installation);
   }
 
-  /** The ids of all images on the engine: what is among them before a pull was not brought by it. */
+  /** Returns the ids of all images on the engine. An image that is listed before a pull was not brought by it. */
   async present(signal: AbortSignal): Promise<ReadonlySet<string>> {
     return new Set((await this.#images(signal)).map(({ Id }) => Id));
   }
 
-  /** Notes that this installation brought an image. */
+  /** Marks an image as pulled by this installation. */
   async mark(image: string): Promise<void> {
     const query = { repo: this.#repository, tag: image.replace("sha256:", "") };
     await this.#engine.request("POST", `/images/${image}/tag`, { query });
   }
 
-  /**
-   * Removes marked images that have no other tag, neither one of a deployment nor anybody else's, and that no container
-   * uses.
-   */
+  /** Removes marked images that have no other tag, of a deployment or of anyone else, and that no container uses. */
   async removeUnused(): Promise<void> {
     for (const image of await this.#images()) {
       const [mark, ...others] = image.RepoTags ?? [];
@@ -60,7 +57,7 @@ export class PulledImages {
     return this.#engine.json<readonly ImageSummary[]>("GET", "/images/json", { ...(signal && { signal }) });
   }
 
-  /** Whether a container was made from it, running or not. */
+  /** Whether a container was created from it, running or not. */
   async #isUsed(image: string): Promise<boolean> {
     const query = { all: "true", filters: JSON.stringify({ ancestor: [image] }) };
     return (await this.#engine.json<readonly unknown[]>("GET", "/containers/json", { query })).length > 0;

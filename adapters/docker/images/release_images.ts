@@ -9,7 +9,7 @@ import { PulledImages } from "./pulled_images.ts";
 
 export interface DockerReleaseImagesOptions {
   readonly engine: EngineApi;
-  /** Whose images these are; those of others are never seen. */
+  /** The owner of these images; images of other installations are never visible. */
   readonly installation: string;
 }
 
@@ -21,12 +21,12 @@ interface ImageSummary {
   readonly Size: number;
 }
 
-/** An image with the name that makes it one of this installation. */
+/** An image with the name that assigns it to this installation. */
 interface NamedImage extends ReleaseImage {
   readonly name: string;
 }
 
-/** The images of one installation on a Docker Engine, known by their names. */
+/** The images of one installation on a Docker Engine, identified by their names. */
 export class DockerReleaseImages implements ReleaseImages {
   readonly #engine: EngineApi;
   readonly #installation: string;
@@ -72,7 +72,7 @@ export class DockerReleaseImages implements ReleaseImages {
   async remove(deploymentId: string): Promise<void> {
     const found = await this.#images(namePatterns(deploymentId));
     await orRefused("remove the image", async () => {
-      // Engines differ in whether they tell the other names of an image that has one that fits.
+      // Engines differ in whether they also list the other names of an image that matches.
       const own = found.filter((each) => each.deploymentId === deploymentId);
       for (const { name } of own) await dropName(this.#engine, name);
     });
@@ -93,7 +93,7 @@ export class DockerReleaseImages implements ReleaseImages {
     return orRefused("read the image", () => this.#archive.open(image, path));
   }
 
-  /** What has a name of this installation that fits one of the patterns. */
+  /** Returns the images with a name of this installation that matches one of the patterns. */
   async #images(patterns: readonly string[]): Promise<NamedImage[]> {
     if (patterns.length === 0) return [];
     const query = { filters: JSON.stringify({ reference: patterns }) };
@@ -111,7 +111,7 @@ export class DockerReleaseImages implements ReleaseImages {
   async #prune(path: string, query: Readonly<Record<string, string | number>>): Promise<void> {
     const timeoutMs = this.#engine.longAnswerMs;
     const answer = await this.#engine.request("POST", path, { query, timeoutMs }).catch((error: unknown) => {
-      // Only one may prune at a time; whoever does is doing it already.
+      // Only one prune may run at a time, and the running one does the same work.
       if (error instanceof EngineRefusal && error.status === 409) return undefined;
       throw error;
     });

@@ -1,6 +1,6 @@
 import type { Http2Stream } from "./http2_stream.ts";
 
-/** How a call ends; the numbers are those of gRPC. */
+/** gRPC status codes. */
 export const GRPC_STATUS = { ok: 0, unknown: 2, notFound: 5, unimplemented: 12 } as const;
 
 const HEAD_BYTES = 5;
@@ -10,19 +10,21 @@ const HEADERS = [
   ["content-type", "application/grpc"],
 ] as const;
 
-/** One gRPC call that the engine makes to this side: messages both ways over one HTTP/2 stream. */
+/** One gRPC call from the engine to this side: messages in both directions over one HTTP/2 stream. */
 export class GrpcStream {
   readonly #stream: Http2Stream;
   #responded = false;
   #ended = false;
-  /** What was sent last: messages never mix. */
+  /** The last send; each waits for the previous one, so that messages never interleave. */
   #sent: Promise<void> = Promise.resolve();
 
   constructor(stream: Http2Stream) {
     this.#stream = stream;
   }
 
-  /** The messages of the caller until it has no more, or the stream breaks. */
+  /**
+   * Yields the caller's messages until it has no more, or the stream breaks; throws a `RangeError` for one over 4 MiB.
+   */
   async *messages(): AsyncGenerator<Uint8Array> {
     let waiting: Buffer = Buffer.alloc(0);
     for (let chunk = await this.#stream.read(); chunk !== undefined; chunk = await this.#stream.read()) {
@@ -37,7 +39,9 @@ export class GrpcStream {
     }
   }
 
-  /** Sends a message; resolves once more may be sent, and its bytes be used again. Rejects when the stream is gone. */
+  /**
+   * Sends a message; resolves once more may be sent and its buffers may be reused. Rejects when the stream is closed.
+   */
   send(...pieces: readonly Uint8Array[]): Promise<void> {
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeUInt32BE(
@@ -52,7 +56,7 @@ export class GrpcStream {
     return this.#sent;
   }
 
-  /** Ends the call, well unless a status tells otherwise; only the first end counts. */
+  /** Ends the call, with status OK by default; only the first call has an effect. */
   async end(status: number = GRPC_STATUS.ok, message = ""): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;

@@ -8,9 +8,12 @@ const ENTRY_BYTES = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Reads the compressed headers of one HTTP/2 connection (RFC 7541), block by block in their order; throws a `RangeError` for what is none. */
+/**
+ * Decodes the compressed headers of one HTTP/2 connection (RFC 7541), block by block in order; throws a `RangeError`
+ * for malformed input.
+ */
 export class HpackDecoder {
-  /** Newest first. */
+  /** The dynamic table, newest first. */
   readonly #recent: Header[] = [];
   #bytes = 0;
   #maxBytes = TABLE_BYTES;
@@ -58,7 +61,7 @@ export class HpackDecoder {
   }
 }
 
-/** Writes headers as they are; short ones are not worth a table. */
+/** Encodes headers as literals; short ones are not worth a table. */
 export function hpackEncode(headers: readonly Header[]): Uint8Array {
   return Buffer.concat(headers.flatMap(([name, value]) => [Uint8Array.of(0), ...written(name), ...written(value)]));
 }
@@ -98,7 +101,7 @@ class Cursor {
     return byte;
   }
 
-  /** A number that begins in the last so many bits of a byte. */
+  /** Decodes an integer that begins in the last `prefix` bits of a byte. */
   number(prefix: number): number {
     const full = 2 ** prefix - 1;
     let value = this.#next() & full;
@@ -129,7 +132,7 @@ class Cursor {
 
 const END = 256;
 
-/** The symbols of each length of code, and the first code of that length. */
+/** The Huffman symbols of each code length, and the first code of that length. */
 const CODES = codesByLength();
 
 function codesByLength(): readonly { readonly first: number; readonly symbols: readonly number[] }[] {
@@ -152,7 +155,7 @@ function expanded(bytes: Uint8Array): Uint8Array {
       code = code * 2 + ((byte >> bit) & 1);
       length++;
       const symbol = CODES[length]!.symbols[code - CODES[length]!.first];
-      // All codes are taken: thirty ones are the end, which no text may hold.
+      // All codes are assigned: thirty ones are the end symbol (EOS), which no string may contain.
       if (symbol === END) throw new RangeError("Cannot read headers: a text is malformed");
       if (symbol === undefined) continue;
       symbols.push(symbol);

@@ -1,4 +1,4 @@
-/** The headers that every HTTP/2 connection knows by number, from 1 (RFC 7541, appendix A). */
+/** The HPACK static table: headers that every HTTP/2 connection knows by index, from 1 (RFC 7541, appendix A). */
 export const STATIC_TABLE: readonly (readonly [name: string, value: string])[] = [
   [":authority", ""],
   [":method", "GET"],
@@ -64,8 +64,9 @@ export const STATIC_TABLE: readonly (readonly [name: string, value: string])[] =
 ];
 
 /**
- * How many bits stand for each byte, and for the end, in a compressed text (RFC 7541, appendix B). Nothing else is needed: codes of one length are given out
- * in the order of bytes, each length going on where the one before ended.
+ * Code lengths in bits of each byte, and of the end symbol, in the HPACK Huffman code (RFC 7541, appendix B). The
+ * lengths suffice, because the code is canonical: codes of one length are assigned in byte order, and each length
+ * continues where the previous one ended.
  */
 // prettier-ignore
 export const HUFFMAN_LENGTHS: readonly number[] = [

@@ -1,4 +1,4 @@
-/** What a frame is. */
+/** Frame types. */
 export const FRAME = {
   data: 0,
   headers: 1,
@@ -10,17 +10,17 @@ export const FRAME = {
   continuation: 9,
 } as const;
 
-/** What is said of a frame beside its type; `ack` answers settings and pings. */
+/** Frame flags; `ack` acknowledges settings and pings. */
 export const FLAG = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 0x20 } as const;
 
-/** As long as a frame may be unless the other side allows more. */
+/** Maximum frame length unless the peer allows more. */
 export const FRAME_BYTES = 16_384;
 
 /** One frame of an HTTP/2 connection. */
 export interface Frame {
   readonly type: number;
   readonly flags: number;
-  /** Zero for what concerns the whole connection. */
+  /** Zero for the connection as a whole. */
   readonly stream: number;
   readonly payload: Buffer;
 }
@@ -29,7 +29,7 @@ const HEAD_BYTES = 9;
 const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const NOTHING = new Uint8Array();
 
-/** The bytes of a frame. */
+/** Encodes a frame. */
 export function frame(type: number, stream: number, payload: Uint8Array = NOTHING, flags = 0): Buffer {
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + payload.length);
   bytes.writeUIntBE(payload.length, 0, 3);
@@ -40,7 +40,7 @@ export function frame(type: number, stream: number, payload: Uint8Array = NOTHIN
   return bytes;
 }
 
-/** Data of any length as frames one after the other. */
+/** Encodes data of any length as consecutive frames. */
 export function dataFrames(stream: number, data: Uint8Array, frameBytes: number): Buffer {
   const count = Math.ceil(data.length / frameBytes);
   const bytes = Buffer.allocUnsafe(data.length + count * HEAD_BYTES);
@@ -56,14 +56,14 @@ export function dataFrames(stream: number, data: Uint8Array, frameBytes: number)
   return bytes;
 }
 
-/** A frame that lets the other side send so many bytes more. */
+/** Encodes a frame that lets the peer send this many more bytes. */
 export function windowUpdate(stream: number, bytes: number): Buffer {
   const payload = Buffer.alloc(4);
   payload.writeUInt32BE(bytes, 0);
   return frame(FRAME.windowUpdate, stream, payload);
 }
 
-/** Takes what a client sends apart into frames; throws a `RangeError` for anything that is not HTTP/2. */
+/** Parses the bytes of a client into frames; throws a `RangeError` for anything that is not HTTP/2. */
 export class FrameReader {
   #waiting: Buffer = Buffer.alloc(0);
   #greeted = false;

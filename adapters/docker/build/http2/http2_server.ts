@@ -8,8 +8,9 @@ const MAX_HEADER_BYTES = 4 * 1_024 * 1_024;
 const SETTING = { initialWindow: 4, frameBytes: 5 } as const;
 
 /**
- * The serving side of one HTTP/2 connection (RFC 9113), with no more of it than gRPC needs. It exists because Bun's own stops sending when the other side's
- * window fills at a wrong moment (seen in 1.4.4): a build then waits for its files for ever.
+ * The server side of one HTTP/2 connection (RFC 9113), reduced to what gRPC needs. It exists because Bun's own server
+ * stops sending when the client's flow-control window fills at the wrong moment (seen in 1.4.4): a build then waits for
+ * its files forever.
  */
 export class Http2Server implements StreamLink {
   readonly #socket: Socket;
@@ -18,7 +19,7 @@ export class Http2Server implements StreamLink {
   readonly #headers = new HpackDecoder();
   readonly #streams = new Map<number, Http2Stream>();
   #lastStream = 0;
-  /** Headers that go on in the next frame. */
+  /** Headers that continue in the next frame. */
   #block: { readonly first: Frame; readonly pieces: Buffer[] } | undefined;
   #initialWindow = WINDOW;
   #window = WINDOW;
@@ -30,7 +31,7 @@ export class Http2Server implements StreamLink {
     this.#onStream = onStream;
   }
 
-  /** Begins to speak on the connection, on which some bytes may have arrived already. */
+  /** Starts serving the connection, on which some bytes may have arrived already. */
   begin(arrived: Buffer): void {
     this.#socket.write(frame(FRAME.settings, 0));
     this.#socket.on("data", (bytes: Buffer) => this.#take(bytes));
@@ -123,7 +124,7 @@ export class Http2Server implements StreamLink {
     this.#block = undefined;
     const headers = this.#headers.decode(Buffer.concat(pieces));
     const ends = (first.flags & FLAG.endStream) !== 0;
-    // Later headers of a stream are trailers, which no call here has.
+    // Later headers of a stream are trailers, which no call here uses.
     if (first.stream <= this.#lastStream) return this.#streams.get(first.stream)?.take(Buffer.alloc(0), 0, ends);
     this.#lastStream = first.stream;
     const stream = new Http2Stream(this, { id: first.stream, headers, window: this.#initialWindow });

@@ -1,19 +1,19 @@
 import { type Header, hpackEncode } from "./hpack.ts";
 import { FLAG, FRAME, frame, windowUpdate } from "./http2_frames.ts";
 
-/** So much is put together for one write. */
+/** Maximum bytes of one write. */
 export const BATCH_BYTES = 262_144;
 
-/** The connection that a stream is one of. */
+/** The connection that a stream belongs to. */
 export interface StreamLink {
   readonly isOpen: boolean;
-  /** How much may be sent on all streams together. */
+  /** Flow-control window of the connection: how many bytes may be sent on all streams together. */
   readonly window: number;
-  /** Resolves when more may be sent, or the connection ended. */
+  /** Resolves when more may be sent, or the connection has ended. */
   readonly changed: Promise<void>;
-  /** Sends frames; resolves once they do not wait on this side. */
+  /** Sends frames; resolves once the socket's send buffer has room again. */
   send(frames: Uint8Array): Promise<void>;
-  /** Sends data that the windows have room for. */
+  /** Sends data for which the flow-control windows have room. */
   sendData(stream: number, data: Uint8Array): Promise<void>;
   forget(stream: number): void;
 }
@@ -24,7 +24,7 @@ interface StreamStart {
   readonly window: number;
 }
 
-/** One request on an HTTP/2 connection, and the answer to it. */
+/** One request on an HTTP/2 connection, and its response. */
 export class Http2Stream {
   readonly headers: readonly Header[];
   readonly #link: StreamLink;
@@ -33,7 +33,7 @@ export class Http2Stream {
   #ended = false;
   #closed = false;
   #news = Promise.withResolvers<void>();
-  /** How much may be sent. */
+  /** Flow-control window of the stream: how many bytes may be sent. */
   window: number;
 
   constructor(link: StreamLink, { id, headers, window }: StreamStart) {
@@ -47,21 +47,21 @@ export class Http2Stream {
     return !this.#closed && this.#link.isOpen;
   }
 
-  /** Told by the connection what has arrived, and how many bytes that took. */
+  /** Called by the connection with received data and the number of bytes that it took in the window. */
   take(data: Buffer, bytes: number, ends: boolean): void {
     if (bytes > 0) this.#arrived.push({ data, bytes });
     this.#ended ||= ends;
     this.#tell();
   }
 
-  /** Told by the connection that nothing more comes or goes. */
+  /** Called by the connection when nothing more is received or sent. */
   close(): void {
     this.#closed = true;
     this.#ended = true;
     this.#tell();
   }
 
-  /** What arrives next; `undefined` once nothing more will. */
+  /** Returns the next chunk; `undefined` at the end of the stream. */
   async read(): Promise<Buffer | undefined> {
     for (;;) {
       const next = this.#arrived.shift();
@@ -79,7 +79,7 @@ export class Http2Stream {
       await this.#link.send(frame(FRAME.headers, this.#id, hpackEncode(headers), FLAG.endHeaders | flags));
   }
 
-  /** Sends data as the other side has room for it; one at a time. Rejects when the stream is gone. */
+  /** Sends data as the flow-control windows allow, one call at a time. Rejects when the stream is closed. */
   async write(data: Uint8Array): Promise<void> {
     for (let at = 0; at < data.length;) {
       if (!this.isOpen) throw new Error("The stream is closed");
@@ -95,7 +95,7 @@ export class Http2Stream {
     }
   }
 
-  /** Ends the answer with trailers. */
+  /** Ends the response with trailers. */
   async end(trailers: readonly Header[]): Promise<void> {
     await this.respond(trailers, FLAG.endStream);
     this.#closed = true;

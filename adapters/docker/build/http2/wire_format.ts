@@ -1,4 +1,4 @@
-/** A field of a protobuf message as it came: a number, or bytes for texts, byte strings and messages within. */
+/** A field of a protobuf message: a number, or bytes for strings, byte strings and nested messages. */
 export type WireField = readonly [field: number, value: number | Uint8Array];
 
 const VARINT = 0;
@@ -6,7 +6,7 @@ const FIXED_64 = 1;
 const BYTES = 2;
 const FIXED_32 = 5;
 
-/** Reads the fields of a protobuf message in order; throws a `RangeError` where it is cut short or malformed. */
+/** Parses the fields of a protobuf message in order; throws a `RangeError` if it is truncated or malformed. */
 export function* wireFields(message: Uint8Array): Generator<WireField> {
   const cursor = { at: 0 };
   while (cursor.at < message.length) {
@@ -41,7 +41,7 @@ function varint(message: Uint8Array, cursor: { at: number }): number {
 
 const encoder = new TextEncoder();
 
-/** Writes a protobuf message field by field. Zeros and empty texts are left out, as the format wants. */
+/** Encodes a protobuf message field by field. Omits zeros and empty strings, as the format requires. */
 export class WireMessage {
   readonly #pieces: Uint8Array[] = [];
 
@@ -60,7 +60,7 @@ export class WireMessage {
     return this;
   }
 
-  /** What stands before so many bytes that are written separately. */
+  /** Encodes the header of a bytes field whose `length` bytes are written separately. */
   bytesHead(field: number, length: number): this {
     this.#pieces.push(varintBytes(field * 8 + BYTES), varintBytes(length));
     return this;
