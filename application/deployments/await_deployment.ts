@@ -7,17 +7,18 @@ export interface AwaitDeploymentPorts {
   readonly deployments: Deployments;
 }
 
-/** What is waited for, and how long. */
+/** The condition to wait for, and the limits of the wait. */
 export interface AwaitOptions {
   readonly until: (deployment: Deployment) => boolean;
   readonly limitMs: number;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller no longer waits. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Follows the events of a deployment until it is as asked, or for as long as may be waited; resolves to how it is then, `undefined` once it was removed. Rejects
- * with the signal's reason when that aborts. Whatever is waited for has to be told by an event of the status or the end.
+ * Follows the events of a deployment until `until` holds or `limitMs` has passed. Resolves to the deployment as stored
+ * then, or to `undefined` if it was deleted. Rejects with the signal's reason on abort. The awaited change must emit a
+ * `status` or `end` event: no other event triggers a check.
  */
 export async function awaitDeployment(
   { deploymentEvents, deployments }: AwaitDeploymentPorts,
@@ -26,7 +27,7 @@ export async function awaitDeployment(
 ): Promise<Deployment | undefined> {
   const limit = AbortSignal.timeout(limitMs);
   const done = AbortSignal.any([limit, ...(signal ? [signal] : [])]);
-  // Whatever happens after this number was given is told.
+  // Read before the deployment, so that no later event is missed.
   const since = await deploymentEvents.last(id);
   let deployment = await deployments.get(id);
   if (!deployment || until(deployment)) return deployment;

@@ -10,13 +10,10 @@ export interface CancelAllPorts extends CancelDeploymentPorts {
   readonly deploymentQueue: Pick<DeploymentQueue, "isTaken">;
 }
 
-/** Within this time a worker takes up what is to be taken; what nobody took by then nobody carries out. */
+/** A worker takes waiting work within this time. Work that is still not taken then is not running anywhere. */
 const TAKE_UP_MS = 2_000;
 
-/**
- * Cancels all that has not finished of a project, and resolves once nobody carries out anything of it, decisions
- * included.
- */
+/** Cancels every unfinished deployment of a project, and resolves once no worker runs any of them or any decision. */
 export function cancelAll(ports: CancelAllPorts) {
   const { clock, deploymentQueue, deployments } = ports;
   return async function (projectId: string): Promise<void> {
@@ -40,7 +37,7 @@ export function cancelAll(ports: CancelAllPorts) {
   }
 }
 
-/** Whether a worker carries it out or will. */
+/** Whether a worker runs it or will. */
 function isBusy(deployment: Deployment): boolean {
   return isRunning(deployment) || deployment.asked !== null;
 }

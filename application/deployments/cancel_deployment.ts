@@ -7,14 +7,14 @@ import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.t
 import { findDeployment } from "./find_deployment.ts";
 import { copyUpload, keepUpload, type KeepUploadPorts } from "./keep_upload.ts";
 
-/** Shorter than a connection may stay silent. */
+/** Shorter than the idle timeout of a connection. */
 const SETTLE_MS = 50_000;
 
 export interface CancelDeploymentPorts extends AwaitDeploymentPorts, KeepUploadPorts {
   readonly clock: Clock;
 }
 
-/** Cancels a deployment that has not finished, and waits until nothing of it runs any more. */
+/** Cancels an unfinished deployment, and waits until nothing of it runs any more. */
 export function cancelDeployment(
   ports: CancelDeploymentPorts,
   { settleMs = SETTLE_MS }: { readonly settleMs?: number } = {},
@@ -37,11 +37,11 @@ export function cancelDeployment(
   };
 }
 
-/** Asks a deployment that has not finished to end: one that was never begun ends at once, a worker ends any other. */
+/** Requests the cancellation of an unfinished deployment. A queued one ends at once; a worker ends any other. */
 export function askToCancel(deployment: Deployment, at: Date) {
   if (!isRunning(deployment)) throw notCancellable(deployment);
-  // A worker knows what there is of one that was begun, and removes it; one that waits for an answer becomes its work
-  // by this.
+  // A worker knows what a started deployment has created, and removes it. Clearing `held` lets a worker take one that
+  // waits for an approval.
   if (deployment.status !== "queued")
     return { deployment: { ...deployment, held: false, cancelRequested: true }, events: [] };
   const ended = { ...transition(deployment, "cancelled", { at }), held: false, cancelRequested: true };

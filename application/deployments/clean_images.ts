@@ -7,10 +7,13 @@ export interface CleanImagesPorts {
   readonly releaseImages: ReleaseImages;
 }
 
-/** Removes the images whose release folder is gone, with the layers that nobody needs, and what builds keep beyond so many bytes; while no engine answers there is nothing to do. */
+/**
+ * Removes the images whose release folder is gone, unused layers, and build cache beyond `maxCacheBytes`. Does nothing
+ * while no engine answers.
+ */
 export function cleanImages(
   { releaseFolders, releaseImages }: CleanImagesPorts,
-  // An engine takes long to look through what builds keep: a deployment does not wait for it.
+  // Off by default: the engine takes long to scan the build cache, and a deployment should not wait for it.
   maxCacheBytes = Number.POSITIVE_INFINITY,
 ) {
   return async function (): Promise<void> {

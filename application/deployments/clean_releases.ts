@@ -11,7 +11,11 @@ export interface CleanReleasesPorts extends EndPreviewsPorts {
   readonly keptSources: KeptSources;
 }
 
-/** Ends the previews of a project beyond the window, and removes the release folders that nobody can go back to: beyond the window, not pinned, not in use; kept sources go with them. Resolves to whether there were any. */
+/**
+ * Ends the previews of a project beyond the rollback window, and removes the release folders that no rollback can use:
+ * beyond the window, not pinned, not in use. Their kept sources go with them. Resolves to whether anything was ended or
+ * removed.
+ */
 export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, later?: RunInBackground) {
   const { deployments, releaseFolders, runtime } = ports;
   const end = endPreviews(ports, later);
@@ -38,7 +42,10 @@ export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, 
     return wereAny;
   };
 
-  /** Whose release folders services of the live release run in, or see, that were left as they were. */
+  /**
+   * Ids of the deployments whose release folders the live release's services run in or mount, where an unchanged
+   * service was kept from an earlier deployment.
+   */
   async function runIn(all: readonly Deployment[], { activeDeploymentId }: Project): Promise<readonly string[]> {
     const live = all.find(({ id }) => id === activeDeploymentId);
     if (!live || !hasServices(live)) return [];
@@ -52,7 +59,10 @@ export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, 
   }
 }
 
-/** Whose release folders stay: of what is live or running, of pinned ones, and of the newest former releases within the window. */
+/**
+ * Ids of the deployments whose release folders stay: live, running or pinned ones, and the newest former releases
+ * within the window.
+ */
 export function keptArtifacts(
   newestFirst: readonly Deployment[],
   { activeId, window }: { readonly activeId: string | null; readonly window: number },
@@ -80,11 +90,11 @@ export function keptArtifacts(
     } else if (servesAsPreview(deployment)) stay.add(deployment);
     if (stay.has(deployment)) keep.add(artifact);
   }
-  // Files of former versions come along, and take no release its place in the window.
+  // Files of former service versions are kept too, without taking a release's place in the window.
   return new Set([...keep, ...[...stay].flatMap(artifactsOf)]);
 }
 
-/** The deployment that this one goes back to, or that a decision about it may. */
+/** The deployment that this one rolls back to, or that a pending decision may restore. */
 function wayBackOf(all: readonly Deployment[], deployment: Deployment): Deployment | undefined {
   const { decision, replaces, rollbackOf } = deployment;
   const wanted = decision === "pending" ? replaces : isRunning(deployment) ? rollbackOf : null;

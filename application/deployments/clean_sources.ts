@@ -13,7 +13,10 @@ export interface CleanSourcesPorts {
   readonly releaseFolders: ReleaseFolders;
 }
 
-/** Removes the kept sources of a project that nobody can build again: those without a release folder, but for the newest deployments that did not become a release. */
+/**
+ * Removes the kept sources of a project that nothing can be built from again: those without a release folder, except as
+ * listed by `neededSources`, such as the newest deployments that did not become a release.
+ */
 export function cleanSources({ deployments, keptSources, releaseFolders }: CleanSourcesPorts, defaultWindow: number) {
   return async function ({ id: projectId, settings }: Pick<Project, "id" | "settings">): Promise<void> {
     const stored = new Set(await Array.fromAsync(keptSources.list()));
@@ -32,7 +35,7 @@ export interface SweepSourcesPorts extends CleanSourcesPorts {
   readonly projects: Projects;
 }
 
-/** Removes all kept sources that nobody can build again, those of deleted deployments included. */
+/** Removes all kept sources that nothing can be built from again, including those of deleted deployments. */
 export function sweepSources(ports: SweepSourcesPorts, defaultWindow: number) {
   const { deployments, keptSources, projects, releaseFolders } = ports;
   const clean = cleanSources(ports, defaultWindow);
@@ -50,7 +53,9 @@ export function sweepSources(ports: SweepSourcesPorts, defaultWindow: number) {
   };
 }
 
-/** Gives up the kept source of a deployment that was deleted; those that wait to be built from it get it first. */
+/**
+ * Removes the kept source of a deleted deployment, after sharing it with the deployments that wait to be built from it.
+ */
 export async function dropSource(
   { deployments, keptSources, releaseFolders }: CleanSourcesPorts,
   { id, projectId }: Pick<Deployment, "id" | "projectId">,
@@ -59,11 +64,14 @@ export async function dropSource(
   for (const other of await deployments.ofProject(projectId)) {
     if (startsFrom(other) === id && !(await keptSources.has(other.id))) await keptSources.share(id, other.id);
   }
-  // Somebody else has its release: then the sweep removes both.
+  // If another deployment still uses the release folder, the sweep removes both later.
   if (!(await releaseFolders.find(id))) await keptSources.remove(id);
 }
 
-/** Whose sources stay although there is no release folder: of what is not done or pinned, of what others wait to be built from, and of the newest others within the window. */
+/**
+ * Ids of the deployments whose sources stay without a release folder: unfinished or pinned ones, those that others wait
+ * to be built from, and the newest without a release within the window.
+ */
 function neededSources(
   newestFirst: readonly Deployment[],
   { stored, window }: { readonly stored: ReadonlySet<string>; readonly window: number },
@@ -83,7 +91,7 @@ function neededSources(
   return needed;
 }
 
-/** Whether a deployment ended without having become a release. */
+/** Whether a deployment ended without becoming a release. */
 function endedWithoutRelease({ status }: Deployment): boolean {
   return status === "failed" || status === "cancelled" || status === "rejected";
 }

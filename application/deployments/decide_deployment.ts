@@ -4,20 +4,23 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
 
-/** Within what a connection may stay silent. */
+/** Shorter than the idle timeout of a connection. */
 const SETTLE_MS = 50_000;
 
 export interface DecideOptions {
   readonly settleMs?: number;
 }
 
-/** Resolves a partial failure by accepting the services that came up; resolves once that is stored and in effect. */
+/** Accepts the services of a partial failure that came up. Resolves once the decision is stored and in effect. */
 export function keepDeployment(ports: AwaitDeploymentPorts, options: DecideOptions = {}) {
   const decide = decideDeployment(ports, "keep", options);
   return (by: Principal, id: string, signal?: AbortSignal): Promise<Deployment> => decide(by, id, signal);
 }
 
-/** Resolves a partial failure by taking changed services back; resolves once they are, with the release that serves again. */
+/**
+ * Takes the changed services of a partial failure back. Resolves, once they are back, with the release that serves
+ * again.
+ */
 export function rejectDeployment(ports: AwaitDeploymentPorts, options: DecideOptions = {}) {
   const decide = decideDeployment(ports, "reject", options);
   return async function (
@@ -27,7 +30,7 @@ export function rejectDeployment(ports: AwaitDeploymentPorts, options: DecideOpt
   ): Promise<{ readonly deployment: Deployment; readonly restoredDeploymentId: string | null }> {
     const deployment = await decide(by, id, signal);
     const { replaces } = deployment;
-    // It may have been deleted while this one was brought live.
+    // It may have been deleted while this one went live.
     const restored = replaces === null ? undefined : await ports.deployments.get(replaces);
     return { deployment, restoredDeploymentId: restored?.id ?? null };
   };
@@ -42,7 +45,7 @@ function decideDeployment(
   return async function (by: Principal, id: string, signal: AbortSignal | undefined): Promise<Deployment> {
     await find(by, id, "deployment:write");
     if (!(await ports.deployments.change(id, (deployment) => ask(deployment, what)))) throw notFound("deployment");
-    // A worker carries it out, and another one goes on where that is killed, whether anybody waits for it or not.
+    // A worker carries out the decision, and another one takes over if that is killed, whether or not the caller waits.
     const decided = await awaitDeployment(ports, id, {
       until: ({ asked }) => asked === null,
       limitMs: settleMs,

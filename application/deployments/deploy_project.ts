@@ -23,12 +23,12 @@ export interface DeployProjectPorts
   readonly variables: Variables;
 }
 
-/** What a caller may say about one deployment. */
+/** Input of a deployment request. */
 export interface DeployRequest {
   readonly projectId: string;
   readonly uploadSessionId?: string;
   readonly branch?: string;
-  /** Build where it runs, or here; for what runs on this machine both are the same. */
+  /** Where to build. Both values mean the same, because deployments run on this machine. */
   readonly buildStrategy?: "server" | "local";
   readonly environment?: "production" | "preview";
   readonly requireApproval?: boolean;
@@ -42,8 +42,9 @@ export interface DeployRequest {
 type Origin = Pick<NewDeployment, "source" | "trigger" | "branch">;
 
 /**
- * Queues a deployment of a project: from an uploaded folder, else from the source the project is linked to; services that are all images
- * need neither. What is given of services and endpoints is checked before anything is used up for it.
+ * Queues a deployment of a project: from an uploaded folder, else from the source that the project is linked to.
+ * Services that are all images need neither. Validates the given services and endpoints before it claims or stores
+ * anything.
  */
 export function deployProject(ports: DeployProjectPorts) {
   const make = makeDeployment(ports);
@@ -81,7 +82,7 @@ export function deployProject(ports: DeployProjectPorts) {
 
   async function uploaded(by: Principal, id: string, target: DeployRequest["deployTarget"]): Promise<Origin> {
     const session = await findUpload(by, id);
-    // Where nobody says, the session does.
+    // Without a deploy target, the mode of the session decides.
     const isForCloud = target === undefined && session.mode === "cloud";
     if (ports.localSources.mode === "self-hosted" && isForCloud) refuseUnsupported({ deployTarget: "cloud" });
     if (ports.localSources.mode === "cloud" && session.mode === "local") {
@@ -100,7 +101,11 @@ export function deployProject(ports: DeployProjectPorts) {
   }
 }
 
-/** What is said about this deployment alone. To leave the gate of its project out takes an admin of deployments, be it one that the project only gets later. */
+/**
+ * Returns the overrides for this deployment alone. Skipping the project's approval gate requires `deployment:admin`:
+ * from other callers `requireApproval: false` is not recorded, so that a gate which the project gets later still
+ * applies.
+ */
 function ownOf(by: Principal, { id, settings }: Project, request: DeployRequest): DeploymentOverrides {
   const { branch, publicEndpoints, requireApproval, services = [] } = request;
   const target = { id: "", projectId: id };
@@ -114,12 +119,15 @@ function ownOf(by: Principal, { id, settings }: Project, request: DeployRequest)
   };
 }
 
-/** Notes that somebody asked for a folder of the machine who may deploy any. */
+/** Records that the caller of a deployment from a local folder may deploy any folder of the machine. */
 export function byAdmin(by: Principal, { kind }: DeploymentSource): Pick<DeploymentOverrides, "localPathByAdmin"> {
   return kind === "local" && allows(by, "project:admin") ? { localPathByAdmin: true } : {};
 }
 
-/** Whether a branch can be meant; where a repository is linked, one does no harm to services that are all images. */
+/**
+ * Whether a branch makes sense for the source. Services that are all images accept one if the project is linked to a
+ * repository.
+ */
 function hasBranches({ settings }: Project, { kind }: DeploymentSource): boolean {
   const isLinked = ["git", "githost"].includes(sourceOf(settings));
   return kind === "git" || (kind === "none" && isLinked);
@@ -130,7 +138,7 @@ function noBranches({ kind }: DeploymentSource): Failure {
   return invalidField("branch", `${what} has no branches. Leave it out, or deploy from a repository`);
 }
 
-/** Refuses what cannot be carried out, before anything is used up for it. */
+/** Rejects an unsupported deploy target before anything is claimed or stored. */
 function refuseUnsupported({
   deployTarget = "local",
   serverId,

@@ -12,7 +12,10 @@ export interface DropArtifactPorts {
   readonly runtime: Runtime;
 }
 
-/** Gives up the release folder of a deployment that was deleted or ended, unless another one has it, will start from it or has taken over what runs in it: then the sweep does. */
+/**
+ * Removes the release folder of a deleted or ended deployment. Leaves it to the sweep if another deployment uses it,
+ * will start from it or has taken over instances that run in it.
+ */
 export async function dropArtifact(
   { deployments, liveReleases, releaseFolders, runtime }: DropArtifactPorts,
   deployment: Pick<Deployment, "id" | "artifactOf" | "plan" | "projectId" | "services">,
@@ -27,22 +30,28 @@ export async function dropArtifact(
   if (!all.some((other) => needsArtifact(other, artifact))) await releaseFolders.remove(artifact);
 }
 
-/** Tells whether a deployment has the release folder of this one, or will start from it. */
+/** Returns whether a deployment uses the release folder of `of`, or will start from it. */
 export function needsArtifact(deployment: Deployment, of: string): boolean {
   return (deployment.artifactAvailable && artifactsOf(deployment).includes(of)) || startsFrom(deployment) === of;
 }
 
-/** Tells whether services of a deployment run that another one started; an engine that is away would not tell. */
+/**
+ * Returns whether a deployment includes services that `startedBy` started. Reads the stored instance ids, because an
+ * engine that is down cannot list its instances.
+ */
 export function runsPartOf({ services }: Pick<Deployment, "services">, startedBy: Deployment["id"]): boolean {
   return services.some(({ instanceId }) => instanceId !== null && starterOf(instanceId) === startedBy);
 }
 
-/** Whose release folders a deployment runs with: its own, or that of the one it goes back to, and those of former versions that are back. */
+/**
+ * Ids of the deployments whose release folders a deployment runs with: its own or the one it rolled back to, and those
+ * of former service versions that are back.
+ */
 export function artifactsOf({ artifactOf, id, services }: Deployment): readonly string[] {
   return [artifactOf ?? id, ...services.flatMap(({ filesOf }) => filesOf ?? [])];
 }
 
-/** Whose release folder a deployment that is not built yet will take or copy. */
+/** The id of the deployment whose release folder a deployment that is not built yet will reuse or copy. */
 export function startsFrom({ source, status }: Deployment): string | undefined {
   if (status !== "queued" && status !== "building") return undefined;
   return source.kind === "artifact" || source.kind === "copy" ? source.deploymentId : undefined;

@@ -19,12 +19,13 @@ export interface EndPreviewsPorts extends DropArtifactPorts {
   readonly volumes: Volumes;
 }
 
-/** Takes work that nobody waits for, to be done with ports that are good for that. */
+/** Runs work that no caller waits for, with ports that stay valid after the caller is done. */
 export type RunInBackground = (work: (ports: EndPreviewsPorts) => Promise<void>) => void;
 
 /**
- * Ends the previews of a project beyond the newest ones, as many as its rollback window and at least one, and resolves to their ids: they have no address
- * any more and count as stopped, and what runs and lies of them goes once they have finished what they answer.
+ * Ends the surplus previews of a project and resolves to their ids. Keeps as many of the newest as the rollback window
+ * says, at least one. Ended previews lose their routes and count as stopped at once; their instances, volumes and files
+ * are removed once their requests are drained.
  */
 export function endPreviews(ports: EndPreviewsPorts, later: RunInBackground = inBackground(ports)) {
   const { deployments, edge, liveReleases } = ports;
@@ -45,7 +46,7 @@ export function endPreviews(ports: EndPreviewsPorts, later: RunInBackground = in
   };
 }
 
-/** Long answers may go on for a while; nobody has to wait for them. A killed server leaves this to the sweep. */
+/** Drains long responses in the background. If the server is killed, the sweep removes the rest. */
 async function removeEnded(ports: EndPreviewsPorts, ended: Deployment, servedBy: readonly string[]): Promise<void> {
   await Promise.all(servedBy.map((id) => ports.edge.drained(id, DRAIN_MS)));
   await removeInstances(ports, ended);
@@ -57,7 +58,10 @@ function inBackground(ports: EndPreviewsPorts): RunInBackground {
   return (work) => void work(ports).catch(() => {});
 }
 
-/** The previews that went live first, all but as many as the window says and at least one; pinned ones stay and do not count. */
+/**
+ * The oldest previews, beyond as many of the newest as the window says, at least one. Pinned ones stay and do not
+ * count.
+ */
 function surplusPreviews(ofProject: readonly Deployment[], window: number): readonly Deployment[] {
   return ofProject
     .filter((deployment) => (servesAsPreview(deployment) || isBecomingPreview(deployment)) && !deployment.pinned)
@@ -65,7 +69,7 @@ function surplusPreviews(ofProject: readonly Deployment[], window: number): read
     .slice(Math.max(1, window));
 }
 
-/** Whether a preview serves already, with nothing left to do but to clean up. */
+/** Whether a preview serves already and has only cleanup left. */
 function isBecomingPreview({ environment, status, steps }: Deployment): boolean {
   const served = steps.some((step) => step.name === "switch" && step.status === "done");
   return environment === "preview" && status === "deploying" && served;

@@ -4,7 +4,7 @@ import { isId } from "../../domain/id.ts";
 import { demand, type Permission, type Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 
-/** Finds a deployment of the caller's organization and refuses a caller without the permission on it or its project. */
+/** Finds a deployment of the caller's organization. Rejects a caller without the permission on it or its project. */
 export function findDeployment({ deployments }: { readonly deployments: Deployments }) {
   return async function (by: Principal, id: string, permission: Permission): Promise<Deployment> {
     const deployment = isId("dep", id) ? await deployments.find(by.organizationId, id) : undefined;

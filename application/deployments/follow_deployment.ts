@@ -9,11 +9,11 @@ import { whileAllowed } from "./while_allowed.ts";
 
 const RECHECK_MS = 2_000;
 
-/** Where to begin, until when, and how to find out again who follows. */
+/** Where a subscription begins, when it ends, and who the caller is. */
 export interface FollowOptions {
   readonly since: number;
   readonly signal: AbortSignal;
-  /** Who follows, as of now; rejects once the credential no longer counts. */
+  /** Returns the current caller; rejects once the credential is no longer valid. */
   readonly caller: () => Promise<Principal>;
 }
 
@@ -23,8 +23,8 @@ export interface FollowDeploymentPorts {
 }
 
 /**
- * Yields a deployment's events after `since` until its last one, or until the caller may not read it any more; `undefined` when a settled one has
- * none left to tell.
+ * Streams a deployment's events after `since` until the last one, or until the caller may no longer read it. Resolves
+ * to `undefined` if a settled deployment has no events left.
  */
 export function followDeployment(ports: FollowDeploymentPorts, { recheckMs = RECHECK_MS } = {}) {
   const find = findDeployment(ports);
@@ -38,13 +38,13 @@ export function followDeployment(ports: FollowDeploymentPorts, { recheckMs = REC
     if (isOver(deployment) && options.since >= last) return undefined;
     const allowed = async () => void (await find(await options.caller(), id, "deployment:read"));
     return whileAllowed(allowed, recheckMs, (done) =>
-      // A number that no event has yet would be passed by unseen.
+      // Capped, because the events up to a sequence number that does not exist yet would be skipped.
       untilEnd(ports, id, { since: Math.min(options.since, last), signal: AbortSignal.any([options.signal, done]) }),
     );
   };
 }
 
-/** Whether nothing more is to be told: also of a decision that is being carried out there is. */
+/** Whether no more events will come; a decision that is being carried out still emits some. */
 function isOver(deployment: Deployment): boolean {
   return isSettled(deployment) && deployment.asked === null;
 }
@@ -59,7 +59,7 @@ async function* untilEnd(
     yield events;
     ended ||= events.some(({ type }) => type === "end");
     if (!ended) continue;
-    // A decision appends further events and another end; the last event of a settled deployment closes the feed.
+    // A decision appends further events and another end; the last event of a settled deployment closes the stream.
     const deployment = await deployments.get(id);
     const last = events.at(-1)?.seq ?? since;
     if (!deployment || (isOver(deployment) && last >= (await deploymentEvents.last(id)))) return;

@@ -10,11 +10,14 @@ export interface FollowLiveReleasesPorts extends ServePorts {
 
 export interface FollowLiveReleasesOptions {
   readonly baseDomain: string;
-  /** Resolves to the keys of the routes that the edge begins with; no change is followed before. */
+  /** Resolves to the keys of the edge's initial routes; no change is followed before. */
   readonly loaded?: Promise<Iterable<string>>;
 }
 
-/** Keeps this process's edge at what is live, whichever process changed it; one change after the other, so that the last one counts. Resolves to whether what is named still serves. */
+/**
+ * Keeps this process's edge in sync with the live releases, whichever process changed them. Applies changes one at a
+ * time, so that the last one wins. Resolves to whether the release of the key still serves.
+ */
 export function followLiveReleases(ports: FollowLiveReleasesPorts, options: FollowLiveReleasesOptions) {
   const { edge, liveReleases } = ports;
   const { baseDomain, loaded = Promise.resolve([]) } = options;
@@ -34,7 +37,7 @@ export function followLiveReleases(ports: FollowLiveReleasesPorts, options: Foll
     return live !== undefined;
   }
 
-  /** Nobody may have told what changed: everything is looked at, also what was live before. */
+  /** The changed key is unknown, so every release is checked, including those that were live before. */
   async function followAll(): Promise<boolean> {
     const releases = await liveReleases.list();
     const keys = new Set(releases.map(({ deployment }) => scopeOf(deployment)));
@@ -48,7 +51,7 @@ export function followLiveReleases(ports: FollowLiveReleasesPorts, options: Foll
       try {
         await edge.switch(scopeOf(deployment), await routesTo(ahead, project, deployment, baseDomain));
       } catch (error) {
-        // Where an engine is away, those that run without it are followed all the same.
+        // While an engine is down, releases that run without it are still routed.
         failures.push(error);
       }
     }

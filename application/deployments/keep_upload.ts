@@ -11,13 +11,19 @@ export interface KeepUploadPorts {
   readonly uploadFiles: UploadFiles;
 }
 
-/** Keeps the uploaded files of a deployment that ended before they were fetched, so that it can be built again, and gives up the upload. */
+/**
+ * Keeps the uploaded files of a deployment that ended before they were fetched, so that it can be built again, and
+ * discards the upload.
+ */
 export async function keepUpload(ports: KeepUploadPorts, deployment: Pick<Deployment, "id" | "source">): Promise<void> {
   await copyUpload(ports, deployment);
   await dropUpload(ports, deployment);
 }
 
-/** Keeps the uploaded files of a deployment that is about to end before they are fetched: once it has, they may be swept. */
+/**
+ * Keeps the uploaded files of a deployment that is about to end before they are fetched. Once it has ended, they may be
+ * swept.
+ */
 export async function copyUpload(
   { keptSources, sources }: Pick<KeepUploadPorts, "keptSources" | "sources">,
   { id, source }: Pick<Deployment, "id" | "source">,

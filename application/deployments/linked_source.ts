@@ -5,18 +5,21 @@ import { invalid } from "../../domain/failure.ts";
 import { type Project, sourceOf } from "../../domain/projects/project.ts";
 
 export interface LinkedSourceSettings {
-  /** Where repositories of the git host are cloned from. */
+  /** Base URL that repositories of the git host are cloned from. */
   readonly githostUrl: string;
 }
 
 export interface LinkedSourceQuery {
-  /** The services, where somebody says which. */
+  /** The services, if given explicitly. */
   readonly given: readonly ServiceSpec[] | undefined;
-  /** The branch that was asked for; the project's own otherwise. */
+  /** The requested branch; defaults to the project's. */
   readonly branch: string | undefined;
 }
 
-/** What a deployment of a project is fetched from unless something was uploaded for it: what the project is linked to, or nothing where its services are all images. */
+/**
+ * Returns the source of a deployment without an upload: what the project is linked to, or none if its services are all
+ * images.
+ */
 export function linkedSource(
   { githostUrl }: LinkedSourceSettings,
   { settings }: Pick<Project, "settings">,

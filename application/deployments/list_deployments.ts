@@ -2,10 +2,10 @@ import type { Page } from "../../domain/page.ts";
 import { allows, type Principal, visibleIds } from "../../domain/identity/permission.ts";
 import type { DeploymentFilter, Deployments } from "../../ports/deployments/deployments.ts";
 
-/** What a caller wants to see of the deployments. */
+/** Filter of a deployment list. */
 export type DeploymentSelection = Pick<DeploymentFilter, "projectId" | "status" | "environment" | "branch">;
 
-/** Lists the deployments of the caller's organization that it may see, or some of them. */
+/** Lists the deployments of the caller's organization that the caller may see, optionally filtered. */
 export function listDeployments({ deployments }: { readonly deployments: Deployments }) {
   return function (by: Principal, wanted: DeploymentSelection, page: Page) {
     const ids = visibleIds(by, "deployment:list");

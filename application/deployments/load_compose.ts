@@ -8,7 +8,7 @@ import type { ReleaseFiles } from "../../ports/deployments/release_folders.ts";
 import type { YamlReader } from "../../ports/projects/yaml_reader.ts";
 
 const MAX_FILES = 50;
-/** Those that are only looked for included. */
+/** Includes files that are looked for and absent. */
 const MAX_LOOKS = 500;
 const FILE_BYTES = 524_288;
 const ALL_BYTES = 4_194_304;
@@ -19,25 +19,26 @@ export interface LoadComposePorts {
   readonly releaseFolders: Pick<ReleaseFiles, "read" | "entries">;
 }
 
-/** Which compose file of a source is meant. */
+/** Selects the compose file of a source. */
 export interface LoadComposeOptions {
-  /** The folder of the project inside the source: empty, or as in `apps/shop/`. */
+  /** The folder of the project inside the source: empty, or like `apps/shop/`. */
   readonly root: string;
-  /** Relative to that. */
+  /** The compose file, relative to `root`. */
   readonly file: string;
   /** The variables of the project. */
   readonly variables: ReadonlyMap<string, Secret>;
 }
 
-/** What a compose file says, with what was left out of it. */
+/** The services of a compose file, with warnings about ignored parts. */
 export interface LoadedCompose {
   readonly services: readonly ServiceSpec[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the services of a compose file with all that it refers to; paths in them are relative to the source. Rejects with one `invalid` failure, code `compose_invalid`,
- * that names what is wrong by file and line, and shows no value of a variable.
+ * Reads the services of a compose file with all files that it refers to; their paths are relative to the source.
+ * Rejects with one `invalid` failure, code `compose_invalid`, that lists the problems by file and line and shows no
+ * value of a variable.
  */
 export function loadCompose({ yamlReader, releaseFolders }: LoadComposePorts) {
   return async function (deploymentId: string, options: LoadComposeOptions): Promise<LoadedCompose> {
@@ -73,7 +74,7 @@ async function readYaml(reader: YamlReader, text: string): Promise<LoadedFile> {
   return "problem" in read ? (conflictIn(text) ?? read) : read;
 }
 
-/** The place where somebody left a merge half done, if there is one. */
+/** Reports the first merge conflict marker, if there is one. */
 function conflictIn(text: string): LoadedFile | undefined {
   const line = text.split("\n").findIndex((each) => each.startsWith("<<<<<<< "));
   if (line < 0) return undefined;

@@ -26,7 +26,7 @@ export interface RecordedEnvironment {
   readonly secretKeys: readonly string[];
 }
 
-/** What sets one deployment apart from another of its project. */
+/** Input of a new deployment. */
 export interface NewDeployment {
   readonly trigger: Trigger;
   readonly source: DeploymentSource;
@@ -34,26 +34,29 @@ export interface NewDeployment {
   readonly commitSha?: string | null;
   readonly commitMessage?: string | null;
   readonly plan: DeploymentPlan;
-  /** What a former deployment was found to be. */
+  /** The framework that a former deployment detected. */
   readonly framework?: string | null;
-  /** What of it was said about this deployment alone. */
+  /** Overrides that apply to this deployment only. */
   readonly own?: DeploymentOverrides | undefined;
   readonly environment?: "production" | "preview";
-  /** Hold it in `queued` until somebody starts it. */
+  /** Holds the deployment in `queued` until it is started. */
   readonly held?: boolean;
-  /** The image of a former deployment, to be run again. */
+  /** The image of a former deployment, to run again. */
   readonly image?: string | null;
   readonly rollbackOf?: string;
   readonly redeployOf?: string;
-  /** What a former deployment ran with, instead of the variables that the project has when the build starts. */
+  /** The environment of a former deployment, used instead of the project's variables at build start. */
   readonly recorded?: RecordedEnvironment;
-  /** The services, where somebody says which; the source tells otherwise. */
+  /** The services, if given explicitly; otherwise they are detected in the source. */
   readonly given?: readonly ServiceSpec[];
-  /** The services of a former deployment as they ran. */
+  /** The services of a former deployment, as it ran them. */
   readonly serviceSet?: ServiceSet;
 }
 
-/** Queues a deployment; the variables and settings of its project are taken anew when its build starts, unless it goes back to what was recorded. */
+/**
+ * Queues a deployment. Its build reads the project's variables and settings when it starts, unless it goes back to
+ * recorded ones.
+ */
 export function makeDeployment({ clock, deployments }: MakeDeploymentPorts) {
   return async function (project: Project, fields: NewDeployment): Promise<Deployment> {
     const at = clock.now();
@@ -116,12 +119,12 @@ function deploymentOf(project: Project, fields: NewDeployment, at: Date): Deploy
   };
 }
 
-/** Tells whether a build of a project waits for an approval. */
+/** Returns whether a build of a project needs an approval. */
 export function needsApproval({ settings }: Pick<Project, "settings">, own: DeploymentOverrides | undefined): boolean {
   return own?.requireApproval ?? settings.requireApproval ?? false;
 }
 
-/** What a project's owner fixed about building and running it. */
+/** The plan that the settings of a project fix. */
 export function planOf({ settings }: Pick<Project, "settings">): DeploymentPlan {
   return {
     framework: settings.framework ?? null,

@@ -5,7 +5,7 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 
-/** Keeps a deployment's files from being cleaned up, or lets them go. */
+/** Protects a deployment's files from cleanup, or lifts the protection. */
 export function pinDeployment(ports: { readonly deployments: Deployments }) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string, pinned: boolean): Promise<Deployment> {
@@ -19,7 +19,7 @@ export function pinDeployment(ports: { readonly deployments: Deployments }) {
   };
 }
 
-/** Refuses what has come to an end without files that a pin could keep. */
+/** Rejects a finished deployment that has no files for a pin to keep. */
 function refuseWithoutArtifact(deployment: Deployment): void {
   const { artifactAvailable, status } = deployment;
   if (artifactAvailable || isRunning(deployment)) return;

@@ -12,9 +12,9 @@ import { detectProject, type DetectProjectPorts } from "../projects/uploads/dete
 import { Slots } from "./engine/build/slots.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
-/** Each may have git wait for a host. */
+/** Limited, because each may keep a git process waiting for a host. */
 const AT_ONCE = 8;
-/** Shorter than a connection may stay silent. */
+/** Shorter than the idle timeout of a connection. */
 const LIMIT_MS = 50_000;
 
 export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPorts {
@@ -26,13 +26,13 @@ export interface PrepareSourcePorts extends CheckLocalPathPorts, DetectProjectPo
   readonly prepareLimitMs?: number;
 }
 
-/** What is looked at: a repository of the git host, one of any git server, or a folder of the machine. */
+/** The source to inspect: a repository of the git host, of any git server, or a folder of the machine. */
 export type PrepareRequest =
   | { readonly source: "githost"; readonly owner: string; readonly repo: string; readonly branch?: string | undefined }
   | { readonly source: "git"; readonly gitUrl: string; readonly branch?: string | undefined }
   | { readonly source: "local"; readonly path: string };
 
-/** Says what a repository or folder is and how it would be built; creates nothing and runs nothing of it. */
+/** Detects what a repository or folder is and how it would be built. Creates nothing and runs none of its code. */
 export function prepareSource(ports: PrepareSourcePorts) {
   const checkPath = checkLocalPath(ports);
   const { prepareLimitMs: limitMs = LIMIT_MS } = ports;
@@ -51,7 +51,7 @@ export function prepareSource(ports: PrepareSourcePorts) {
     }
   };
 
-  /** In a folder of its own that is gone again, whatever happens; the sweep takes that of a server that is killed. */
+  /** Uses a temporary folder that is always removed; the sweep removes the folder of a killed server. */
   async function recognised(source: ReturnType<typeof sourceOf>, signal: AbortSignal): Promise<Detection> {
     const id = preparedFolder(ports.clock.now());
     try {
@@ -91,7 +91,7 @@ function checkNames({ owner, repo }: Extract<PrepareRequest, { source: "githost"
   if (!isGitName(repo)) throw invalidField("repo", "this is not a name a git host gives");
 }
 
-/** Recognises what a release folder holds below `root`. */
+/** Detects what a release folder contains below `root`. */
 export function detectIn(
   ports: Pick<PrepareSourcePorts, "manifestParser" | "releaseFolders">,
   id: string,

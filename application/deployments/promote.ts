@@ -10,8 +10,8 @@ import { carriedOver, type RedeployPorts } from "./redeploy.ts";
 import { exactCommit, localPathOf, originOf } from "./source_again.ts";
 
 /**
- * Brings what a ready preview was built into live as production, without a build: its artifact and plan as recorded,
- * with the variables and endpoints that its project has when it starts.
+ * Promotes a ready preview to production without a build: its artifact and plan as recorded, with the variables and
+ * endpoints that the project has when the deployment starts.
  */
 export function promote(ports: RedeployPorts) {
   const find = findDeployment(ports);
@@ -27,7 +27,7 @@ export function promote(ports: RedeployPorts) {
     const publicEndpoints = own.publicEndpoints ?? project.settings.publicEndpoints ?? [];
     const serviceSet = await ports.serviceSets.read(preview.id);
     if (serviceSet?.given) resolveEndpoints(serviceSet.given, publicEndpoints);
-    // A preview claims no names.
+    // Previews claim no host names.
     await claimNames(by, project, publicEndpoints);
     const { branch, commitMessage, commitSha, framework, image, plan } = preview;
     return make(project, {

@@ -16,13 +16,13 @@ export interface ReadLogsPorts extends ServiceLogPorts {
 export interface LogQuery {
   readonly since: number;
   readonly limit: number;
-  /** The last so many of them, instead of the first `limit`. */
+  /** The number of last lines to return, instead of the first `limit`. */
   readonly tail?: number | undefined;
   readonly service?: string | undefined;
   readonly kind: "build" | "runtime";
 }
 
-/** Reads a part of a deployment's log, while it is built too. */
+/** Reads a page of a deployment's log, also during the build. */
 export function readLogs(ports: ReadLogsPorts) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string, query: LogQuery): Promise<readonly LoggedLine[]> {
@@ -40,14 +40,14 @@ export function readLogs(ports: ReadLogsPorts) {
   };
 }
 
-/** Tells whether a deployment consists of this service alone, so that all lines of its build are that service's. */
+/** Whether a deployment consists of this service alone, so that all build lines belong to it. */
 function isSole({ services }: Deployment, service: string): boolean {
   return service === SOLE_SERVICE && services.every(({ name }) => name === SOLE_SERVICE);
 }
 
 const PAGE = 5_000;
 
-/** Yields a deployment's whole log as text, page by page; or what comes after `since`, or the last lines of it. */
+/** Streams a deployment's log as text, page by page: all of it, the part after `since`, or the last lines. */
 export function downloadLogs(ports: ReadLogsPorts) {
   const read = readLogs(ports);
   const find = findDeployment(ports);
@@ -64,7 +64,7 @@ export function downloadLogs(ports: ReadLogsPorts) {
         if (lines.length === 0) return;
         since = lines.at(-1)!.seq;
         yield `${lines.map(asText).join("\n")}\n`;
-        // A program may print without a pause, and this is no feed.
+        // A program may print continuously, and a download must end: stop at lines printed after it began.
         const isNews = query.kind === "runtime" && lines.at(-1)!.at.getTime() > begun;
         if (query.tail !== undefined || isNews) return;
       }
@@ -72,7 +72,7 @@ export function downloadLogs(ports: ReadLogsPorts) {
   };
 }
 
-/** Of several services each line says whose it is. */
+/** With several services, each line is prefixed with its service. */
 function asText({ message, service }: LoggedLine): string {
   return service === null || service === SOLE_SERVICE ? message : `${service} | ${message}`;
 }

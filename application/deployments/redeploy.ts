@@ -18,8 +18,9 @@ export interface RedeployPorts extends DeployProjectPorts, SourceAgainPorts {
 }
 
 /**
- * Builds a deployment's project anew: the latest commit of its branch or the folder as it is now, or exactly its own commit or files with `useExistingCommit`. What was said about that deployment alone
- * counts again; the rest is as its project says now.
+ * Rebuilds a deployment's project from the latest commit of its branch or the present folder, or with
+ * `useExistingCommit` from exactly its own commit or files. The overrides of that deployment apply again; everything
+ * else comes from the project's present settings.
  */
 export function redeploy(ports: RedeployPorts) {
   const find = findDeployment(ports);
@@ -42,7 +43,7 @@ export function redeploy(ports: RedeployPorts) {
     if (from.source.kind === "local") await checkPath(by, project, from.source.path);
     const publicEndpoints = own?.publicEndpoints ?? project.settings.publicEndpoints ?? [];
     if (given) resolveEndpoints(given, publicEndpoints);
-    // Those that came with the former one were claimed for it; whoever gave one up since does not want it back.
+    // The former deployment's own endpoints were claimed for it then; a name given up since is not claimed again.
     if (!own?.publicEndpoints && environment !== "preview") await claimNames(by, project, publicEndpoints);
     return make(project, {
       ...from,
@@ -60,13 +61,19 @@ export function redeploy(ports: RedeployPorts) {
   }
 }
 
-/** What was said about a deployment alone and counts for a redeploy of it too; what somebody was allowed counts for that one only. */
+/**
+ * The overrides of a deployment that also apply to its redeploy. What only its caller's permissions allowed, skipping
+ * the approval or using any local folder, does not carry over.
+ */
 export function carriedOver({ branch, own = {} }: Deployment): DeploymentOverrides {
   const { localPathByAdmin: _, requireApproval, ...rest } = own;
   return { ...rest, ...(branch !== null && { branch }), ...(requireApproval && { requireApproval }) };
 }
 
-/** Goes back to a former release: its artifact, environment and plan as recorded; built anew from its commit, once that is approved where the project asks for it, when the artifact is gone. */
+/**
+ * Rolls back to a former release with its recorded artifact, environment and plan. If the artifact is gone, rebuilds it
+ * from its commit, after an approval where the project requires one.
+ */
 export function rollback(ports: RedeployPorts) {
   const find = findDeployment(ports);
   const make = makeDeployment(ports);

@@ -23,9 +23,9 @@ export interface RemoveDeploymentPorts extends DropArtifactPorts, StopServingPor
 }
 
 /**
- * Deletes a deployment that does not run; the live one is stopped, and its project then serves nothing. Resolves once
- * nothing of it runs any more; rejects with an `unavailable` failure, code `removal_takes_long`, when that takes longer
- * than an answer may.
+ * Deletes a deployment that is not running; a live one is stopped, and its project then serves nothing. Resolves once
+ * nothing of it runs any more. Rejects with an `unavailable` failure, code `removal_takes_long`, if that takes longer
+ * than a response may.
  */
 export function removeDeployment(ports: RemoveDeploymentPorts) {
   const { deployments, liveReleases } = ports;
@@ -50,7 +50,7 @@ export function removeDeployment(ports: RemoveDeploymentPorts) {
     await inTime(dropAll(deployment, serves), takesLong);
   };
 
-  /** A killed server leaves this to the sweep. */
+  /** If the server is killed, the sweep does the rest. */
   async function dropAll(deployment: Deployment, serves: boolean): Promise<void> {
     await Promise.all([stopServing(ports, serves ? [scopeOf(deployment)] : []), removeInstances(ports, deployment)]);
     await dropVolumes(ports, deployment);

@@ -11,7 +11,7 @@ export interface RespondToPromptPorts {
   readonly deployments: Deployments;
 }
 
-/** Answers the question that a build waits for, once. */
+/** Answers the prompt that a build waits for, once. */
 export function respondToPrompt(ports: RespondToPromptPorts) {
   const find = findDeployment(ports);
   return async function (

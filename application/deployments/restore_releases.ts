@@ -18,17 +18,17 @@ export interface RestoreReleasesPorts extends ServePorts, EnsureServicesPorts {
   readonly log: Log;
 }
 
-/** Which releases are restored, and how. */
+/** Selects the releases to restore, with callbacks. */
 export interface RestoreOptions {
-  /** The ids of their deployments; all that are live when they are not given. */
+  /** The ids of the deployments to restore; defaults to all live ones. */
   readonly only?: ReadonlySet<string>;
-  /** Called with the route key of each release as soon as it is back. */
+  /** Called with the scope of each release as soon as it is back. */
   readonly back?: (scope: string) => Promise<unknown>;
-  /** Ends waiting for what is starting. */
+  /** Ends the wait for starting programs. */
   readonly signal?: AbortSignal;
 }
 
-/** The routes to everything live as it stands when a server starts; what is not up yet asks visitors to come again. */
+/** Returns the routes to all live releases at server start. A target that is not up yet asks visitors to retry. */
 export function currentRoutes(ports: RestoreReleasesPorts, { baseDomain }: { readonly baseDomain: string }) {
   return async function (): Promise<readonly EdgeRoute[]> {
     const releases = await ports.liveReleases.list();
@@ -39,8 +39,8 @@ export function currentRoutes(ports: RestoreReleasesPorts, { baseDomain }: { rea
 }
 
 /**
- * Makes sure that everything live, or these deployments of it, runs; one that cannot run keeps nobody else from it. Resolves to the
- * deployments that cannot before an engine answers.
+ * Ensures that all live releases, or only the given ones, run; one that cannot start does not block the others.
+ * Resolves to the deployments that have to wait until an engine answers.
  */
 export function restoreReleases(ports: RestoreReleasesPorts) {
   return async function ({ only, back, signal }: RestoreOptions = {}): Promise<ReadonlySet<string>> {
@@ -67,7 +67,10 @@ export function restoreReleases(ports: RestoreReleasesPorts) {
   };
 }
 
-/** Has all of a release run that can; resolves to why a part of it does not. While an engine is away nothing is known, and that is thrown. */
+/**
+ * Starts everything of a release that can run, and resolves to the failure of the rest, if any. Throws while an engine
+ * is down, because nothing is known then.
+ */
 async function ensured(
   ports: RestoreReleasesPorts,
   deployment: Deployment,
@@ -83,11 +86,14 @@ async function ensured(
   }
 }
 
-/** A service that gave way to its next version is not to come back beside it: whoever carries that out knows. Those that visitors get to never give way. */
+/**
+ * A service that was removed for its next version must not come back beside it; only the run of that deployment knows.
+ * Public services are never removed for that, so they may always start.
+ */
 function mayStart({ deployments, liveReleases }: RestoreReleasesPorts, deployment: Deployment): MayStart {
   const publicly = publicServices(deployment);
   return async (name) => {
-    // Another release may have taken its place since it was looked up, by a server that was quicker.
+    // A faster server may have replaced the release since it was looked up.
     if ((await liveReleases.find(scopeOf(deployment)))?.deployment.id !== deployment.id) return false;
     if (deployment.environment === "preview" || publicly.has(name)) return true;
     const all = await deployments.ofProject(deployment.projectId);
@@ -97,7 +103,7 @@ function mayStart({ deployments, liveReleases }: RestoreReleasesPorts, deploymen
   };
 }
 
-/** Tries again until all that waits has come back, and tells which routes may lead there again. */
+/** Retries until every waiting deployment is back, and calls `back` with the scope of each. */
 export async function retryRestore(
   restore: ReturnType<typeof restoreReleases>,
   waiting: ReadonlySet<string>,
@@ -110,16 +116,20 @@ export async function retryRestore(
     try {
       left = await restore({ only: left, back, signal });
     } catch {
-      // What it needs is away again: all of it is tried once more.
+      // A dependency is down again: all of them are retried.
     }
   }
 }
 
-/** Starts what is live and was taken away from outside, such as a container that somebody removed or stopped, and tells every process. */
+/**
+ * Restarts live releases whose instances were removed or stopped from outside, such as a container, and announces them
+ * to every process.
+ */
 export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<typeof restoreReleases>) {
   return async function (): Promise<void> {
     const live = await ports.liveReleases.list();
-    // Only then: what was retired meanwhile is live no more, and what was started is there.
+    // Listed after the live releases, so that instances just started are seen; restoring skips a release retired
+    // meanwhile.
     const standing = (await ports.runtime.list()).filter((instance) => !isStopped(instance));
     const there = new Set(standing.map(({ instanceId }) => instanceId));
     const gone = live.filter(({ deployment: { services } }) =>
@@ -132,7 +142,7 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
   };
 }
 
-/** Whether somebody may have put it aside for its next version: two of it at once would be in each other's way. */
+/** Whether a run may have removed the instance for its next version: two at once would conflict. */
 async function isBeingChanged({ deployments }: RestoreReleasesPorts, { deployment, project }: LiveRelease) {
   if (deployment.asked !== null) return true;
   return (await deployments.ofProject(project.id)).some(({ status }) => status === "deploying");
@@ -144,7 +154,7 @@ export interface RetryRestoreOptions {
   readonly back: (scope: string) => Promise<unknown>;
 }
 
-/** Gives a program that is starting again a moment, so that the edge does not open before it. */
+/** Waits a moment for a starting program, so that the edge does not route to it before it is up. */
 async function untilUp(runtime: Runtime, instanceId: string, signal?: AbortSignal): Promise<void> {
   for (let waited = 0; waited < UP_MS; waited += LOOK_MS) {
     if (signal?.aborted) return;

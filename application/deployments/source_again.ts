@@ -15,17 +15,17 @@ export interface SourceAgainPorts extends LinkedSourceSettings {
 export interface SourceAgainQuery {
   readonly old: Deployment;
   readonly project: Project;
-  /** The services, where somebody says which. */
+  /** The services, if given explicitly. */
   readonly given: readonly ServiceSpec[] | undefined;
-  /** Whether exactly the commit, or the files, of the old deployment are wanted. */
+  /** Whether to build exactly the commit or the files of the old deployment. */
   readonly useExistingCommit: boolean;
 }
 
 type Origin = Pick<NewDeployment, "source" | "branch" | "commitSha" | "commitMessage">;
 
 /**
- * What a deployment is fetched from when it is built again: what its project is linked to now, or exactly what it was built from. Of an upload there is never
- * anything newer; services that are all images need nothing.
+ * Returns the source for building a deployment again: what its project is linked to now, or exactly what it was built
+ * from. An upload never has a newer version; services that are all images need no source.
  */
 export async function sourceAgain(
   ports: SourceAgainPorts,
@@ -49,21 +49,21 @@ export function exactCommit({ commitSha, source }: Deployment): DeploymentSource
   return { ...origin, commit: commitSha };
 }
 
-/** Where the code of a deployment came from at first. */
+/** The original source kind of a deployment's code. */
 export function originOf({ source }: Pick<Deployment, "source">): "git" | "local" | "none" | "upload" {
   if (source.kind !== "artifact" && source.kind !== "copy") return source.kind;
   if (source.kind === "artifact" && source.fallback?.kind === "git") return "git";
   return source.localPath === undefined ? "upload" : "local";
 }
 
-/** The folder of this machine that the files of a deployment came from at first. */
+/** The folder of this machine that the files of a deployment originally came from. */
 export function localPathOf({ source }: Pick<Deployment, "source">): { readonly localPath?: string } {
   if (source.kind === "local") return { localPath: source.path };
   const isCopied = source.kind === "artifact" || source.kind === "copy";
   return isCopied && source.localPath !== undefined ? { localPath: source.localPath } : {};
 }
 
-/** The files that a deployment was built from; those that it runs, where it was made before they were kept. */
+/** The files that a deployment was built from, or its release folder if it predates kept sources. */
 async function filesOf({ keptSources }: SourceAgainPorts, old: Deployment): Promise<DeploymentSource> {
   const keptFor = old.source.kind === "artifact" ? old.source.deploymentId : old.id;
   const isKept = await keptSources.has(keptFor);

@@ -5,7 +5,7 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
 
-/** Lets a held deployment start as soon as its project is free; one that runs already stays as it is. */
+/** Lets a held deployment start as soon as its project is free. Does nothing to one that runs already. */
 export function startBuild(ports: { readonly deployments: Deployments }) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string): Promise<Deployment> {

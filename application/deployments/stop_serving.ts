@@ -1,7 +1,7 @@
 import type { Edge } from "../../ports/domains/edge.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 
-/** As long as other processes may take to follow; whoever waits for an answer is told earlier. */
+/** How long other processes may take to follow; a caller who waits gets a response earlier. */
 const FOLLOW_MS = 300_000;
 
 export interface StopServingPorts {
@@ -10,7 +10,8 @@ export interface StopServingPorts {
 }
 
 /**
- * Takes away all routes to what is live under these keys no more, and resolves once the edges of all processes have.
+ * Removes all routes of keys that are no longer live. Resolves once the edges of all processes have followed, or after
+ * `FOLLOW_MS`.
  */
 export async function stopServing({ edge, liveReleases }: StopServingPorts, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;

@@ -13,7 +13,7 @@ import { isStopped } from "../services/ensure_services.ts";
 import { isInUse } from "../services/instance_in_use.ts";
 
 const DRAIN_MS = 40_000;
-/** Far longer than a source is looked at, so that servers whose clocks differ leave each other's alone. */
+/** Far longer than an inspection takes, so that servers with different clocks do not remove each other's folders. */
 const PREPARED_MS = 2 * 3_600_000;
 
 export interface SweepReleasesPorts extends EndPreviewsPorts {
@@ -22,7 +22,10 @@ export interface SweepReleasesPorts extends EndPreviewsPorts {
   readonly projects: Projects;
 }
 
-/** Ends previews that are too many, and removes what runs or lies around of deployments that are neither live nor being carried out, as a killed server leaves it. */
+/**
+ * Ends surplus previews, and removes the instances, volumes and files of deployments that are neither live nor running,
+ * as a killed server leaves them.
+ */
 export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) {
   const { clock, deployments, installation, liveReleases, projects, releaseFolders } = ports;
   const end = endPreviews(ports);
@@ -54,7 +57,7 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
     await endSurplus(previews);
   }
 
-  /** Every deployment ends what is too many; here it is what a changed window or a lost pin leaves. */
+  /** Every deployment ends surplus previews; this covers a changed window or a removed pin. */
   async function endSurplus(previews: readonly Deployment[]): Promise<void> {
     for (const [projectId, own] of Map.groupBy(previews, (preview) => preview.projectId)) {
       if (own.length < 2) continue;
@@ -63,7 +66,10 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
     }
   }
 
-  /** Whether another deployment has the release folder of a deleted one, will start from it, or has taken over what runs in it. */
+  /**
+   * Whether another deployment uses the release folder of a deleted one, will start from it, or has taken over
+   * instances that run in it.
+   */
   async function shares(artifactOf: string): Promise<boolean> {
     const live = await liveReleases.list();
     if (live.some(({ deployment }) => runsPartOf(deployment, artifactOf))) return true;
@@ -76,7 +82,9 @@ export function sweepReleases(ports: SweepReleasesPorts, defaultWindow: number) 
   }
 }
 
-/** Stops the instances that nobody needs any more, and resolves to whose release folders the others run in. */
+/**
+ * Stops unused instances, and resolves to the ids of the deployments whose release folders the other instances run in.
+ */
 function stopIdle(ports: SweepReleasesPorts) {
   const { deployments, runtime } = ports;
   const idleSince = new Map<string, number>();
@@ -96,7 +104,10 @@ function stopIdle(ports: SweepReleasesPorts) {
     return occupied;
   };
 
-  /** What a deleted deployment left, or is stopped, goes at once; a former release may still finish what it answers, in any process. */
+  /**
+   * Instances that are stopped or belong to a deleted deployment go at once. A former release goes after `DRAIN_MS`,
+   * because any process may still be draining its requests.
+   */
   async function mayGo(instance: Instance, deployment: Deployment | undefined): Promise<boolean> {
     const { instanceId } = instance;
     if (await isInUse(ports, instance)) {

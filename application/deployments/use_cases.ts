@@ -15,7 +15,7 @@ import { showDeployment, viewBuild, viewDeployment, viewDeployments } from "./vi
 
 export type DeploymentUseCases = ReturnType<typeof deploymentUseCases>;
 
-/** Everything that callers can do with deployments. */
+/** All use cases of deployments. */
 export function deploymentUseCases(ports: ApplicationPorts) {
   return {
     cancelDeployment: cancelDeployment(ports),

@@ -8,7 +8,7 @@ import type { LiveReleases, QueuePosition } from "../../ports/deployments/live_r
 import { findDeployment } from "./find_deployment.ts";
 import { type DeploymentSelection, listDeployments } from "./list_deployments.ts";
 
-/** A deployment and whether its project is served by it. */
+/** A deployment, and whether it is its project's live release. */
 export interface ShownDeployment {
   readonly deployment: Deployment;
   readonly active: boolean;
@@ -19,7 +19,7 @@ export interface ViewDeploymentPorts {
   readonly liveReleases: LiveReleases;
 }
 
-/** Reads one deployment as it is shown. */
+/** Reads one deployment for display. */
 export function viewDeployment(ports: ViewDeploymentPorts) {
   const find = findDeployment(ports);
   return async function (
@@ -27,20 +27,20 @@ export function viewDeployment(ports: ViewDeploymentPorts) {
     id: string,
     permission: Permission = "deployment:read",
   ): Promise<ShownDeployment> {
-    // Asked at the same time: how it stands is nothing that the caller sees without the right to.
+    // Queried in parallel: a caller without the permission never sees the result.
     const [found, positions] = await Promise.all([find(by, id, permission), ports.liveReleases.queuePositions([id])]);
     return shown(found, positions);
   };
 }
 
-/** Tells whether a deployment is live, and for which one it waits. */
+/** Adds whether a deployment is live, and which one it waits for. */
 export function showDeployment({ liveReleases }: Pick<ViewDeploymentPorts, "liveReleases">) {
   return async function (deployment: Deployment): Promise<ShownDeployment> {
     return shown(deployment, await liveReleases.queuePositions([deployment.id]));
   };
 }
 
-/** Lists deployments as they are shown. */
+/** Lists deployments for display. */
 export function viewDeployments(ports: ViewDeploymentPorts) {
   const list = listDeployments(ports);
   return async function (by: Principal, selection: DeploymentSelection, page: Page) {
@@ -56,7 +56,7 @@ function shown(deployment: Deployment, positions: ReadonlyMap<string, QueuePosit
   return {
     deployment: {
       ...deployment,
-      // It may have been taken between the two looks.
+      // A worker may have taken it between the two queries.
       waitingFor: deployment.status === "queued" ? waitingFor : null,
       services: isLive ? deployment.services : deployment.services.map(withoutOutage),
     },
@@ -64,12 +64,12 @@ function shown(deployment: Deployment, positions: ReadonlyMap<string, QueuePosit
   };
 }
 
-/** What was replaced while it was down is not started again any more. */
+/** A release that was replaced during an outage is not restarted, so its service counts as stopped. */
 function withoutOutage({ outage, ...service }: DeployedService): DeployedService {
   return outage === undefined ? service : { ...service, status: "stopped" };
 }
 
-/** Reads how the build of a deployment stands. */
+/** Reads the state of a deployment's build. */
 export function viewBuild(ports: { readonly deployments: Deployments; readonly deploymentEvents: DeploymentEvents }) {
   const find = findDeployment(ports);
   return async function (
@@ -77,7 +77,7 @@ export function viewBuild(ports: { readonly deployments: Deployments; readonly d
     id: string,
   ): Promise<{ readonly deployment: Deployment; readonly lastSeq: number }> {
     const { services, ...deployment } = await find(by, id, "deployment:read");
-    // How it was built, whatever became of it.
+    // As built, without later outages.
     const built = services.map((service) => {
       const { outage: _, ...rest } = service;
       return rest;

@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 
-/** Passes on what `follow` yields, and ends it soon after `allowed` began to refuse. */
+/** Yields what `follow` yields, and ends soon after `allowed` starts to reject. */
 export async function* whileAllowed<T>(
   allowed: () => Promise<void>,
   recheckMs: number,
@@ -9,7 +9,7 @@ export async function* whileAllowed<T>(
   const done = new AbortController();
   const recheck = setInterval(() => {
     allowed().catch((error: unknown) => {
-      // A database that is away says nothing about the caller.
+      // An unavailable database says nothing about the caller.
       if (error instanceof Failure && error.kind !== "unavailable") done.abort();
     });
   }, recheckMs);
