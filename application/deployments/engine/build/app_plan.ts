@@ -3,7 +3,7 @@ import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import { isSite, plannedOrigin } from "../../../../domain/services/sole_service.ts";
 
-/** The plan of a service that is built from the source, as if it were a project of its own. */
+/** The plan of a service that is built from the source, as if it were its own project. */
 export function servicePlan(
   spec: ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile },
   runtime: RuntimeName | null,
@@ -29,7 +29,7 @@ export function servicePlan(
   };
 }
 
-/** The plan of a service that was recognised already. */
+/** The plan of a service that was detected already. */
 export function settledPlan(
   spec: ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile },
   runtime: RuntimeName | null,
@@ -38,7 +38,7 @@ export function settledPlan(
   return spec.from.kind === "app" ? { ...plan, projectType: isSite(spec) ? "static" : "app" } : plan;
 }
 
-/** A service as its settled plan has it. */
+/** Returns a service with the origin and port of its settled plan. */
 export function plannedService(spec: ServiceSpec, plan: DeploymentPlan): ServiceSpec {
   const ports = plan.port === null || spec.ports.length > 0 ? spec.ports : [plan.port];
   return { ...spec, ports, from: plannedOrigin(plan) };

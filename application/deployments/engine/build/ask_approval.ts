@@ -4,12 +4,15 @@ import { type Run, StepFailed, Stopped, store } from "../run.ts";
 
 const ANSWER_MS = 24 * 3_600_000;
 
-/** Thrown where a run stops because a person has to answer first; it is taken up again then. */
+/** Thrown to stop a run that waits for an approval; the run resumes after the answer. */
 export class AwaitsApproval extends Error {
   override readonly name = "Waits";
 }
 
-/** Lets a build go on that needs no approval or has it; else asks for it and stops the run, which holds no build slot while it waits. */
+/**
+ * Lets a build continue that needs no approval or has it. Otherwise asks for one and stops the run, which holds no
+ * build slot while it waits.
+ */
 export async function askApproval(run: Run): Promise<void> {
   const { prompt, requireApproval } = run.deployment;
   if (!requireApproval) return;

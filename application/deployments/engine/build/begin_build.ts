@@ -17,9 +17,9 @@ import { promotedInput } from "./promoted_input.ts";
 import { type Run, say, store } from "../run.ts";
 
 /**
- * Starts the build of a queued deployment, with the variables and settings that its project has now; what was said
- * about this deployment alone still counts. A rollback keeps what was recorded, and a promoted preview all but variables
- * and endpoints. Settings that do not fit any more fail it before anything of it is built.
+ * Starts the build of a queued deployment with the project's present variables and settings; the deployment's own
+ * overrides still apply. A rollback keeps everything as recorded, and a promoted preview everything except variables
+ * and endpoints. Settings that are no longer valid fail the deployment before anything is built.
  */
 export async function beginBuild(run: Run): Promise<void> {
   const { clock } = run.ports;
@@ -36,7 +36,7 @@ export async function beginBuild(run: Run): Promise<void> {
   sayWhatIsKept(run);
 }
 
-/** Tells what a redeploy has from the deployment before instead of from the project's settings. */
+/** Logs which overrides a redeploy takes from the former deployment instead of the project's settings. */
 function sayWhatIsKept(run: Run): void {
   const { own = {}, redeployOf } = run.deployment;
   const kept = [...(own.services ? ["services"] : []), ...(own.publicEndpoints ? ["public endpoints"] : [])];
@@ -76,7 +76,7 @@ async function presentInput(run: Run): Promise<BuildInput> {
   };
 }
 
-/** Keeps which services there are, as long as nothing was recognised. */
+/** Stores the services that the project's settings give, before detection. */
 async function recordGiven(
   { deployment, ports }: Run,
   before: ServiceSet | undefined,
@@ -86,7 +86,7 @@ async function recordGiven(
   await ports.serviceSets.write(deployment.id, { given: given ?? null, wanted: [], instead: null });
 }
 
-/** What it is fetched from, where that is what its project is linked to; an upload and a certain commit stay what they are. */
+/** Returns the source that the project is linked to now; an upload or a fixed commit stays unchanged. */
 async function presentSource(
   run: Run,
   given: readonly ServiceSpec[] | undefined,
@@ -100,7 +100,10 @@ async function presentSource(
   return found;
 }
 
-/** Refuses a folder of the machine that cannot be the source any more; whoever asked for the deployment may have been allowed this one. */
+/**
+ * Rejects a local folder that may no longer be a source, unless the deployment was requested for this same folder by a
+ * caller who may deploy any.
+ */
 async function checkFolder(run: Run, found: DeploymentSource): Promise<void> {
   const { deployment, ports, project, settings } = run;
   const { own, source } = deployment;

@@ -14,29 +14,32 @@ import { type Run, say, store } from "../run.ts";
 
 const DOCKERFILE_BYTES = 1_048_576;
 
-/** Nobody's business in an image. */
+/** The git history does not belong in an image. */
 const HISTORY = [".git"];
-/** What installing makes anew; as it was on another machine it would only be in the way. */
+/** Installing recreates these; copies from another machine would only get in the way. */
 const INSTALLED = ["node_modules", ".venv", "__pycache__"];
 
-/** What of a deployment goes into one image. */
+/** One image to build for a deployment. */
 export interface ImageUnit {
   readonly service: string;
   readonly plan: DeploymentPlan;
-  /** A Dockerfile that is written out; `null` when the plan names one or none is needed. */
+  /** An inline Dockerfile; `null` if the plan names a file or one is generated. */
   readonly text: string | null;
-  /** Whether variables of the project that a Dockerfile asks for are given to it. */
+  /** Whether the project's non-secret variables that a Dockerfile declares are passed as build arguments. */
   readonly givesVariables: boolean;
-  /** Whether the deployment could run without any image. */
+  /** Whether the deployment could also run as processes, without an image. */
   readonly fitsProcess: boolean;
 }
 
-/** What an image is made from, and what is said about where it listens. */
+/** Input of an image build, with the port that the Dockerfile declares, if known. */
 export interface ImageBuildPlan extends ImageBuildInput {
   readonly listens?: number | undefined;
 }
 
-/** Puts a deployment of one service into an image; a static site is taken out of it again, as its release is a folder that the edge serves. */
+/**
+ * Builds the image of a deployment with one service. A static site is extracted from the image again, because its
+ * release is a folder that the edge serves.
+ */
 export async function buildImage(run: Run, found: Detection, signal: AbortSignal): Promise<void> {
   const { plan } = run.deployment;
   const fitsProcess = plan.projectType !== "docker";
@@ -56,18 +59,18 @@ export async function buildImage(run: Run, found: Detection, signal: AbortSignal
   }));
 }
 
-/** The port that an image is said to listen on by itself or by what it is made from. */
+/** Returns the port that the Dockerfile, the image or the detection declares, in this order. */
 export function supposedPort(
   unit: ImageUnit,
   { listens }: ImageBuildPlan,
   found: Detection,
   { port }: BuiltImage,
 ): number | null {
-  // What was found is about the Dockerfile that was found.
+  // The detected port belongs to the detected Dockerfile only.
   return listens ?? port ?? (unit.plan.dockerfile === found.dockerfile ? found.port : null);
 }
 
-/** Builds the image of a part of a deployment. */
+/** Builds the image of one service of a deployment. */
 export async function buildUnit(
   run: Run,
   unit: ImageUnit,
@@ -94,12 +97,12 @@ export async function buildUnit(
   }
 }
 
-/** What a part of a deployment is made from: its own Dockerfile, or one that is written for it. */
+/** Returns the input of an image build: the service's own Dockerfile, or a generated one. */
 export function imageBuildPlan(run: Run, unit: ImageUnit, found: Detection): Promise<ImageBuildPlan> {
   return unit.plan.projectType === "docker" ? ownDockerfile(run, unit) : generated(run, unit, found);
 }
 
-/** Takes a site out of the image it was built in. */
+/** Extracts a static site from the image that it was built in. */
 export async function takeOut(
   run: Run,
   { plan }: ImageUnit,
@@ -118,12 +121,12 @@ export async function takeOut(
   await releaseFolders.place(deployment.id, innerPath(rootDirectory, outputDirectory), archive);
 }
 
-/** The lines of a project of one service are nobody's in particular. */
+/** Log lines of a single-service project carry no service name. */
 function lineOrigin({ service }: ImageUnit): string | null {
   return service === SOLE_SERVICE ? null : service;
 }
 
-/** The project's own Dockerfile, with those variables as arguments that it declares and that are no secrets. */
+/** Uses the project's own Dockerfile, with the non-secret variables that it declares as build arguments. */
 async function ownDockerfile(run: Run, unit: ImageUnit): Promise<ImageBuildPlan> {
   const { deployment } = run;
   const { buildArgs, buildTarget, dockerfile, rootDirectory } = unit.plan;
@@ -156,13 +159,14 @@ async function ownDockerfile(run: Run, unit: ImageUnit): Promise<ImageBuildPlan>
     folder,
     within,
     dockerfile: { path },
-    // Of several ports the one that is named first counts; which stage a target is, only the builder knows.
+    // The first of several ports counts. With a target, only the builder knows the stage, so the port stays unknown
+    // here.
     ...(buildTarget === null ? { listens: dockerfileFacts(text).port } : target),
     args: new Map([...open, ...Object.entries(buildArgs)]),
   };
 }
 
-/** The variables that a Dockerfile asks for and that everybody may see. */
+/** The non-secret variables that a Dockerfile declares as arguments. */
 function openVariables(run: Run, { plan }: ImageUnit, text: string): readonly (readonly [string, string])[] {
   const declared = dockerfileArguments(text);
   const secret = new Set(run.deployment.secretKeys);
@@ -201,7 +205,7 @@ async function generated(run: Run, { plan }: ImageUnit, found: Detection): Promi
   };
 }
 
-/** A recipe knows what its own commands leave behind; what a person's leave, and need, may be anything. */
+/** A recipe knows only what its own commands produce and need; if a person set the commands, everything is kept. */
 function recipeFor(plan: DeploymentPlan, { image, buildCommand, startCommand }: Detection): ImageRecipe | null {
   const starts = [startCommand, image?.startCommand ?? null];
   const isOwn = plan.buildCommand === buildCommand && starts.includes(plan.startCommand);
@@ -213,7 +217,10 @@ function startOf({ projectType, startCommand }: DeploymentPlan): string | null {
   return projectType === "static" ? null : startCommand;
 }
 
-/** Says the same as for the deployment before exactly when the variables are the same, and nothing about them. */
+/**
+ * Returns a random tag that reveals nothing about the variables. It equals the former deployment's tag exactly if the
+ * variables are equal.
+ */
 export async function buildTag(run: Run): Promise<string> {
   const { deployments } = run.ports;
   const { buildTag: known, id, projectId } = run.deployment;

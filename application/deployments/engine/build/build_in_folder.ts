@@ -2,14 +2,14 @@ import type { BuildRequest } from "../../../../ports/deployments/builder.ts";
 import { folderOf, workingFolder } from "./release_folder.ts";
 import type { Run } from "../run.ts";
 
-/** A part of a release that is built where it lies. */
+/** A part of a release that is built in the release folder itself. */
 export interface FolderUnit {
-  /** Whose lines these are; `null` for a project of one service. */
+  /** The service of the log lines; `null` for a single-service project. */
   readonly service: string | null;
   readonly rootDirectory: string | null;
 }
 
-/** Runs the commands of a build in the release folder itself. */
+/** Runs the build commands in the release folder itself. */
 export async function buildInFolder(
   run: Run,
   unit: FolderUnit,
@@ -30,7 +30,7 @@ export async function buildInFolder(
   });
 }
 
-/** The commands of a build that there are. */
+/** Returns the install and build commands that are set. */
 export function commandsOf(plan: {
   readonly installCommand: string | null;
   readonly buildCommand: string | null;

@@ -22,7 +22,10 @@ import { type Run, say, step, store } from "../run.ts";
 import { sayPort } from "./say_port.ts";
 import { settlePlan } from "./settle_plan.ts";
 
-/** Makes the release a deployment will run: fetched, recognised and built, or taken over from the deployment it goes back to. */
+/**
+ * Makes the release of a deployment: fetches, detects and builds it, or reuses the artifact of the deployment that it
+ * goes back to.
+ */
 export async function buildRelease(run: Run): Promise<void> {
   const { source } = run.deployment;
   if (source.kind === "artifact" && (await isKept(run, source.deploymentId))) {
@@ -31,7 +34,7 @@ export async function buildRelease(run: Run): Promise<void> {
   }
   const { id } = run.deployment;
   const folder = await run.ports.releaseFolders.find(id);
-  // A server that was killed right after the build has left a release that is complete.
+  // A server that was killed right after the build left a complete release.
   if (folder?.finished) return built(run, id);
   const wanted = source.kind === "artifact" ? source.fallback : source;
   if (!wanted || wanted.kind === "artifact") throw artifactGone();
@@ -45,13 +48,16 @@ export async function buildRelease(run: Run): Promise<void> {
   await built(run, id);
 }
 
-/** Whether an artifact is there to be run as it is: its folder, and exactly the images that were recorded where there are some. */
+/**
+ * Whether an artifact can run as it is: its folder is finished, and exactly the recorded images, if any, are still
+ * there.
+ */
 async function isKept({ deployment, ports }: Run, artifactOf: string): Promise<boolean> {
   if (!(await ports.releaseFolders.find(artifactOf))?.finished) return false;
   const records = await recordsOf(ports, deployment);
   for (const { filesOf = artifactOf, image, spec } of records) {
     if (filesOf !== artifactOf && !(await ports.releaseFolders.find(filesOf))?.finished) return false;
-    // What runs from a folder asks no engine: there may be none.
+    // A service that runs from a folder needs no engine, and there may be none.
     if (image === null) continue;
     const kept = new Set([artifactOf, filesOf]);
     const images = await Promise.all(Array.from(kept, (id) => ports.releaseImages.find(id, spec.name)));
@@ -60,7 +66,10 @@ async function isKept({ deployment, ports }: Run, artifactOf: string): Promise<b
   return records.length > 0;
 }
 
-/** Whether everything is there that a build starts from, and no build has touched it: what was approved is what is built. */
+/**
+ * Whether the source was fetched and detected and no build has changed it since, so that exactly the approved files are
+ * built.
+ */
 function isPrepared({ deployment: { steps } }: Run): boolean {
   const has = (name: string) => steps.some((known) => known.name === name && known.status === "done");
   return has("fetch") && has("detect") && !steps.some(({ name }) => name === "build");
@@ -95,12 +104,12 @@ async function recognise(run: Run): Promise<void> {
   await store(run, (deployment) => ({ ...deployment, plan, framework: plan.framework ?? detection.language }));
 }
 
-/** Whether somebody said which services there are. */
+/** Whether the services were given explicitly. */
 async function isGiven({ deployment, ports }: Run): Promise<boolean> {
   return hasServices(deployment) && ((await ports.serviceSets.read(deployment.id))?.given ?? null) !== null;
 }
 
-/** Whether the source consists of several services, and nobody wants it otherwise. */
+/** Whether the source consists of several services and the plan asks for nothing else. */
 function isOfServices({ deployment: { plan } }: Run, { projectType }: Detection): boolean {
   const wants = plan.projectType ?? (plan.dockerfile === null && plan.startCommand === null ? projectType : "app");
   return wants === "services";

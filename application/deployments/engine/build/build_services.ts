@@ -29,33 +29,34 @@ import { Slots } from "./slots.ts";
 type BuiltSpec = ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile };
 
 interface BuildOptions {
-  /** The service as it serves now. */
+  /** The service in the live release. */
   readonly former: ServiceRecord | undefined;
   readonly inTurn: Slots;
-  /** Digests of what the services that are built where they lie are built from. */
+  /** Input digests of the services that are built in the release folder, by service name. */
   readonly digests: ReadonlyMap<string, string>;
-  /** Whether all services could run without an image. */
+  /** Whether all services could run as processes, without an image. */
   readonly fitsProcess: boolean;
-  /** The images of this deployment that are being built, by what they are made from. */
+  /** The image builds of this deployment, by input digest. */
   readonly images: Map<string, SharedBuild>;
   readonly signal: AbortSignal;
 }
 
-/** A build whose image serves every service that is made from the same. */
+/** An image build that is shared by all services with the same input. */
 interface SharedBuild {
   readonly service: string;
   readonly image: Promise<BuiltImage>;
 }
 
-/** What came of a service, and the port that it turned out to listen on. */
+/** A service after its build, with the port that it was found to listen on. */
 interface Made {
   readonly record: ServiceRecord;
   readonly port: number | null;
 }
 
 /**
- * Builds every service, several at once, and brings the images of the others; what is as it was for the release before is taken over. One that fails is
- * recorded with the reason, as long as another one can be brought live without it.
+ * Builds every service, several at once, and pulls the images of the others. An image whose input is unchanged is taken
+ * over from the live release. A failed service is recorded with the reason, as long as another one can go live without
+ * it.
  */
 export async function buildServices(run: Run): Promise<void> {
   const { serviceSets, liveReleases } = run.ports;
@@ -65,9 +66,9 @@ export async function buildServices(run: Run): Promise<void> {
   const live = await liveReleases.find(projectId);
   const former = live ? await recordsOf(run.ports, live.deployment) : [];
   await buildTag(run);
-  // What is built in the release folder itself is built one after the other.
+  // Builds in the release folder itself run one at a time.
   const inTurn = new Slots(1);
-  // Before anything is built: what is built is never the same twice.
+  // Computed before any build, because builds are not reproducible.
   const digests = await folderDigests(run, serviceSet.wanted);
   const fitsProcess = fitProcesses(serviceSet.wanted.map(({ spec }) => spec));
   const shared = { inTurn, digests, fitsProcess, images: new Map<string, SharedBuild>() };
@@ -84,7 +85,10 @@ export async function buildServices(run: Run): Promise<void> {
   await store(run, (deployment) => ({ ...deployment, plan: { ...deployment.plan, publicEndpoints } }));
 }
 
-/** Works on all, as many at once as builds may run. What concerns more than one service ends the others first. */
+/**
+ * Works on all services at once, limited by the build slots. A failure that concerns more than one service aborts the
+ * others before it is thrown.
+ */
 async function all(
   run: Run,
   records: readonly ServiceRecord[],
@@ -103,7 +107,7 @@ async function all(
         failures.push(error);
         if (records.length > 1) say(run, "build", error.message, "error");
         const failed = await notBuilt(run, record, error);
-        // A preview comes up whole or not at all.
+        // A preview comes up completely or not at all.
         if (environment === "preview") throw error;
         return failed;
       })
@@ -113,14 +117,14 @@ async function all(
       }),
   );
   await Promise.allSettled(works);
-  // The first to fail is why; the others were only ended.
+  // The first failure is the cause; the others were only aborted.
   if (!run.signal.aborted && stop.signal.aborted) throw stop.signal.reason;
   const made = await Promise.all(works);
   if (failures.length === made.length && failures.length > 0) throw failures[0];
   return made;
 }
 
-/** What is recorded of a service of which there is nothing to run. */
+/** Records a service that failed to build and has nothing to run. */
 async function notBuilt(run: Run, { spec }: ServiceRecord, { code, message }: Failure): Promise<Made> {
   const failure = { code, message: run.writer.masked(message) };
   await publishService(run, spec.name, { status: "failed", error: failure.message });
@@ -161,7 +165,10 @@ async function built(run: Run, spec: BuiltSpec, options: BuildOptions): Promise<
   return isBuiltInFolder(plan) ? builtFolder(run, spec, plan, options) : builtImage(run, spec, plan, options);
 }
 
-/** Digests of what each service is built from that is built where it lies: its part of the source, or all of it where it may use the other parts. */
+/**
+ * Input digests of the services that are built in the release folder: each covers its own folder, or the whole source
+ * if it may use other parts.
+ */
 async function folderDigests(run: Run, wanted: readonly ServiceRecord[]): Promise<ReadonlyMap<string, string>> {
   const { id, plan } = run.deployment;
   const digests = new Map<string, string>();
@@ -183,7 +190,7 @@ function isBuiltInFolder(plan: DeploymentPlan): boolean {
   return plan.runtime !== "docker" || isPlainSite(plan);
 }
 
-/** Files that are served as they are. */
+/** A static site without install or build commands. */
 function isPlainSite({ buildCommand, installCommand, projectType }: DeploymentPlan): boolean {
   return projectType === "static" && installCommand === null && buildCommand === null;
 }
@@ -243,7 +250,7 @@ async function builtImage(
   return { record: { spec: told, image: image.image, madeFrom }, port: supposedPort(unit, buildPlan, found, image) };
 }
 
-/** Builds an image, unless it is being built for another service: then it is kept for this one, too. */
+/** Builds an image, unless another service already builds the same: then its image is kept for this service too. */
 async function builtOnce(
   run: Run,
   service: string,
@@ -263,13 +270,13 @@ async function builtOnce(
   return build();
 }
 
-/** A program that was put into an image is told where to listen, whoever gets to it. */
+/** Sets `PORT` for an app in an image, whether or not the service is public. */
 function withPort(spec: BuiltSpec, plan: DeploymentPlan): ServiceSpec {
   if (spec.from.kind !== "app") return spec;
   return { ...spec, environment: { ...spec.environment, PORT: `${plan.port ?? USUAL_PORT}` } };
 }
 
-/** A digest of what the source holds for a service to mount; `null` when that is nothing. */
+/** The digest of the source files that a service mounts; `null` if it mounts none. */
 async function mountedDigest({ deployment, ports }: Run, { container }: ServiceSpec): Promise<string | null> {
   const digests: string[] = [];
   for (const mount of container.mounts) {
@@ -284,7 +291,7 @@ function isPublic({ deployment }: Run, name: string): boolean {
   return deployment.plan.publicEndpoints.some(({ service }) => service === name);
 }
 
-/** The port of a service that could not be built: visitors get its former version meanwhile. */
+/** The port of a service that failed to build; its former version serves visitors meanwhile. */
 function portOf({ spec }: ServiceRecord, former: ServiceRecord | undefined): number {
   return spec.ports[0] ?? former?.spec.ports[0] ?? USUAL_PORT;
 }

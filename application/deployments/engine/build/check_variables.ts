@@ -2,7 +2,7 @@ import type { ServiceSpec } from "../../../../domain/services/service_spec.ts";
 import { invalid } from "../../../../domain/failure.ts";
 import type { Secret } from "../../../../domain/secret.ts";
 
-/** Refuses services that name a variable which the project does not have any more. */
+/** Rejects services that refer to a variable which the project no longer has. */
 export function checkVariables(
   services: readonly ServiceSpec[],
   variables: ReadonlyMap<string, Secret>,

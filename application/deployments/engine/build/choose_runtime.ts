@@ -4,12 +4,13 @@ import { engineNeeded, invalid } from "../../../../domain/failure.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import type { ContainerEngine } from "../../../../ports/deployments/container_engine.ts";
 
-/** How long a busy engine is waited for before a deployment is decided on without it. */
+/** How long to wait for a busy engine before deciding without it. */
 export const ENGINE_MS = 30_000;
 
 /**
- * What a deployment is built and run by: what its project says, else what the operator said; left to choose, containers where an engine answers and the
- * project can be put into an image, and processes otherwise. What needs an engine is refused while none answers.
+ * Chooses the runtime of a deployment: the project's setting, else the operator's. With `auto` these are containers if
+ * an engine answers and the project can be put into an image, and processes otherwise. Throws if the deployment needs
+ * an engine and none answers.
  */
 export async function chooseRuntime(
   { plan, found }: { readonly plan: DeploymentPlan; readonly found: Detection },
@@ -43,7 +44,7 @@ function isBuildable(plan: DeploymentPlan, { image }: Detection): boolean {
   return image !== null || !needsBuilding(plan);
 }
 
-/** A site of files only is served as it is, whatever the runtime. */
+/** A site of plain files is served as it is, in any runtime. */
 function needsBuilding({ projectType, installCommand, buildCommand }: DeploymentPlan): boolean {
   return projectType !== "static" || installCommand !== null || buildCommand !== null;
 }

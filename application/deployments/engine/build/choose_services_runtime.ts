@@ -4,7 +4,10 @@ import { PLAIN_CONTAINER, type ServiceSpec } from "../../../../domain/services/s
 import type { ContainerEngine } from "../../../../ports/deployments/container_engine.ts";
 import { ENGINE_MS } from "./choose_runtime.ts";
 
-/** What runs services: all of them as containers, or all as processes; what cannot be is refused before anything is started. */
+/**
+ * Chooses one runtime for all services: containers or processes. Rejects an impossible choice before anything is
+ * started.
+ */
 export async function chooseServicesRuntime(
   specs: readonly ServiceSpec[],
   { wanted, containerEngine }: { readonly wanted: RuntimeName | "auto"; readonly containerEngine: ContainerEngine },
@@ -20,7 +23,7 @@ export async function chooseServicesRuntime(
   throw engineNeeded(unfit.replace(/^Cannot run (.*) as a process: /, "$1 cannot run as a process: "));
 }
 
-/** Tells whether services could run without containers. */
+/** Returns whether all services could run without containers. */
 export function fitProcesses(specs: readonly ServiceSpec[]): boolean {
   return specs.every((spec) => unfitForProcess(spec) === undefined);
 }

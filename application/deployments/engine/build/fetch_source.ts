@@ -5,7 +5,10 @@ import { inTime } from "./in_time.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "../run.ts";
 
-/** Brings the source of a deployment into its release folder. Files that came from a folder are kept as they were fetched, too: a build may change the release folder. */
+/**
+ * Fetches the source of a deployment into its release folder. Files that came from a folder are also kept unchanged,
+ * because a build may change the release folder.
+ */
 export async function fetchSource(run: Run, source: Exclude<DeploymentSource, { kind: "artifact" }>): Promise<void> {
   const { keptSources, releaseFolders } = run.ports;
   const { id } = run.deployment;
@@ -24,7 +27,7 @@ export async function fetchSource(run: Run, source: Exclude<DeploymentSource, { 
   );
 }
 
-/** Keeps what a deployment is built from; `false` when it is to be built from a release whose own source is not kept. */
+/** Keeps the source of a deployment; returns `false` if it copies a release whose own source is not kept. */
 async function keepSource(
   run: Run,
   source: Extract<DeploymentSource, { kind: "upload" | "local" | "copy" }>,
@@ -38,7 +41,7 @@ async function keepSource(
   return true;
 }
 
-/** Releases that were made before sources were kept are built from what they run. */
+/** Releases that predate kept sources are rebuilt from their release folder. */
 function copyRelease({ deployment, ports }: Run, source: DeploymentSource): Promise<boolean> {
   return source.kind === "copy"
     ? ports.releaseFolders.copy(source.deploymentId, deployment.id)
@@ -65,7 +68,7 @@ async function noteCommit(run: Run, { commitSha, commitMessage }: FetchedSource)
   }));
 }
 
-/** A commit that was fetched once is fetched again, however its branch went on since. */
+/** Fixes the commit once it was fetched, so that a retry builds the same one even if the branch has moved. */
 function exactly(source: FetchableSource, { commitSha }: Deployment): FetchableSource {
   return source.kind === "git" ? { ...source, commit: source.commit ?? commitSha } : source;
 }

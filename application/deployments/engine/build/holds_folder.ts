@@ -1,6 +1,6 @@
 import type { Run } from "../run.ts";
 
-/** Tells whether the source of a deployment has a folder; the source itself is always there. */
+/** Returns whether the source of a deployment contains a folder; always true for the root. */
 export async function holdsFolder({ deployment, ports }: Run, folder: string): Promise<boolean> {
   const parts = folder.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.length === 0) return true;

@@ -1,7 +1,7 @@
 import { invalid } from "../../../../domain/failure.ts";
 import type { Run } from "../run.ts";
 
-/** Does work that may take as long as a build may, and no longer. */
+/** Runs work under the build timeout; rejects with an `invalid` failure, code `build_timeout`, when it expires. */
 export async function inTime<T>(
   { settings }: Pick<Run, "settings">,
   what: string,

@@ -18,8 +18,8 @@ type Artifact = Extract<DeploymentSource, { kind: "artifact" }>;
 type Endpoints = DeploymentPlan["publicEndpoints"];
 
 /**
- * What a promoted preview takes from its project: variables and endpoints; the rest is as it was built. `undefined` for
- * a rollback.
+ * What a promoted preview reads from its project: variables and endpoints; everything else stays as built. Returns
+ * `undefined` for a rollback.
  */
 export async function promotedInput(run: Run, source: Artifact): Promise<BuildInput | undefined> {
   if (source.promotes === undefined) return undefined;
@@ -49,13 +49,13 @@ export async function promotedInput(run: Run, source: Artifact): Promise<BuildIn
 
 interface Promotion {
   readonly environment: ReadonlyMap<string, Secret>;
-  /** Whose release folder has the files. */
+  /** The id of the deployment whose release folder has the files. */
   readonly folder: string;
-  /** The endpoints, before it is known which services they lead to. */
+  /** The endpoints, before they are resolved to services. */
   readonly wanted: Endpoints;
 }
 
-/** Records the services with what they see and where they listen now; resolves to where visitors are led. */
+/** Records the services with their present environment and ports; resolves to the public endpoints. */
 async function promoteServices(run: Run, { environment, folder, wanted }: Promotion): Promise<Endpoints> {
   const { serviceSets } = run.ports;
   const { id } = run.deployment;
@@ -80,7 +80,7 @@ async function promoteServices(run: Run, { environment, folder, wanted }: Promot
   return endpoints;
 }
 
-/** The services as they would be made now from what the preview was made from. */
+/** The services as they would be resolved now from the preview's source. */
 async function presentServices(
   run: Run,
   { given }: ServiceSet,
@@ -92,13 +92,16 @@ async function presentServices(
   return (await servicesInSource(run, found, { folder, environment })).services;
 }
 
-/** A service as it was built, with what it sees now; of what is not found any more, all stays as it was. */
+/**
+ * A service as built, with its present environment, ports and container settings. One that is no longer found stays
+ * unchanged.
+ */
 function withPresent(record: ServiceRecord, present: ServiceSpec | undefined): ServiceRecord {
   if (!present) return record;
   const { environment, from, ports } = record.spec;
-  // A program that was put into an image listens where it was told to.
+  // An app in an image keeps the `PORT` that it was built with.
   const isTold = record.image !== null && from.kind === "app" && environment["PORT"] !== undefined;
-  // One with a Dockerfile is told by the variable.
+  // A service with a Dockerfile gets its port from the variable `PORT`.
   const told = from.kind === "dockerfile" ? portNumber(present.environment["PORT"]) : null;
   return {
     ...record,

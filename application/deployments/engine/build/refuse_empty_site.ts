@@ -2,7 +2,7 @@ import type { Deployment } from "../../../../domain/deployments/deployment.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { Run } from "../run.ts";
 
-/** A site without a file would answer everything with "not found". */
+/** Rejects a site without files, which would answer every request with 404. */
 export async function refuseEmptySite(
   run: Run,
   { artifactOf, id }: Pick<Deployment, "artifactOf" | "id">,
@@ -18,7 +18,7 @@ export async function refuseEmptySite(
   );
 }
 
-/** A site whose files are not where they should be after its build. */
+/** The failure of a site whose files are not in the output directory after the build. */
 export function outputMissing(why: string): Failure {
   return invalid(
     "output_missing",

@@ -9,7 +9,7 @@ export function buildFolder(from: ServiceOrigin): string | null {
   return from.kind === "app" ? from.rootDirectory : from.context;
 }
 
-/** Refuses to build a service in a folder that its source does not have. */
+/** Rejects a service whose build folder is missing in the source. */
 export async function refuseMissingFolder(run: Run, name: string, from: ServiceOrigin): Promise<void> {
   const folder = buildFolder(from);
   if (folder === null || (await holdsFolder(run, folder))) return;

@@ -19,12 +19,12 @@ export async function folderOf({
   return folder.path;
 }
 
-/** The folder of a release that the commands of a part of it run in. */
+/** The working directory for the commands of a part of a release. */
 export function workingFolder(folder: string, { rootDirectory }: { readonly rootDirectory: string | null }): string {
   return rootDirectory ? `${folder}/${rootDirectory}` : folder;
 }
 
-/** The failure of a release whose files are gone. */
+/** The failure for a release whose files are gone. */
 export function artifactGone(): Failure {
   return invalid(
     "artifact_gone",

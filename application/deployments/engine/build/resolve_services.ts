@@ -30,7 +30,10 @@ import { pendingService } from "../changeover/service_ledger.ts";
 import { sayPort } from "./say_port.ts";
 import { settlePlan } from "./settle_plan.ts";
 
-/** Finds out which services a deployment consists of, and how each is built and run: as they were given, else as the source tells. */
+/**
+ * Resolves which services a deployment consists of, and how each is built and run: as given, else as detected in the
+ * source.
+ */
 export async function resolveServices(run: Run, found: Detection | null): Promise<void> {
   const { serviceSets } = run.ports;
   const { id, plan } = run.deployment;
@@ -60,7 +63,10 @@ export async function resolveServices(run: Run, found: Detection | null): Promis
   }));
 }
 
-/** What somebody gives, and the parts of a repository, see the variables of the project; a compose file says itself who sees what. */
+/**
+ * Adds the project's variables to services that were given or found as parts of a repository. A compose file declares
+ * itself what each service gets.
+ */
 export function withVariables(
   environment: ReadonlyMap<string, Secret>,
   specs: readonly ServiceSpec[],
@@ -68,7 +74,7 @@ export function withVariables(
   const variables = Object.fromEntries(Array.from(environment, ([name, value]) => [name, value.reveal()]));
   const { PORT: _, ...others } = variables;
   return specs.map((spec) => {
-    // What says itself where it listens is not told of another port.
+    // A service that declares its ports does not get the project's `PORT`.
     const seen = spec.ports.length > 0 ? others : variables;
     return { ...spec, environment: { ...seen, ...spec.environment } };
   });
@@ -81,12 +87,12 @@ async function told(run: Run, found: Detection): Promise<readonly ServiceSpec[]>
   return services;
 }
 
-/** Where the project lies in its source: empty, or as in `apps/shop/`. */
+/** The path of the project inside its source: empty, or like `apps/shop/`. */
 export function resolveRoot({ rootDirectory }: Pick<DeploymentPlan, "rootDirectory">): string {
   return rootDirectory ? `${rootDirectory.replace(/^\.\//, "").replace(/\/$/, "")}/` : "";
 }
 
-/** The services that the source in a release folder consists of, with the variables they see. */
+/** The services in the source of a release folder, with their environment. */
 export async function servicesInSource(
   { deployment, ports }: Pick<Run, "deployment" | "ports">,
   found: Detection,
@@ -101,7 +107,7 @@ export async function servicesInSource(
   return { services: withVariables(environment, parts), warnings: found.warnings };
 }
 
-/** A part of a repository that is a project of its own. */
+/** A part of a repository that is a project itself. */
 function part(name: string, rootDirectory: string): ServiceSpec {
   const from: ServiceApp = {
     kind: "app",
@@ -116,9 +122,9 @@ function part(name: string, rootDirectory: string): ServiceSpec {
   return { name, from, environment: {}, ports: [], dependsOn: [], oneShot: false, container: PLAIN_CONTAINER };
 }
 
-/** Finds out how a service is built that comes from the source. */
+/** Detects how a service from the source is built. */
 async function recognise(run: Run, spec: ServiceSpec, runtime: RuntimeName): Promise<ServiceSpec> {
-  // Its build says so, and the other services go on.
+  // The build of this service reports the missing folder, and the other services continue.
   if (!(await holdsFolder(run, buildFolder(spec.from) ?? ""))) return spec;
   if (!(await needsDetection(run, spec))) return spec;
   const app = { ...spec, from: asApp(spec.from) };
@@ -148,7 +154,7 @@ function notStartable({ name }: ServiceSpec, root: string, found: Detection): st
   return root === "" ? why : placed(why, root);
 }
 
-/** What has a Dockerfile says itself how it is built; where somebody says "build" and there is none, it is looked at as an app is. */
+/** A Dockerfile describes its own build; a `build` without any Dockerfile is detected like an app. */
 async function needsDetection({ deployment, ports }: Run, { from }: ServiceSpec): Promise<boolean> {
   if (from.kind === "image") return false;
   if (from.kind === "app") return true;

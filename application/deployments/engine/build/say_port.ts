@@ -2,7 +2,10 @@ import { portNumber } from "../../../../domain/port_number.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
 import { type Run, say } from "../run.ts";
 
-/** Tells of a variable `PORT` that has no effect: in a container it says where the app listens, and a process is told a free port. */
+/**
+ * Logs that a variable `PORT` has no effect. In a container it sets the port that the app listens on; a process gets a
+ * free port.
+ */
 export function sayPort(run: Run, runtime: RuntimeName): void {
   const given = run.environment.get("PORT");
   if (given === undefined) return;

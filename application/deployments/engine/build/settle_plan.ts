@@ -5,17 +5,17 @@ import type { ProjectType, RuntimeName } from "../../../../domain/projects/proje
 import type { Secret } from "../../../../domain/secret.ts";
 import { innerPath } from "../../../../domain/services/sole_service.ts";
 
-/** What a plan is settled with beside what was found. */
+/** Further input for settling a plan, besides the detection. */
 export interface PlanSetting {
   readonly environment: ReadonlyMap<string, Secret>;
-  /** What the operator said about how things run. */
+  /** The operator's runtime setting. */
   readonly preset: RuntimeName | "auto";
 }
 
-/** A Dockerfile says itself what is run, and its image where it listens. */
+/** A Dockerfile defines its own commands, and its image the port. */
 const NO_COMMANDS = { installCommand: null, buildCommand: null, startCommand: null, port: null };
 
-/** What is built and run: what a person set counts; the rest is as it was found. */
+/** Completes the plan of a build: a person's settings win; the rest comes from the detection. */
 export function settlePlan(
   plan: DeploymentPlan,
   found: Detection,
@@ -42,7 +42,7 @@ export function settlePlan(
   };
 }
 
-/** A Dockerfile that somebody names is meant; one that is there is used, however it is started, unless processes are wanted. */
+/** A named Dockerfile always counts. A start command overrides a detected one only if the runtime is `process`. */
 function typeOf(
   { dockerfile, runtime, startCommand }: DeploymentPlan,
   { projectType }: Detection,

@@ -3,7 +3,10 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Lets so many do something at once; the others wait. Whose work is under way least is next, in the order in which they came: nobody's many keep others from theirs. */
+/**
+ * Limits how much work runs at once; the rest waits in a queue. The owner with the least running work goes first, in
+ * order of arrival on a tie, so that one owner's many jobs do not starve the others.
+ */
 export class Slots {
   #free: number;
   #waiting: readonly Waiting[] = [];
@@ -13,7 +16,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** Does some work of an owner once there is room for it; gives up waiting, with the signal's reason, when that aborts. */
+  /** Runs work of an owner once a slot is free; rejects with the signal's reason if it aborts while waiting. */
   async run<T>(work: () => Promise<T>, { signal, owner = "" }: { signal: AbortSignal; owner?: string }): Promise<T> {
     await this.#take(owner, signal);
     try {
