@@ -16,7 +16,7 @@ export interface LineOrigin {
   readonly level?: LogLevel;
 }
 
-/** Writes a deployment's log in batches, in order, with its secrets masked before anything leaves this process. */
+/** Writes a deployment's log in batches, in order. Masks its secrets before anything leaves this process. */
 export class EventWriter {
   readonly #ports: { readonly clock: Clock; readonly deploymentEvents: DeploymentEvents };
   readonly #deploymentId: string;
@@ -36,7 +36,7 @@ export class EventWriter {
     this.#mask = mask;
   }
 
-  /** Notes a line; a promise comes back when so many wait that the source should pause. */
+  /** Queues a line. Returns a promise if the buffer is so full that the source should pause. */
   line(message: string, origin: LineOrigin): void | Promise<void> {
     const { step, service = null, stream, level = "info" } = origin;
     return this.event({
@@ -50,19 +50,19 @@ export class EventWriter {
     });
   }
 
-  /** A text without the deployment's secrets. */
+  /** Masks the deployment's secrets in a text. */
   masked(text: string): string {
     return this.#mask(text);
   }
 
-  /** Notes an event that is no line. */
+  /** Queues an event that is not a line. */
   event(event: NewEvent): void | Promise<void> {
     this.#waiting.push(event);
     if (this.#waiting.length >= MANY) return this.flush();
     this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), GATHER_MS);
   }
 
-  /** Resolves once everything noted so far is durable. */
+  /** Resolves once everything queued so far is durable. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -75,7 +75,7 @@ export class EventWriter {
     }
   }
 
-  /** Lets everything noted so far be stored together with something else; it stays noted when that fails. */
+  /** Passes everything queued so far to `store`, to be stored with another change. It stays queued if that fails. */
   async storeWith<T>(store: (noted: readonly NewEvent[]) => Promise<T>): Promise<T> {
     if (this.#waiting.length > BATCH) await this.flush();
     clearTimeout(this.#timer);
@@ -93,7 +93,7 @@ export class EventWriter {
     return turn;
   }
 
-  /** Forgets what is not stored yet, for a run that is over and must not write any more. */
+  /** Drops everything that is not stored yet, for a run that has ended and must not write any more. */
   discard(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -107,7 +107,7 @@ export class EventWriter {
         await this.#ports.deploymentEvents.append(this.#deploymentId, batch);
         this.#waiting = this.#waiting.slice(batch.length);
       } catch (error) {
-        // The lines stay; whoever flushes next tries again.
+        // The lines stay queued; the next flush retries.
         this.#failure = { error };
         return;
       }

@@ -5,7 +5,7 @@ import type { EnginePorts } from "./run.ts";
 type Reads = { readonly [Port in keyof EnginePorts]: readonly (keyof EnginePorts[Port])[] };
 type Overrides = { readonly [Port in keyof EnginePorts]?: Partial<EnginePorts[Port]> };
 
-/** What changes nothing. Whatever is not listed is fenced: a port that is given another method needs nobody to remember this. */
+/** Methods that change nothing. Every other method is fenced, so that a method added to a port is safe by default. */
 const READS: Reads = {
   builder: [],
   clock: ["now"],
@@ -35,7 +35,10 @@ const READS: Reads = {
   yamlReader: ["read"],
 };
 
-/** The ports of a run: through them it changes things only while it holds its deployment; from then on every change rejects with `LeaseLost`. */
+/**
+ * Wraps the ports of a run: it can change things only while it holds its deployment. After that every change rejects
+ * with `LeaseLost`.
+ */
 export function fencedPorts(ports: EnginePorts, hold: Hold): EnginePorts {
   const own = overrides(ports, hold);
   const fenced = <Name extends keyof EnginePorts>(name: Name) =>
@@ -44,7 +47,10 @@ export function fencedPorts(ports: EnginePorts, hold: Hold): EnginePorts {
   return Object.fromEntries(names.map((name) => [name, fenced(name)])) as unknown as EnginePorts;
 }
 
-/** What checks the claim in the statement that changes something, and what takes so long that it has to check it again before its last step. */
+/**
+ * Methods that check the claim in the same statement as the change, and long ones that check it again before their last
+ * step.
+ */
 function overrides(ports: EnginePorts, hold: Hold): Overrides {
   const { claim } = hold;
   const confirm = () => hold.confirm();
@@ -53,7 +59,7 @@ function overrides(ports: EnginePorts, hold: Hold): Overrides {
     deploymentEvents: { append: (id, events) => orLeaseLost(ports.deploymentEvents.append(id, events, claim)) },
     deployments: {
       async change(id, how) {
-        // The run looks itself whether its own deployment, as it is stored at that moment, is still its to change.
+        // For its own deployment, the run itself checks the stored version that it changes.
         if (id !== claim.deploymentId) await hold.confirm();
         return ports.deployments.change(id, how);
       },

@@ -1,18 +1,18 @@
 import type { WorkClaim } from "../../../ports/deployments/deployment_queue.ts";
 
-/** Why a run is to stop. */
+/** Why a run has to stop. */
 export type StopReason = "cancelled" | "lost" | "shutdown";
 
-/** A run's hold on its deployment, which another process gets once the lease ran out. */
+/** A run's lease on its deployment. Another process may take the deployment once the lease has expired. */
 export interface Hold {
   readonly claim: WorkClaim;
-  /** Ends the run, with a `StopReason`. */
+  /** Aborts the run, with a `StopReason`. */
   readonly signal: AbortSignal;
-  /** Renews the lease, right before something outside the database is changed; rejects with `LeaseLost` once the claim is void. */
+  /** Renews the lease, right before a change outside the database. Rejects with `LeaseLost` once the claim is void. */
   confirm(): Promise<void>;
 }
 
-/** Thrown where a deployment is no longer a run's to change. */
+/** Thrown when a run may no longer change its deployment. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 

@@ -36,7 +36,7 @@ import type { EventWriter } from "./event_writer.ts";
 import { type Hold, LeaseLost } from "./hold.ts";
 import type { Slots } from "./build/slots.ts";
 
-/** Every port the engine works with. */
+/** All ports of the engine. */
 export interface EnginePorts {
   readonly builder: Builder;
   readonly clock: Clock;
@@ -66,52 +66,58 @@ export interface EnginePorts {
   readonly yamlReader: YamlReader;
 }
 
-/** What the operator decided about running deployments. */
+/** The operator's settings for running deployments. */
 export interface EngineSettings {
   readonly baseDomain: string;
   /** The API's own host, which no project may take. */
   readonly publicHost: string;
-  /** Where repositories of the git host are cloned from. */
+  /** Base URL that repositories of the git host are cloned from. */
   readonly githostUrl: string;
-  /** What builds and runs what nobody chose a runtime for. */
+  /** The runtime of projects that choose none. */
   readonly runtime: RuntimeName | "auto";
-  /** What a project's build caches are kept under; no other project can tell. */
+  /** Returns the key of a project's build caches, which other projects cannot guess. */
   readonly cacheScope: (projectId: string) => string;
-  /** Where base images of generated Dockerfiles are taken from. */
+  /** Where the base images of generated Dockerfiles are pulled from. */
   readonly baseImages: BaseImages;
   readonly buildTimeoutMs: number;
-  /** What of this machine may be used by default. */
+  /** The default rules for using folders of this machine. */
   readonly localSources: LocalSourceRules;
-  /** Lets so many builds of this process run at once, whatever they are of. */
+  /** Limits how many builds of this process run at once, of any kind. */
   readonly buildSlots: Slots;
   readonly rollbackWindow: number;
   readonly edgeUrl: (hostname: string) => string;
-  /** How long a release must answer before the one before it is given up. */
+  /** How long a release must stay healthy before the former one is retired. */
   readonly probationMs: number;
-  /** How long a release may take until it answers. */
+  /** How long a release may take to become healthy. */
   readonly healthMs: number;
 }
 
-/** One deployment being carried out by this process. */
+/** One deployment that this process runs. */
 export interface Run {
-  /** What changes something does so only while the run holds its deployment. */
+  /** Fenced: changes succeed only while the run holds its deployment. */
   readonly ports: EnginePorts;
   readonly hold: Hold;
   readonly settings: EngineSettings;
   readonly project: Project;
   environment: ReadonlyMap<string, Secret>;
   writer: EventWriter;
-  /** Ends the run, with a `StopReason`. */
+  /** Aborts the run, with a `StopReason`. */
   signal: AbortSignal;
-  /** As it was last stored. */
+  /** As last stored. */
   deployment: Deployment;
-  /** What is known and goes along with the next change: that a step is done, say. */
+  /** A change that is stored together with the next one, for example that a step is done. */
   noted?: ((deployment: Deployment) => Deployment) | undefined;
-  /** What is left to do once the run has ended as it should: it holds its deployment no longer, so each looks itself what may still be done. */
+  /**
+   * Work to do after a successful run. The run no longer holds its deployment then, so each task checks itself what it
+   * may still do.
+   */
   readonly afterwards: ((ports: EnginePorts) => Promise<void>)[];
 }
 
-/** Stores a change of the run's deployment with its events, after every line noted before, and its environment where that changes too. */
+/**
+ * Stores a change of the run's deployment with its events, after every line queued before, and with its environment if
+ * given. Throws `LeaseLost` if the deployment is no longer this run's to change.
+ */
 export async function store(
   run: Run,
   change: (deployment: Deployment) => Deployment,
@@ -129,33 +135,35 @@ export async function store(
   run.noted = undefined;
 }
 
-/** A deployment with what was noted to be stored along. */
+/** Applies the noted change that is to be stored along. */
 export function withNoted({ noted }: Run, deployment: Deployment): Deployment {
   return noted ? noted(deployment) : deployment;
 }
 
-/** Tells whether a deployment as it is stored is still this run's to change: nobody took it up since, and nobody ended it. */
+/**
+ * Returns whether a stored deployment is still this run's to change: no other run has taken it, and it has not ended.
+ */
 export function isStillOurs(run: Run, stored: Deployment): boolean {
   return stored.attempts === run.deployment.attempts && (isRunning(stored) || stored.asked !== null);
 }
 
-/** Whether the database could not be asked; then nothing is decided, and the next attempt goes on. */
+/** Whether the database is unavailable. Nothing is decided then, and the next attempt continues. */
 export function isOutage(cause: unknown): boolean {
   return cause instanceof Failure && (cause.code === "database_away" || cause.code === "database_busy");
 }
 
-/** Thrown where a person does not want a deployment to go on; the message goes into its log. */
+/** Thrown when a person stops a deployment; the message goes into its log. */
 export class Stopped extends Error {
   override readonly name = "Stopped";
 }
 
-/** Says something in the deployment's log. */
+/** Writes a line to the deployment's log. */
 export function say(run: Run, at: StepName | null, message: string, level: LogLevel = "info"): void {
-  // A line that cannot be stored now stays with the writer; the next change of the deployment tells.
+  // A line that cannot be stored now stays queued; the next change of the deployment reports the error.
   void Promise.resolve(run.writer.line(message, { step: at, stream: "slipway", level })).catch(() => {});
 }
 
-/** Carries out a named step and records how it went. */
+/** Runs a named step and records its status and duration. */
 export async function step(run: Run, name: StepName, work: () => Promise<void>): Promise<void> {
   run.signal.throwIfAborted();
   const startedAt = run.ports.clock.now();
@@ -169,18 +177,18 @@ export async function step(run: Run, name: StepName, work: () => Promise<void>):
     await work();
   } catch (error) {
     await store(run, record("failed", elapsed())).catch((problem: unknown) => {
-      // Whoever went on with it must not have it undone.
+      // If another run has taken over, its progress must not be undone.
       if (problem instanceof LeaseLost) throw problem;
     });
-    // A later step may find that nothing is left to do, because of what happened in an earlier one.
+    // A later step may find that an earlier one left it nothing to do: that one is named then.
     throw error instanceof StepFailed ? error : new StepFailed(name, error);
   }
-  // Stored with what comes next; only that traffic was moved has to be known at once.
+  // Stored with the next change; only moved traffic has to be recorded at once.
   if (name === "switch") await store(run, record("done", elapsed()));
   else run.noted = record("done", elapsed());
 }
 
-/** An error with the step it happened in. */
+/** An error, with the step that it happened in. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
   readonly step: StepName;
@@ -191,7 +199,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** How far a deployment is when a step begins. */
+/** The progress of a deployment, in percent, when a step begins. */
 export const PERCENT: Readonly<Record<StepName, number>> = {
   fetch: 5,
   detect: 20,

@@ -39,7 +39,7 @@ import {
 
 const ATTEMPTS = 4;
 
-/** Carries a deployment out, from wherever it stands, until it is settled or has to wait; what it throws is a bug or an outage. */
+/** Runs a deployment from its stored state until it is settled or has to wait. Throws only on a bug or an outage. */
 export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
   return async function (taken: Deployment, hold: Hold): Promise<void> {
     const project = await ports.projects.find(taken.organizationId, taken.projectId);
@@ -69,7 +69,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
   };
 }
 
-/** What the release must not be seen to print that a decision may start again. */
+/** The secrets of the former release that a decision may start again, to be masked in its output too. */
 async function secretsBefore(
   { deployments }: EnginePorts,
   { asked, replaces }: Deployment,
@@ -89,11 +89,14 @@ async function carryOut(run: Run): Promise<void> {
   await tidyUp(run, failure === null ? ["retire", "clean"] : ["retire"]);
   if (failure !== null) return end(run, "partly_healthy", failure);
   await end(run, "healthy", null);
-  // The edges of other processes find a preview only once it is stored as ready.
+  // Edges of other processes find a preview only once it is stored as ready.
   if (run.deployment.environment === "preview") await run.ports.liveReleases.announce(scopeOf(run.deployment));
 }
 
-/** Stops what nobody wants any more, and what keeps ending with the server; a release that serves already is always finished. */
+/**
+ * Stops a cancelled deployment, and one that was interrupted too often. A release that serves already is always
+ * finished.
+ */
 async function refuseHopeless(run: Run): Promise<void> {
   const { cancelRequested, attempts } = run.deployment;
   if ((!cancelRequested && attempts <= ATTEMPTS) || (await isServing(run))) return;
@@ -105,7 +108,7 @@ async function refuseHopeless(run: Run): Promise<void> {
   );
 }
 
-/** Gives up what served before and what nobody can go back to; trouble with that does not undo a release that serves. */
+/** Retires the former release and removes what no rollback can use. A failure does not undo a release that serves. */
 async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise<void> {
   const { project, deployment } = run;
   const served = deployment.environment === "preview" ? project : { ...project, activeDeploymentId: deployment.id };
@@ -115,8 +118,8 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
     clean: async () => {
       await dropUpload(run.ports, deployment);
       const wereAny = await cleanReleases(run.ports, run.settings.rollbackWindow, later)(served);
-      // To list images takes an engine long; what a killed server left is found by the sweep.
-      // A killed process may have come no further than to the folders.
+      // Skipped if nothing was removed, because listing images is slow; the sweep finds what a killed server left. A
+      // retry always lists them, because the killed process may have removed only the folders.
       if ((wereAny || deployment.attempts > 1) && deployment.plan.runtime === "docker") await cleanImages(run.ports)();
     },
   };
@@ -131,7 +134,10 @@ async function tidyUp(run: Run, which: readonly ("retire" | "clean")[]): Promise
   }
 }
 
-/** Ends a run that could not go on: a wait or a lost lease leaves everything to the next one; all else is undone first. */
+/**
+ * Ends a run that could not continue. A wait, a shutdown, an outage or a lost lease leaves everything to the next run,
+ * and so does a release that serves already. Anything else is undone first.
+ */
 async function settle(run: Run, error: unknown): Promise<void> {
   try {
     await conclude(run, error);
@@ -176,12 +182,15 @@ function toldOf(run: Run, error: unknown, cause: unknown): DeploymentError {
   };
 }
 
-/** Removes the sources of former attempts beyond the window; the sweep tries again what does not work now. */
+/** Removes the sources of former attempts beyond the rollback window; the sweep retries what fails. */
 async function forgetSources({ ports, project, settings }: Run): Promise<void> {
   await cleanSources(ports, settings.rollbackWindow)(project).catch(() => {});
 }
 
-/** Leaves nothing of an unfinished deployment behind but what it can be built from again, and traffic where it was before. */
+/**
+ * Removes everything of an unfinished deployment except what it can be built from again, and leaves traffic where it
+ * was before.
+ */
 async function undo(run: Run): Promise<void> {
   const { deployment, ports } = run;
   const own = (deployment.artifactOf ?? deployment.id) === deployment.id;
@@ -212,9 +221,9 @@ async function end(
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) return undefined;
       const ended = transition(withNoted(run, deployment), what, { at, error });
-      // A person decides about a partial failure: until then it is held.
+      // A partial failure is held until a person decides about it.
       const isUp = what === "healthy" || what === "partly_healthy";
-      // To cancel it came too late, and must not stop whoever carries out the decision.
+      // Too late to cancel: the request must not stop the run that carries out the decision.
       const next = isUp ? { ...ended, held: what === "partly_healthy", cancelRequested: false } : stopped(ended);
       return { deployment: next, events: [...noted, ...lastEvents(next)] };
     }),
@@ -230,10 +239,10 @@ function lastEvents({ status, decision, services, error }: Deployment): NewEvent
   ];
 }
 
-/** A deployment of which nothing runs and nothing is kept any more. */
+/** A deployment with nothing running and no artifact. */
 function stopped(ended: Deployment): Deployment {
   const hasFailed = ended.status === "failed";
-  // Where it is known which services failed, the others only ended with them.
+  // If some services are known to have failed, the others only ended with them.
   const isBlamed = ended.services.some(({ status }) => status === "failed");
   const services = ended.services.map((service) =>
     hasFailed && (service.status === "failed" || !isBlamed)

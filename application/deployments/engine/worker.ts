@@ -21,30 +21,30 @@ export interface WorkerPorts extends KeepUploadPorts {
 }
 
 export interface WorkerOptions {
-  /** Carries out one deployment. */
+  /** Runs one deployment. */
   readonly run: (deployment: Deployment, hold: Hold) => Promise<void>;
   readonly maxBuilds: number;
-  /** Milliseconds that grow steadily, also while this process is stopped; nobody sets this clock. */
+  /** A monotonic clock in milliseconds that also advances while this process is stopped. */
   readonly elapsedMs?: () => number;
 }
 
-/** A worker that runs; stopping it leaves what it had to the next one. */
+/** A running worker. When it stops, the next worker takes its unfinished deployments. */
 export interface Worker {
   stop(): Promise<void>;
 }
 
-/** Takes deployments from the queue and carries them out, as many as may run at once, until stopped. */
+/** Takes deployments from the queue and runs them, as many at once as allowed, until stopped. */
 export function startWorker(ports: WorkerPorts, options: WorkerOptions): Worker {
   return new QueueWorker(ports, options);
 }
 
-/** A deployment being carried out. */
+/** A deployment that is being run. */
 class Work implements Hold {
   readonly claim: WorkClaim;
   readonly #queue: DeploymentQueue;
   readonly #elapsedMs: () => number;
   readonly #stop = new AbortController();
-  /** Until when nobody else can have it. */
+  /** No other worker can take the deployment before this time. */
   #heldUntil: number;
 
   constructor(claim: WorkClaim, queue: DeploymentQueue, elapsedMs: () => number) {
@@ -64,11 +64,11 @@ class Work implements Hold {
 
   async confirm(): Promise<void> {
     do await this.#renew();
-    // An answer that was waited for longer than the lease lasts says nothing about now.
+    // A renewal that took longer than the lease lasts proves nothing about now.
     while (this.#elapsedMs() > this.#heldUntil);
   }
 
-  /** Whoever cannot renew its lease must be gone before another takes it. */
+  /** Stops before the lease expires, so that two workers never run the same deployment. */
   stopWhenLate(): void {
     if (this.#elapsedMs() > this.#heldUntil - RENEW_MS) this.stop("lost");
   }
@@ -89,7 +89,7 @@ class QueueWorker implements Worker {
   readonly #ports: WorkerPorts;
   readonly #options: WorkerOptions;
   readonly #owner = crypto.randomUUID();
-  /** A deployment that was lost and taken again is there twice, until the first run has noticed. */
+  /** A deployment that was lost and taken again is in here twice, until the first run has noticed. */
   readonly #running = new Map<Work, Promise<void>>();
   readonly #forget: () => void;
   readonly #loop: Promise<void>;
@@ -117,7 +117,7 @@ class QueueWorker implements Worker {
 
   async #takeAll(): Promise<void> {
     while (!this.#stopped) {
-      // Whoever calls from here on is heard, also while this looks.
+      // Registered before the queue is read, so that no wake-up is missed.
       const called = new Promise<void>((resolve) => (this.#wake = resolve));
       const wanted = { owner: this.#owner, leaseMs: LEASE_MS, maxBuilds: this.#options.maxBuilds };
       const taken = await this.#attempt(() => this.#ports.deploymentQueue.take(wanted));
@@ -145,7 +145,7 @@ class QueueWorker implements Worker {
     this.#running.set(work, done);
   }
 
-  /** A database that is away takes it back a little later; after the lease it is free anyway. */
+  /** Retries while the database is unavailable; once the lease has expired, the deployment is free anyway. */
   async #giveBack(claim: WorkClaim): Promise<void> {
     const until = performance.now() + LEASE_MS;
     const release = async () => {
@@ -177,7 +177,7 @@ class QueueWorker implements Worker {
   }
 }
 
-/** Ends what nobody started or answered in time. */
+/** Ends deployments that were not started or answered in time. */
 async function endOverdue(ports: WorkerPorts): Promise<void> {
   const { clock, deploymentQueue, deployments } = ports;
   const at = clock.now();
@@ -186,7 +186,7 @@ async function endOverdue(ports: WorkerPorts): Promise<void> {
     if (waiting?.status === "queued") await copyUpload(ports, waiting);
     const stored = await deployments.change(id, (deployment) => {
       if (!deployment.held) return undefined;
-      // An unanswered prompt is the engine's to end, with its step; a deployment that was never started simply ends here.
+      // The engine ends an unanswered prompt with its step; a deployment that was never started ends here.
       if (deployment.status !== "queued") return { deployment: { ...deployment, held: false }, events: [] };
       const ended = transition({ ...deployment, held: false }, "cancelled", { at });
       return {

@@ -5,15 +5,15 @@ import { type Run, say } from "../run.ts";
 import { healthPath, sentenceName, type Started } from "./started_service.ts";
 import { ended, lost, unanswered } from "./why_unready.ts";
 
-/** Often at first, as most programs are quick to listen. */
+/** Polls often at first, because most programs listen quickly. */
 const LOOK_MS = { first: 5, last: 100 } as const;
 const WATCH_MS = 250;
 const PROBE_MS = 2_000;
-/** What engines do where a health check does not say. */
+/** The engines' defaults for options that a health check does not set. */
 const CHECK = { intervalMs: 30_000, timeoutMs: 30_000, retries: 3, startPeriodMs: 0 } as const;
 const UNWELL: ProbeResult = { isHealthy: false, status: null };
 
-/** Waits until a service answers for the first time, or is done where it ends by itself. */
+/** Waits until a service is healthy for the first time, or done if it is one-shot. */
 export async function awaitReady(run: Run, started: Started, signal: AbortSignal): Promise<"healthy" | "done"> {
   const { instanceId, record } = started;
   const limitMs = limitOf(run, record);
@@ -35,8 +35,8 @@ export async function awaitReady(run: Run, started: Started, signal: AbortSignal
 }
 
 /**
- * Watches a service until it has stayed up for a while. One that visitors get to may not fail in that time; another may still end because something
- * that it needs is not there yet, as long as it then stays up.
+ * Watches a service until it has stayed up for the probation. A public one must not fail in that time; another may
+ * still restart because a dependency is not up yet, as long as it then stays up.
  */
 export async function stayUp(run: Run, started: Started, signal: AbortSignal): Promise<void> {
   const { instanceId, isPublic, record } = started;
@@ -45,7 +45,7 @@ export async function stayUp(run: Run, started: Started, signal: AbortSignal): P
   let well: { readonly restarts: number; readonly until: number } | undefined;
   for (;;) {
     signal.throwIfAborted();
-    // An engine that is busy may take longer to answer than the program lives: what counts is when it was asked.
+    // A busy engine may take longer to respond than the program lives: the time of the request counts.
     const askedAt = performance.now();
     const instance = await run.ports.runtime.find(instanceId);
     await refuseEnded(run, started, instance);
@@ -61,8 +61,9 @@ export async function stayUp(run: Run, started: Started, signal: AbortSignal): P
 }
 
 /**
- * A health path counts first, then what the image checks itself, then whether its port answers; that is enough too where the image has not checked
- * anything when it is too late to wait, as some do so every few minutes only. What nobody visits is well when it runs.
+ * The health path counts first, then the image's own health check, then whether the port accepts connections. The port
+ * also decides if the image's check has no result by the deadline, because some run only every few minutes. A service
+ * that is not public is healthy while it runs.
  */
 async function healthOf(run: Run, started: Started, instance: Instance, isLate: boolean): Promise<ProbeResult> {
   const { health, host, port, relayed, status } = instance;
@@ -73,7 +74,7 @@ async function healthOf(run: Run, started: Started, instance: Instance, isLate: 
   return run.ports.healthProbe.check({ host, port, path, relayed }, { timeoutMs: PROBE_MS });
 }
 
-/** Where no health path is set, a connection is enough to go live: whoever gets nothing but errors has to be told. */
+/** Without a health path an open port is enough to go live, so a release that only returns errors gets a warning. */
 async function warnOfErrors(run: Run, started: Started, { host, port, relayed }: Instance): Promise<void> {
   if (!started.isPublic || port === null || healthPath(run, started) !== null) return;
   const target = { host, port, path: "/", relayed };
@@ -84,7 +85,7 @@ async function warnOfErrors(run: Run, started: Started, { host, port, relayed }:
   say(run, "health", `${what}. ${next}`, "warn");
 }
 
-/** What ends by itself may take as long as a build; a health check that is slow is waited for. */
+/** A one-shot service may take as long as a build; a slow health check extends the limit. */
 function limitOf({ settings }: Run, { spec }: ServiceRecord): number {
   if (spec.oneShot) return settings.buildTimeoutMs;
   const { healthcheck } = spec.container;

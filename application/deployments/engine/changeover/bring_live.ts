@@ -21,7 +21,7 @@ const DRAIN_MS = 30_000;
 /** How long the edges of other processes may take to follow. */
 const FOLLOW_MS = 1_000;
 
-/** Starts a release, waits until it answers and has stayed up, and moves traffic to it. */
+/** Starts a release, waits until it is healthy and has stayed up, and moves traffic to it. */
 export async function bringLive(run: Run): Promise<void> {
   if (await isServing(run)) await step(run, "switch", () => announce(run));
   else {
@@ -41,22 +41,22 @@ export async function bringLive(run: Run): Promise<void> {
       throw error;
     }
   }
-  // From here on it serves: to cancel it comes too late.
+  // It serves from here on: too late to cancel.
   run.signal = withoutCancelling(run.signal);
 }
 
-/** Whether traffic was moved to it already. */
+/** Whether traffic has moved to this deployment already. */
 export async function isServing({ deployment, ports }: Run): Promise<boolean> {
   if (deployment.steps.some(({ name, status }) => name === "switch" && status === "done")) return true;
   return (await ports.liveReleases.among([deployment.id])).has(deployment.id);
 }
 
-/** Leaves traffic with whoever served before, all of it running, and nothing of this deployment. */
+/** Leaves traffic with the former release, all of it running, and removes every instance of this deployment. */
 export async function restoreFormer(run: Run): Promise<void> {
   const { deployment, ports, settings } = run;
   const former = await formerRelease(run);
   const { visited = [], others = [] } = await ownInstances(run, former);
-  // They give way to what they took the place of, by whatever name.
+  // These replaced former instances, possibly of a renamed service, and must be gone before those start again.
   for (const { instanceId } of others) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   let failure: { readonly error: unknown } | undefined;
   if (former) await ensureServices(ports, former.deployment).catch((error: unknown) => (failure = { error }));
@@ -66,9 +66,9 @@ export async function restoreFormer(run: Run): Promise<void> {
   if (failure) throw failure.error;
 }
 
-/** What runs of a deployment and is no part of the release before: what visitors get to, and the others. */
+/** The instances of a deployment that are not part of the former release: public ones (`visited`) and `others`. */
 async function ownInstances({ deployment, ports }: Run, former: LiveRelease | undefined) {
-  // It is noted that a deployment starts something before it does.
+  // The start step is stored before anything is started.
   if (!deployment.steps.some(({ name }) => name === "start")) return {};
   const needed = new Set(former?.deployment.services.map(({ instanceId }) => instanceId));
   const containers = usesContainers(deployment);
@@ -79,7 +79,7 @@ async function ownInstances({ deployment, ports }: Run, former: LiveRelease | un
   return Object.groupBy(own, ({ service }) => (publicly.has(service) ? "visited" : "others"));
 }
 
-/** The release that serves before this one does; a preview comes after none. */
+/** The release that serves before this one; a preview has none. */
 function formerRelease({ deployment, ports }: Run): Promise<LiveRelease | undefined> {
   return deployment.environment === "preview"
     ? Promise.resolve(undefined)
@@ -106,14 +106,17 @@ async function changeoverTo(run: Run, former: LiveRelease | undefined): Promise<
     publicly: publicServices(deployment),
     tell: (name, change) => publishService(run, name, change),
     keepsSame: hasServices(deployment),
-    // A preview comes after nothing that a decision could go back to, and nobody's deployments are to wait for one.
+    // A preview has no former release for a decision to restore, and other deployments should not wait for one.
     inPart: !isPreview,
-    // It has volumes of its own, too, that nothing was done to.
+    // A preview also has its own volumes, which no one-shot service has prepared.
     runsOneShots: deployment.rollbackOf === null || isPreview,
   });
 }
 
-/** Refuses what a release may not use of the machine any more: on the way back nobody has looked at it since it was made, else the build may have taken long. */
+/**
+ * Rejects host mounts that the project may no longer use: a rollback was last checked when it was made, and a build may
+ * have taken long.
+ */
 async function checkMachine({ deployment, ports, project, settings }: Run): Promise<void> {
   if (!hasServices(deployment)) return;
   const specs = (await recordsOf(ports, deployment)).map(({ spec }) => spec);
@@ -121,13 +124,13 @@ async function checkMachine({ deployment, ports, project, settings }: Run): Prom
   await checkHostMounts({ ...ports, localSources: settings.localSources })({ settings: now }, specs);
 }
 
-/** What a killed process noted of its attempt does not count: all that is wanted is tried again. */
+/** Discards what a killed process recorded about its attempt: every wanted service is tried again. */
 async function forgetAttempt({ deployment, ports }: Run): Promise<void> {
   const serviceSet = hasServices(deployment) ? await ports.serviceSets.read(deployment.id) : undefined;
   if (serviceSet?.instead) await ports.serviceSets.write(deployment.id, { ...serviceSet, instead: null });
 }
 
-/** How the services of a release stand. */
+/** Returns the services of a release, with whether each runs and is public. */
 export async function runningServicesOf(
   { ports }: Pick<Run, "ports">,
   deployment: Deployment,
@@ -143,7 +146,7 @@ export async function runningServicesOf(
   return (await Promise.all((await recordsOf(ports, deployment)).map(runningService))).flat();
 }
 
-/** Notes which services there are and where visitors find them. */
+/** Stores which services there are, with their public URLs. */
 async function nameServices(run: Run): Promise<void> {
   const { deployment, ports, project, settings } = run;
   const addresses = await publicAddresses(ports, project, deployment, settings.baseDomain);
@@ -160,7 +163,10 @@ async function nameServices(run: Run): Promise<void> {
   await store(run, (stored) => ({ ...stored, services, urls: located.map(({ url }) => url) }));
 }
 
-/** Moves traffic once the release has stayed up; one that replaces nothing gets it at once, as there is nobody to go back to. */
+/**
+ * Moves traffic once the release has stayed up. Without a former release traffic moves at once, because there is
+ * nothing to go back to.
+ */
 async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelease | undefined): Promise<void> {
   const { liveReleases, runtime } = run.ports;
   const { deployment } = run;
@@ -176,7 +182,7 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
   await announce(run);
 }
 
-/** Records what runs where something failed: its former version, or nothing. */
+/** Records what runs in place of failed services: the former version, or nothing. */
 async function noteWhatRuns(
   run: Run,
   outcomes: readonly Outcome[],
@@ -203,19 +209,19 @@ async function noteWhatRuns(
   return instead;
 }
 
-/** Whether its image is all that a service needs. */
+/** Whether a service needs no files besides its image. */
 function needsOnlyItsImage({ image, spec }: ServiceRecord): boolean {
   return image !== null && !spec.container.mounts.some(({ kind }) => kind === "source");
 }
 
-/** A service of a former release that says where its files lie. */
+/** A former service's record, with the deployment whose release folder has its files. */
 function withFiles(record: ServiceRecord, { artifactOf, id }: Deployment): ServiceRecord {
   return { ...record, filesOf: record.filesOf ?? artifactOf ?? id };
 }
 
 interface Stored {
   readonly outcomes: readonly Outcome[];
-  /** What runs where something failed. */
+  /** What runs in place of failed services. */
   readonly instead: readonly ServiceRecord[];
   readonly replaces: string | null;
 }
@@ -238,7 +244,7 @@ async function storeOutcomes(run: Run, { outcomes, instead, replaces }: Stored):
   await store(run, change, events);
 }
 
-/** Leads visitors to the release, through the edges of all processes. */
+/** Routes traffic to the release, through the edges of all processes. */
 async function announce(run: Run): Promise<void> {
   await route(run);
   await run.ports.liveReleases.announce(run.project.id);
@@ -249,7 +255,9 @@ async function route(run: Run): Promise<void> {
   await ports.edge.switch(scopeOf(deployment), await routesTo(ports, project, deployment, settings.baseDomain));
 }
 
-/** Stops what served before and is not part of this release, once the run is over and nobody is being answered by it. */
+/**
+ * Removes former instances that are not part of this release, after the run has ended and their requests are drained.
+ */
 export async function retire(run: Run, live: Pick<Deployment, "services"> = run.deployment): Promise<void> {
   const { runtime } = run.ports;
   const { deployment } = run;
@@ -265,12 +273,15 @@ export async function retire(run: Run, live: Pick<Deployment, "services"> = run.
   if (retired.length > 0) run.afterwards.push((ports) => removeRetired(ports, retired));
 }
 
-/** Long answers and sockets may go on for a while, and need all of it; nobody has to wait for them. A killed server leaves this to the sweep. */
+/**
+ * Drains long responses and sockets in the background, while the whole former release stays up. If the server is
+ * killed, the sweep removes the rest.
+ */
 async function removeRetired(ports: EnginePorts, retired: readonly Instance[]): Promise<void> {
   const { edge, runtime } = ports;
   await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS));
   await Promise.all(retired.map(({ instanceId }) => edge.drained(instanceId, DRAIN_MS)));
-  // Somebody may have gone back to one of them meanwhile.
+  // A rollback may use one of them again by now.
   const removed = retired.map(async (instance) => {
     if (!(await isInUse(ports, instance))) await runtime.remove(instance.instanceId, { graceMs: STOP_GRACE_MS });
   });

@@ -18,21 +18,23 @@ export const STOP_GRACE_MS = 10_000;
 const hasFailed = ({ status }: Outcome): boolean => status === "failed";
 
 interface Task {
-  /** Resolves once it was started, or never will be. */
+  /** Resolves once the service was started, or never will be. */
   readonly started: Promise<void>;
   readonly outcome: Promise<Outcome>;
 }
 
-/** Brings services up in the order of what they depend on, each as soon as it may: those that visitors get to beside their former version, others in its place. */
+/**
+ * Starts each service as soon as its dependencies allow: public ones beside their former version, others in its place.
+ */
 export class Changeover {
   readonly #run: Run;
   readonly #plan: ChangeoverPlan;
   readonly #moves: ReadonlyMap<string, Move>;
   readonly #tasks = new Map<string, Task>();
   readonly #outcomes = new Map<string, Outcome>();
-  /** What was, or is being, started for each. */
+  /** The instance that was, or is being, started for each service. */
   readonly #instances = new Map<string, string>();
-  /** Former versions that had to give way. */
+  /** Services whose former version was removed. */
   readonly #gone = new Set<string>();
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
@@ -49,21 +51,21 @@ export class Changeover {
     this.#signal = AbortSignal.any([run.signal, this.#stop.signal]);
   }
 
-  /** Begins with all; resolves once each was started, or never will be. */
+  /** Starts all services; resolves once each was started, or never will be. */
   async start(): Promise<void> {
     for (const record of this.#plan.wanted) this.#launch(record);
     await Promise.all(Array.from(this.#tasks.values(), ({ started }) => started));
-    // What stops everything is told at once.
+    // Reports at once what stops the whole changeover.
     this.#signal.throwIfAborted();
   }
 
-  /** How each went; throws why when not one is up, or one is not where all have to be. */
+  /** Returns the outcome of each service. Throws the cause if none is up, or if one failed where all are required. */
   async answered(): Promise<readonly Outcome[]> {
     await Promise.all(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
     return this.#decided();
   }
 
-  /** Watches what is new for a while, and tells how each stands then. */
+  /** Watches the new services during probation, and returns the outcome of each. Throws like `answered`. */
   async stayedUp(): Promise<readonly Outcome[]> {
     const watched = this.#plan.wanted.map(async (record) => {
       const { status, instanceId } = this.#outcomes.get(record.spec.name)!;
@@ -79,7 +81,7 @@ export class Changeover {
     return this.#decided();
   }
 
-  /** Stops whatever is still being done; resolves once nothing is. */
+  /** Aborts all unfinished work; resolves once none is left. */
   async abandon(): Promise<void> {
     this.#stop.abort(new Error("The changeover is given up"));
     await Promise.allSettled(Array.from(this.#tasks.values(), ({ outcome }) => outcome));
@@ -95,7 +97,7 @@ export class Changeover {
     throw wasBuilt ? failure : new StepFailed("build", failure);
   }
 
-  /** What ends by itself serves nobody: a part is worth having only where something else is up. */
+  /** A one-shot service serves no requests: a partial release is worth keeping only if another service is up. */
   #isUp({ spec }: ServiceRecord): boolean {
     const { status } = this.#outcomes.get(spec.name)!;
     return !spec.oneShot && (status === "healthy" || status === "unchanged");
@@ -111,7 +113,7 @@ export class Changeover {
         return result;
       })
       .finally(resolve);
-    // Whoever waits for all is told; until then nobody may be listening.
+    // `answered` reports the error; until then the promise may have no handler.
     outcome.catch(() => {});
     this.#tasks.set(name, { started, outcome });
   }
@@ -119,7 +121,7 @@ export class Changeover {
   async #bring(record: ServiceRecord, hasStarted: () => void): Promise<Outcome> {
     const { name, oneShot } = record.spec;
     const former = this.#former(name);
-    // Nothing is begun before all are known.
+    // Waits until all tasks are registered.
     await Promise.resolve();
     if (record.failure) return this.#failed(record, former, invalid(record.failure.code, record.failure.message));
     if (this.#moves.get(name) === "keep") return this.#unchanged(former!);
@@ -144,8 +146,8 @@ export class Changeover {
   }
 
   /**
-   * Those who get to a service now are not to notice, whether others will or not. A program that others know by its address stays until they have
-   * gone too; in containers they know it by name, and two of it may be in each other's way.
+   * A service that is or becomes public runs beside its former version, so that visitors notice nothing. So does a
+   * process that others know by address, until they are replaced; containers use names, and two of one could conflict.
    */
   #mayStandBeside({ image, spec: { name } }: ServiceRecord): boolean {
     if (this.#plan.publicly.has(name) || this.#former(name)?.isPublic) return true;
@@ -154,7 +156,7 @@ export class Changeover {
     );
   }
 
-  /** Waits for what a service depends on, and gives what runs of it. */
+  /** Waits for the dependencies of a service, and returns their instances. */
   async #dependencies({ spec }: ServiceRecord): Promise<readonly Instance[]> {
     const found: Instance[] = [];
     for (const dependency of spec.dependsOn) {
@@ -204,7 +206,7 @@ export class Changeover {
     return { name, status: "done", instanceId, site: null, failure: null, beside: false };
   }
 
-  /** What is not wanted any more and writes to a volume that this one mounts too: as after a service was given another name. */
+  /** Former services that are no longer wanted but write to the same volume as this one, as after a rename. */
   #ousted({ spec }: ServiceRecord): readonly RunningService[] {
     const own = new Set(spec.container.mounts.flatMap(keptIn));
     return this.#plan.former.filter(({ isPublic, record, runs, service }) => {
@@ -214,13 +216,13 @@ export class Changeover {
     });
   }
 
-  /** Two of what nobody visits would be in each other's way: over a volume, say. */
+  /** Removes a former instance first: two of one non-public service could conflict, for example over a volume. */
   async #giveWay(name: string, instanceId: string): Promise<void> {
     this.#gone.add(name);
     await this.#run.ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
   }
 
-  /** What becomes of a service that did not come up: nothing of it is left, and its former version is back. What concerns all is thrown. */
+  /** Removes a service that did not come up and restores its former version. Throws an error that concerns all. */
   async #lost(record: ServiceRecord, instanceId: string, error: unknown): Promise<Outcome> {
     const { name } = record.spec;
     if (!isOwnFailure(error) || this.#signal.aborted) {
@@ -246,7 +248,7 @@ export class Changeover {
     return settled;
   }
 
-  /** A service that stays on its former version, or without one. */
+  /** The outcome of a failed service, which stays on its former version or has none. */
   #failed({ spec: { name } }: ServiceRecord, former: RunningService | undefined, failure: Failure): Outcome {
     const { instanceId = null, site = null } = former?.service ?? {};
     return { name, status: "failed", instanceId, site, failure, beside: false };
@@ -286,12 +288,12 @@ export class Changeover {
   }
 }
 
-/** What ended by itself and well stands as long as it is the same. */
+/** Whether a former service can stay if unchanged: it runs, or it is a one-shot service that did not fail. */
 function stands({ spec }: ServiceRecord, { instanceId, status }: DeployedService, runs: boolean): boolean {
   return spec.oneShot ? status !== "failed" : runs && instanceId !== null;
 }
 
-/** The volume that a mount writes to; none for what is no service's own to write to. */
+/** The volume or path that a mount writes to; none if it is read-only, in memory or an unnamed volume. */
 function keptIn(mount: ServiceMount): readonly string[] {
   if (mount.kind === "memory" || mount.readOnly) return [];
   if (mount.kind === "volume") return mount.name === null ? [] : [`volume ${mount.name}`];

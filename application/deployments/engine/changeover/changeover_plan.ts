@@ -3,45 +3,45 @@ import type { InstanceOwner } from "../../../../domain/deployments/instance_id.t
 import type { Failure } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 
-/** A service as it stands before a changeover. */
+/** A service before a changeover. */
 export interface RunningService {
   readonly record: ServiceRecord;
   readonly service: DeployedService;
-  /** Whose release it is of. */
+  /** The deployment whose release it belongs to. */
   readonly deployment: Deployment;
   /** Whether it runs now. */
   readonly runs: boolean;
-  /** Whether visitors get to it now. */
+  /** Whether it is public now. */
   readonly isPublic: boolean;
 }
 
-/** What is to change. */
+/** Input of a changeover. */
 export interface ChangeoverPlan {
   readonly former: readonly RunningService[];
   readonly wanted: readonly ServiceRecord[];
-  /** Whose release the new instances are of, and what they are called after. */
+  /** The deployment that the new instances belong to, and the owner that their ids are derived from. */
   readonly deployment: Deployment;
   readonly owner: InstanceOwner;
-  /** The services that visitors get to. */
+  /** The public services. */
   readonly publicly: ReadonlySet<string>;
-  /** Takes how a service stands meanwhile. */
+  /** Reports the interim state of a service. */
   readonly tell: (name: string, change: Partial<DeployedService>) => Promise<void>;
-  /** Whether what is the same is left alone. */
+  /** Whether unchanged services are left alone. */
   readonly keepsSame: boolean;
-  /** Whether a part of it is worth having while the rest did not come up. */
+  /** Whether a partial release is acceptable if some services fail. */
   readonly inPart: boolean;
-  /** Whether what ends by itself is run; a way back does not run it again. */
+  /** Whether one-shot services run; a rollback does not run them again. */
   readonly runsOneShots: boolean;
 }
 
-/** How bringing up a service went. */
+/** The outcome of bringing up a service. */
 export interface Outcome {
   readonly name: string;
   readonly status: "healthy" | "done" | "unchanged" | "failed";
-  /** What runs of it now: of its new version, or of the one before where it failed. */
+  /** The instance that runs now: of the new version, or of the former one if that failed. */
   readonly instanceId: string | null;
   readonly site: string | null;
   readonly failure: Failure | null;
-  /** Whether it stands beside its former version, which visitors and others still get. */
+  /** Whether it runs beside its former version, which visitors and other services still reach. */
   readonly beside: boolean;
 }

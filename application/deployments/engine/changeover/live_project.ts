@@ -12,8 +12,8 @@ const KINDS: Readonly<Record<ProjectType, string>> = {
 };
 
 /**
- * Compares what was found in the source with what the project is live as. Several services never become something else unless somebody
- * says so: a compose file that is gone would take their addresses away. Other changes are told.
+ * Compares the detected project type with the live one. Several services never become another type unless the settings
+ * say so, because a missing compose file would remove their addresses. Logs other changes.
  */
 export async function compareKind(run: Run, found: ProjectType | null): Promise<void> {
   const live = await liveDeployment(run);
@@ -32,7 +32,7 @@ export async function compareKind(run: Run, found: ProjectType | null): Promise<
   say(run, "detect", `The project was ${KINDS[before]} so far, and is ${KINDS[found]} now`, "warn");
 }
 
-/** Refuses to take the last public address away, unless that is asked for by `publicEndpoints: []`. */
+/** Rejects a deployment that would remove the last public address, unless `publicEndpoints: []` asks for it. */
 export async function keepAddress(run: Run, publicEndpoints: readonly unknown[]): Promise<void> {
   if (publicEndpoints.length > 0) return;
   const asked = run.deployment.own?.publicEndpoints ?? run.project.settings.publicEndpoints;
@@ -52,7 +52,7 @@ async function liveDeployment({ deployment, ports }: Run): Promise<Deployment | 
   return (await ports.liveReleases.find(deployment.projectId))?.deployment;
 }
 
-/** One service alone always has an address. */
+/** A single-service project always has an address. */
 function hasAddress({ plan }: Deployment): boolean {
   return plan.projectType !== "services" || plan.publicEndpoints.length > 0;
 }

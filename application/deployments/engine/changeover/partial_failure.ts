@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentError } from "../../../../domain/deployments/deployment.ts";
 
-/** What is said of a deployment of which some services did not come up; `null` when all did. */
+/** The error of a deployment with some failed services; `null` if none failed. */
 export function partialFailure({ services }: Pick<Deployment, "services">): DeploymentError | null {
   const failed = services.filter(({ status }) => status === "failed");
   if (failed.length === 0) return null;

@@ -4,18 +4,21 @@ import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
 import { portNumber } from "../../../../domain/port_number.ts";
 import { USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 
-/** The service with exactly those ports that visitors are led to. */
+/** Returns the service with exactly the ports that its public endpoints route to. */
 export function published(record: ServiceRecord, endpoints: DeploymentPlan["publicEndpoints"]): ServiceRecord {
   const own = endpoints.filter(({ service }) => service === record.spec.name);
   const ports = own.flatMap(({ port }) => (port === undefined ? [] : [Number(port)]));
   return { ...record, spec: { ...record.spec, ports: [...new Set(ports)] } };
 }
 
-/** The port inside that visitors of a service are led to: the first it declares, else its variable `PORT`, else the one it was found to listen on. */
+/**
+ * Returns the internal port that traffic for a service goes to: the first that it declares, else its variable `PORT`,
+ * else the detected one.
+ */
 export function listensOn({ spec }: ServiceRecord, port: number | null): number {
   const { from, environment, ports } = spec;
   const told = portNumber(environment["PORT"]);
-  // An image of somebody else's may not care.
+  // A third-party image may ignore `PORT`, so its detected port goes first.
   const supposed = from.kind === "image" ? (port ?? told) : (told ?? port);
   const known = ports[0] ?? supposed ?? (from.kind === "app" ? USUAL_PORT : undefined);
   if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import { recordsIn, type ServiceRecord } from "../../../../domain/services/servi
 import { soleService } from "../../../../domain/services/sole_service.ts";
 import type { ServiceSets } from "../../../../ports/deployments/service_sets.ts";
 
-/** The services that a deployment runs, as they are recorded. */
+/** The recorded services that a deployment runs. */
 export async function recordsOf(
   { serviceSets }: { readonly serviceSets: ServiceSets },
   deployment: Deployment,
@@ -13,7 +13,7 @@ export async function recordsOf(
   return serviceSet ? recordsIn(serviceSet) : [];
 }
 
-/** Tells whether a deployment is made of services that are told apart, be it only one. */
+/** Returns whether a deployment consists of named services, even if there is only one. */
 export function hasServices({ plan }: Pick<Deployment, "plan">): boolean {
   return plan.projectType === "services";
 }

@@ -11,7 +11,7 @@ import type { Runtime } from "../../../../ports/services/runtime.ts";
 import { hasServices } from "./records_of.ts";
 import { filesOf } from "./start_service.ts";
 
-/** How long an engine may take to say what runs before visitors are asked to come again. */
+/** How long the engine may take to look up an instance before visitors are asked to retry. */
 const FIRST_LOOK_MS = 1_000;
 
 export interface ServePorts {
@@ -21,17 +21,17 @@ export interface ServePorts {
   readonly runtime: Runtime;
 }
 
-/** Where the names of projects are found. */
+/** Looks up the host names of projects. */
 export type ProjectNames = Pick<Domains, "ofProjects">;
 
-/** The names of these projects, read at once; for all others nothing is known. */
+/** Loads the host names of these projects in one query; the result has no names for other projects. */
 export async function namesReadAhead(domains: ProjectNames, projectIds: readonly string[]): Promise<ProjectNames> {
   const names = await domains.ofProjects([...new Set(projectIds)]);
   const byProject = Map.groupBy(names, ({ projectId }) => projectId);
   return { ofProjects: async (asked) => asked.flatMap((id) => byProject.get(id) ?? []) };
 }
 
-/** The host names that lead to a deployment, in this installation. */
+/** The public addresses of a deployment in this installation. */
 export async function publicAddresses(
   ports: Pick<ServePorts, "domains">,
   project: Project,
@@ -42,7 +42,7 @@ export async function publicAddresses(
   return addressesOf(deployment, { project, domains, baseDomain });
 }
 
-/** The routes that lead to a deployment as it runs now; none to what does not. */
+/** The routes to a deployment as it runs now; a target that is not found gets no route. */
 export function routesTo(
   ports: ServePorts,
   project: Project,
@@ -52,7 +52,9 @@ export function routesTo(
   return routesBy(targetOf, { ports, release: { project, deployment }, baseDomain });
 }
 
-/** The same at the start of a server: what does not run yet, or cannot be looked up at once, asks visitors to come again. */
+/**
+ * Like `routesTo`, at server start: a target that is not up, or cannot be looked up in time, asks visitors to retry.
+ */
 export function firstRoutesTo(ports: ServePorts, release: LiveRelease, baseDomain: string): Promise<EdgeRoute[]> {
   const starting: Found = { target: { kind: "starting" }, servedBy: release.deployment.id };
   const soon = async (...asked: Parameters<typeof targetOf>) => {
@@ -72,7 +74,7 @@ interface Routing {
 async function routesBy(lookUp: typeof targetOf, { ports, release, baseDomain }: Routing): Promise<EdgeRoute[]> {
   const { deployment, project } = release;
   const addresses = await publicAddresses(ports, project, deployment, baseDomain);
-  // Many names may lead to the same place, which is looked up once.
+  // Many host names may share a target, which is looked up once.
   const targets = new Map<string, Promise<Found | undefined>>();
   const routes = addresses.map(async (address) => {
     const place = `${address.service} ${address.port}`;
@@ -84,7 +86,7 @@ async function routesBy(lookUp: typeof targetOf, { ports, release, baseDomain }:
 }
 
 interface Found extends Pick<EdgeRoute, "target" | "servedBy"> {
-  /** Of a program, whether it is up. */
+  /** Whether a program is up; absent for a folder. */
   readonly isUp?: boolean;
 }
 
@@ -104,7 +106,7 @@ async function targetOf(
   const service = deployment.services.find((known) => known.name === name);
   const site = service?.site ?? (hasServices(deployment) ? null : siteFolder(soleService(deployment).spec));
   if (site !== null) return siteAt(ports, filesOf(deployment, service ?? {}), site);
-  // A service that did not come up the first time has an address, and nothing there.
+  // A service that has never come up has an address with nothing behind it.
   if (!service?.instanceId)
     return hasServices(deployment) ? { target: { kind: "none" }, servedBy: deployment.id } : undefined;
   const instance = await ports.runtime.find(service.instanceId);

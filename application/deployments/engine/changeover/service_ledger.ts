@@ -2,13 +2,13 @@ import type { Deployment, DeployedService } from "../../../../domain/deployments
 import type { NewEvent } from "../../../../domain/deployments/deployment_event.ts";
 import { type Run, store } from "../run.ts";
 
-/** Stores how a service stands, and tells those who follow. */
+/** Stores a change of a service, and emits its event. */
 export async function publishService(run: Run, name: string, change: Partial<DeployedService>): Promise<void> {
   const told = serviceEvent({ ...entryOf(run.deployment, name), ...change });
   await store(run, (deployment) => withService(deployment, name, change), [told]);
 }
 
-/** A deployment in which a service stands otherwise. */
+/** Returns the deployment with a changed service. */
 export function withService(deployment: Deployment, name: string, change: Partial<DeployedService>): Deployment {
   const changed = { ...entryOf(deployment, name), ...change };
   const others = deployment.services.some((service) => service.name === name)
@@ -17,12 +17,12 @@ export function withService(deployment: Deployment, name: string, change: Partia
   return { ...deployment, services: others };
 }
 
-/** The event that tells how a service stands. */
+/** The event that reports the status of a service. */
 export function serviceEvent({ error, name, status }: DeployedService): NewEvent {
   return { type: "service", name, status, error };
 }
 
-/** A service of which nothing happened yet. */
+/** A service before its build and start. */
 export function pendingService(name: string, url: string | null): DeployedService {
   return { name, status: "pending", url, error: null, instanceId: null, site: null };
 }

@@ -17,14 +17,14 @@ export interface StartServicePorts {
   readonly runtime: Runtime;
 }
 
-/** A service that is to be started. */
+/** A service to start. */
 export interface Placement {
-  /** Whose release it is of. */
+  /** The deployment whose release it belongs to. */
   readonly deployment: Deployment;
   readonly record: ServiceRecord;
   readonly instanceId: string;
   readonly unannounced?: boolean;
-  /** What runs of the services it depends on. */
+  /** The instances of its dependencies. */
   readonly peers: readonly Instance[];
 }
 
@@ -54,9 +54,10 @@ async function environmentOf(ports: StartServicePorts, placement: Placement): Pr
   const given = hasServices(deployment)
     ? Object.entries(environment).map(([name, value]) => [name, new Secret(value)] as const)
     : await ports.deployments.environment(deployment.id);
-  // A program of the machine is told a free port by what runs it.
+  // The runtime gives a process a free port of the machine in `PORT`.
   const own = record.image === null ? Array.from(given).filter(([name]) => name !== "PORT") : given;
-  // A program in a container is told where to listen, unless a compose file made it: then that says all there is to know.
+  // A program in a container gets `PORT`, except a service with its own Dockerfile or image, such as from a compose
+  // file: its definition says everything.
   const told = record.image !== null && (from.kind === "app" || !hasServices(deployment)) ? { PORT: listens[0] } : {};
   const known = record.image === null ? peers.flatMap(addressOf) : [];
   const extra = [...Object.entries(told), ...known].flatMap(([name, value]) =>
@@ -65,7 +66,7 @@ async function environmentOf(ports: StartServicePorts, placement: Placement): Pr
   return new Map([...extra.filter(([name]) => name !== "PORT"), ...own, ...extra.filter(([name]) => name === "PORT")]);
 }
 
-/** Programs have no names for each other: each is told where those are that it depends on. */
+/** Processes cannot find each other by name, so each gets the addresses of its dependencies as variables. */
 function addressOf({ host, port, service }: Instance): [string, string | number][] {
   if (port === null) return [];
   const name = service.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
@@ -86,7 +87,8 @@ async function runnableOf(ports: StartServicePorts, deployment: Deployment, reco
     return { kind: "folder", folder, workingFolder, command: startCommand ?? "" };
   }
   if (!hasServices(deployment)) {
-    // A generated image starts the program by itself; a Dockerfile's is started otherwise only when somebody says so.
+    // A generated image starts the program itself; the command of a Dockerfile is overridden only if a start command is
+    // set.
     const command = from.kind === "dockerfile" ? deployment.plan.startCommand : null;
     return { kind: "image", image, command, ports: spec.ports };
   }
@@ -96,7 +98,7 @@ async function runnableOf(ports: StartServicePorts, deployment: Deployment, reco
   return { kind: "image", image, command: null, ports: spec.ports, container: spec.container, mounts };
 }
 
-/** The deployment, with whose files a service of it runs. */
+/** The deployment, with the release folder that the service's files are in. */
 export function filesOf(deployment: Deployment, { filesOf: other }: Pick<ServiceRecord, "filesOf">): Deployment {
   return other === undefined ? deployment : { ...deployment, artifactOf: other };
 }

@@ -11,11 +11,11 @@ const OUTPUT_PAGES = 100;
 export interface Started {
   readonly record: ServiceRecord;
   readonly instanceId: string;
-  /** Whether visitors get to it. */
+  /** Whether it is public. */
   readonly isPublic: boolean;
 }
 
-/** The path that tells of a service whether it is well. Of several services, the one that answers at the project's own address is asked. */
+/** The health path of a service. Of several services, only the one at the root of the project's own address has it. */
 export function healthPath({ deployment }: Run, { record }: Started): string | null {
   const { healthPath: path, publicEndpoints } = deployment.plan;
   if (!hasServices(deployment)) return path;
@@ -23,24 +23,26 @@ export function healthPath({ deployment }: Run, { record }: Started): string | n
   return main?.service === record.spec.name ? path : null;
 }
 
-/** What a sentence calls a service that it begins with. */
+/** The name of a service at the beginning of a sentence. */
 export function sentenceName({ spec }: ServiceRecord): string {
   return spec.name === SOLE_SERVICE ? "It" : spec.name;
 }
 
-/** What a sentence calls a service. */
+/** The name of a service within a sentence. */
 export function called({ spec }: ServiceRecord): string {
   return spec.name === SOLE_SERVICE ? "it" : spec.name;
 }
 
-/** Copies the end of what a service printed into the deployment's log, so that the reason stands where people look. */
+/** Copies the last output of a service into the deployment's log, where people look for the cause. */
 export async function showOutput(run: Run, { instanceId, record }: Started): Promise<void> {
   for (const { message, stream } of await lastOutput(run, instanceId).catch(() => [])) {
     await run.writer.line(message, { step: "health", service: record.spec.name, stream, level: "error" });
   }
 }
 
-/** The last lines that an instance printed. A program that ends again and again may have printed any number before them. */
+/**
+ * The last lines that an instance printed. Reads page by page, because a crash loop may have printed any number before.
+ */
 export async function lastOutput({ ports }: Run, instanceId: string): Promise<readonly OutputLine[]> {
   let last: readonly OutputLine[] = [];
   for (let pages = 0; pages < OUTPUT_PAGES; pages++) {

@@ -7,15 +7,15 @@ import { hasServices } from "./records_of.ts";
 import type { Run } from "../run.ts";
 import { called, healthPath, lastOutput, type Started } from "./started_service.ts";
 
-/** How a service stood when it was given up. */
+/** The state of a service when the wait for it ended. */
 export interface Unready {
   readonly instance: Instance | undefined;
-  /** The status that it answered with, if it did. */
+  /** The HTTP status of its last response, if any. */
   readonly status: number | null;
   readonly limitMs: number;
 }
 
-/** Why a service that was waited for in vain does not go live. */
+/** Why a service that was not ready in time does not go live. */
 export async function unanswered(run: Run, started: Started, unready: Unready): Promise<Failure> {
   const { record } = started;
   const { oneShot } = record.spec;
@@ -42,7 +42,7 @@ export async function unanswered(run: Run, started: Started, unready: Unready): 
   return invalid("health_failed", `${live}: it did not answer on ${how} ${within}${hint}`);
 }
 
-/** What is wrong with where a program listens, and what to do about it; `undefined` when it does so where it should. */
+/** Why the address that a program listens on is wrong, with advice; `undefined` if it is right. */
 function listensWrong(
   { deployment }: Run,
   { record }: Started,
@@ -52,7 +52,7 @@ function listensWrong(
   const [first] = ports;
   if (!first) return undefined;
   const inContainer = record.image !== null;
-  // A compose file says itself what its services are told.
+  // A compose file declares itself what environment its services get.
   const isTold = !inContainer || record.spec.from.kind === "app" || !hasServices(deployment);
   const name = isTold ? `$PORT (${first.inside})` : `port ${first.inside}`;
   const reason = unreachable(sockets, { port: first.inside, name, inContainer });
@@ -64,7 +64,7 @@ function listensWrong(
   return `${reason}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
 }
 
-/** Why a service that was well before does not stay live. */
+/** Why a service that was healthy before does not stay live. */
 export function lost(run: Run, started: Started, { instance, status }: Omit<Unready, "limitMs">): Failure {
   const code = instance?.exit?.code ?? null;
   const path = healthPath(run, started);
@@ -80,7 +80,7 @@ export function lost(run: Run, started: Started, { instance, status }: Omit<Unre
 
 const PRINTED_LAST = "The log shows what it printed last: mend what it reports, then deploy again";
 
-/** Why a service that has ended, or ends again and again, does not go live. */
+/** Why a service that has exited, or is in a crash loop, does not go live. */
 export async function ended(run: Run, started: Started, instance: Instance | undefined): Promise<Failure> {
   const { record } = started;
   const live = `Cannot bring ${called(record)} live`;
@@ -98,7 +98,7 @@ export async function ended(run: Run, started: Started, instance: Instance | und
   return invalid("start_failed", `${live}: ${how}`);
 }
 
-/** What to say of a program that ended because it calls something that is not there. */
+/** Explains that a program exited because a tool that it calls is missing; `undefined` if that is not the cause. */
 async function lackedTool(run: Run, { instanceId, record }: Started, code: number | null): Promise<string | undefined> {
   const lines = await lastOutput(run, instanceId).catch(() => []);
   const tool = missingTool(

@@ -22,39 +22,42 @@ import { isOutage, type Run, say, store } from "../run.ts";
 import { routesTo } from "../changeover/serve.ts";
 import { serviceEvent } from "../changeover/service_ledger.ts";
 
-/** Carries out what was decided about a partial failure, from wherever a killed process left it. What cannot be done is told, and the decision is open again. */
+/**
+ * Carries out the decision about a partial failure, resuming where a killed process stopped. If that fails, logs why
+ * and opens the decision again.
+ */
 export async function carryOutDecision(run: Run, asked: "keep" | "reject"): Promise<void> {
   try {
     if (asked === "keep") await keep(run);
     else await reject(run);
   } catch (error) {
     const isOurs = !run.signal.aborted && !isOutage(error) && !(error instanceof LeaseLost);
-    // Once visitors are led back there is no way but on.
+    // Once traffic is back on the former release, the only way is forward.
     if (isOurs && error instanceof Failure && (await isLive(run))) return openAgain(run, asked, error);
     run.writer.discard();
     throw error;
   }
 }
 
-/** What came up is what runs; nobody goes back behind it. */
+/** Makes the services that came up the final release; there is no way back behind it. */
 async function keep(run: Run): Promise<void> {
   say(run, null, "Kept: what came up serves, the rest stays as it was");
   await tidyUp(run, run.deployment, () => dropUpload(run.ports, run.deployment));
   await end(run, "kept", (deployment) => ({ ...deployment, error: null }));
 }
 
-/** Every service goes back to where it was before this deployment; what is the same is left alone. */
+/** Takes every service back to its state before this deployment; unchanged ones are left alone. */
 async function reject(run: Run): Promise<void> {
   const { replaces } = run.deployment;
   say(run, null, "Rejected: what changed goes back to where it was");
   const former = replaces === null ? undefined : await run.ports.deployments.get(replaces);
-  // A server that was killed right after it had led visitors back has only to tell the others and to tidy up.
+  // If a killed server had already moved traffic back, only the announcement and the cleanup remain.
   const restored = former && (await isLive(run)) ? await bringBack(run, former) : former;
   await lead(run, restored);
   await tidyUp(run, restored, () => dropOwn(run, restored));
   await end(run, "rejected", (deployment) => ({
     ...deployment,
-    // Not that it could not be rejected at first.
+    // Not the error of a first attempt to reject it.
     error: partialFailure(deployment),
     artifactAvailable: false,
     urls: [],
@@ -62,19 +65,19 @@ async function reject(run: Run): Promise<void> {
   }));
 }
 
-/** A service of a rejected release: what failed stays so, and no address leads to any. */
+/** A service of a rejected release: failed ones stay failed, the others are stopped, and none keeps a URL. */
 function rejectedService(service: DeployedService): DeployedService {
   const { error, status } = service;
   const ended = status === "failed" ? { status, error } : ({ status: "stopped", error: null } as const);
   return { ...stoppedService(service, ended), url: null };
 }
 
-/** Whether visitors are still led to it. */
+/** Whether this deployment is still its project's live release. */
 async function isLive({ deployment, ports }: Run): Promise<boolean> {
   return (await ports.liveReleases.find(deployment.projectId))?.deployment.id === deployment.id;
 }
 
-/** Leads visitors to a release that runs; to nothing where there was none. */
+/** Routes traffic to the restored release, or nowhere if there was none. */
 async function lead({ hold, ports, project, settings }: Run, restored: Deployment | undefined): Promise<void> {
   const routes = restored ? await routesTo(ports, project, restored, settings.baseDomain) : [];
   await ports.liveReleases.activate(restored?.id ?? null, { claim: hold.claim, at: ports.clock.now() });
@@ -82,20 +85,20 @@ async function lead({ hold, ports, project, settings }: Run, restored: Deploymen
   await ports.liveReleases.announce(project.id);
 }
 
-/** Brings the former release up where it differs. */
+/** Starts the services of the former release that differ. */
 async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
   const { ports, deployment } = run;
   const publicly = publicServices(former);
-  // What a killed server had begun of what nobody visits would be in the way.
+  // Non-public instances that a killed server had started would conflict.
   await removeBegun(run, ({ service }) => !publicly.has(service));
   const changeover = new Changeover(run, {
     former: await runningServicesOf(run, deployment),
     wanted: await recordsOf(ports, former),
     deployment: former,
-    // The same release may be gone back to again, from another deployment.
+    // Unique, because another deployment may go back to the same release again.
     owner: { id: former.id, attempts: `${former.attempts}r${deployment.version}-${deployment.attempts}` },
     publicly,
-    // What is stored stays true until visitors are led back: a killed server finds everything as it was.
+    // Only emits events: the stored state stays true until traffic moves back, so that a restart finds it unchanged.
     tell: async (name, { status = "pending", error = null }) =>
       run.writer.event({ type: "service", name, status, error }),
     keepsSame: true,
@@ -118,7 +121,7 @@ async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
   }
 }
 
-/** A service of a former release with what runs of it again. */
+/** A service of the former release, with the instance that runs again. */
 function withOutcome(service: DeployedService, outcomes: readonly Outcome[]): DeployedService {
   const outcome = outcomes.find(({ name }) => name === service.name);
   if (!outcome) return service;
@@ -126,7 +129,7 @@ function withOutcome(service: DeployedService, outcomes: readonly Outcome[]): De
   return service.status === "failed" ? { ...service, instanceId, site } : { ...service, instanceId, site, error: null };
 }
 
-/** Leaves everything as it was when the decision was asked for. */
+/** Restores the state at the time of the decision request, and opens the decision again. */
 async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): Promise<void> {
   const publicly = publicServices(run.deployment);
   await removeBegun(run, ({ service }) => !publicly.has(service));
@@ -136,13 +139,13 @@ async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): 
   say(run, null, `Cannot ${asked} this deployment: ${message}`, "error");
   const error = { code: `${asked}_failed`, message: `Cannot ${asked} this deployment: ${message}`, step: null };
   const { status, decision } = run.deployment;
-  // Whoever follows the decision is told that this is all.
+  // Ends the event stream of clients that follow the decision.
   await store(run, (deployment) => ({ ...deployment, asked: null, held: true, error }), [
     { type: "end", status, decision, error },
   ]);
 }
 
-/** Removes what runs of the release before that is not part of this one. */
+/** Removes instances of the former release that are not part of this one. */
 async function removeBegun({ deployment, ports }: Run, which: (instance: Instance) => boolean): Promise<void> {
   const needed = new Set(deployment.services.map(({ instanceId }) => instanceId));
   const replaced = deployment.replaces === null ? undefined : await ports.deployments.get(deployment.replaces);
@@ -153,7 +156,10 @@ async function removeBegun({ deployment, ports }: Run, which: (instance: Instanc
   for (const { instanceId } of begun) await ports.runtime.remove(instanceId, { graceMs: STOP_GRACE_MS });
 }
 
-/** Gives up what this deployment was made of; the sweep takes what the release that serves again has taken over, once that lets go of it. */
+/**
+ * Removes the upload, files and images of this deployment. The sweep removes those that the restored release has taken
+ * over, once it no longer uses them.
+ */
 async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined): Promise<void> {
   await dropUpload(ports, deployment);
   if ((deployment.artifactOf ?? deployment.id) !== deployment.id) return;
@@ -162,7 +168,7 @@ async function dropOwn({ deployment, ports }: Run, live: Deployment | undefined)
   if (deployment.plan.runtime === "docker") await ports.releaseImages.remove(deployment.id);
 }
 
-/** Gives up what is not part of the release that serves now; trouble with that changes nothing about it. */
+/** Cleans up what is not part of the live release. A failure other than an outage or a lost lease is only logged. */
 async function tidyUp(run: Run, live: Deployment | undefined, drop: () => Promise<void>): Promise<void> {
   const project = { ...run.project, activeDeploymentId: live?.id ?? null };
   const later: RunInBackground = (work) => run.afterwards.push(work);
