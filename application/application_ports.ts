@@ -5,13 +5,13 @@ import type { LocalBackupRules } from "./backups/check_local_endpoint.ts";
 import type { LocalSourceRules } from "./projects/check_local_path.ts";
 import type { AuditTrail } from "./system/audit_trail.ts";
 
-/** What use cases are built from: every port, and what the operator has set. */
+/** Dependencies of the use cases: every port, plus the operator's settings. */
 export interface ApplicationPorts extends World {
   readonly mode: "self-hosted" | "cloud";
-  /** What builds and runs projects that do not choose. */
+  /** The runtime of projects that do not choose one. */
   readonly runtimePreset: RuntimeName | "auto";
   readonly baseDomain: string;
-  /** The host name of the API, which no app may have. */
+  /** The API's own host name, which no app may use. */
   readonly publicHost: string;
   readonly githostUrl: string;
   readonly localSources: LocalSourceRules;

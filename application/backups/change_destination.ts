@@ -17,7 +17,8 @@ export function changeDestination(ports: CreateDestinationPorts) {
   const find = findDestination(ports);
   const check = checkSettings(ports);
   return async function (by: Principal, id: string, input: DestinationInput): Promise<BackupDestination> {
-    // What is checked is what is stored: when somebody else changes it in between, it is looked at again.
+    // Stores only what was validated: when another caller changes the destination meanwhile, it is read and checked
+    // again.
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const destination = await find(by, id, "backup_destination:write");
       const change = await readChange(destination, input);

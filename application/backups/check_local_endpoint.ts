@@ -2,12 +2,12 @@ import { isSystemFolder, isWithin } from "../../domain/backups/local_folder.ts";
 import { invalid, invalidField } from "../../domain/failure.ts";
 import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
-/** What the operator allows of this machine's own disk. */
+/** The operator's rules for backups on this machine's own disk. */
 export interface LocalBackupRules {
   readonly mode: "self-hosted" | "cloud";
   readonly allowed: boolean;
   readonly root: string | undefined;
-  /** Never a place for backups: the service's own data. */
+  /** The server's own data folder, which is never a place for backups. */
   readonly dataFolder: string;
 }
 
@@ -16,11 +16,11 @@ export interface CheckLocalEndpointPorts {
   readonly localBackups: LocalBackupRules;
 }
 
-/** Refuses a folder of this machine that backups may not be written to, and gives the root that it lies in. */
+/** Refuses a folder of this machine that backups may not be written to; returns the root folder that it lies in. */
 export function checkLocalEndpoint({ hostFolders, localBackups }: CheckLocalEndpointPorts) {
   const { mode, allowed, root, dataFolder } = localBackups;
 
-  /** The real path of what there is of a path, and the rest as it is. */
+  /** Resolves the symlinks of the part of a path that exists and appends the missing rest unchanged. */
   async function loosely(path: string): Promise<string> {
     const missing: string[] = [];
     for (let rest = path; ; rest = rest.slice(0, rest.lastIndexOf("/"))) {

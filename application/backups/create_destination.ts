@@ -12,7 +12,7 @@ export interface CreateDestinationPorts extends CheckSettingsPorts {
   readonly clock: Clock;
 }
 
-/** Records a place for backups; it is not tried yet. */
+/** Stores a backup destination, without a preflight. */
 export function createDestination(ports: CreateDestinationPorts) {
   const check = checkSettings(ports);
   return async function (by: Principal, input: DestinationInput): Promise<BackupDestination> {

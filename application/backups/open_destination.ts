@@ -7,11 +7,11 @@ import { type Patience, retrying } from "./storage/retrying.ts";
 import { timed } from "./storage/timed.ts";
 import { storageTarget, type StorageTargetPorts } from "./storage_target.ts";
 
-/** How a destination is used. */
+/** Retry, timeout and concurrency limits of an open destination. */
 export interface StorageLimits extends Patience {
-  /** How long a store may do nothing before an operation is given up. */
+  /** Idle timeout: an operation fails when the store makes no progress for this long. */
   readonly idleMs: number;
-  /** Operations at the same time at most. */
+  /** Maximum number of concurrent operations. */
   readonly atOnce: number;
 }
 

@@ -15,7 +15,7 @@ export interface PreflightPorts extends CheckSettingsPorts, RunProbePorts, OpenD
   readonly backupDestinations: BackupDestinations;
 }
 
-/** Tries a stored destination with a probe and keeps what came of it; the first host key that worked is the one to expect. */
+/** Probes a stored destination and stores the result. The first host key that works is pinned for later connections. */
 export function preflightDestination(ports: PreflightPorts) {
   const { backupDestinations, clock, servers } = ports;
   const find = storedDestination(ports);
@@ -40,7 +40,7 @@ export function preflightDestination(ports: PreflightPorts) {
       hostKey: kind === "sftp" ? hostKey : null,
       leftProbes: report.leftProbes,
     });
-    // A server has its key in one place, whoever enters it.
+    // A server's host key is pinned on the server itself, no matter which feature connected first.
     if (hostKey !== null && server?.hostKey === null) {
       const { sshHost, sshPort } = server;
       await servers.checked(organizationId, server.id, { sshHost, sshPort, at, error: null, hostKey });
@@ -49,7 +49,7 @@ export function preflightDestination(ports: PreflightPorts) {
   };
 }
 
-/** Tries a destination that is not stored, and stores nothing. */
+/** Probes a destination that is not stored, and stores nothing. */
 export function preflightDraft(ports: PreflightPorts) {
   const check = checkSettings(ports);
   const open = openDestination(ports);
@@ -69,7 +69,7 @@ export function preflightDraft(ports: PreflightPorts) {
   };
 }
 
-/** A name that cannot be looked up now is what a preflight finds, not what is wrong with its request. */
+/** A failed DNS lookup is a result of the preflight, not an invalid request. */
 function isLookupFailure(error: unknown): error is Failure {
   return error instanceof Failure && error.code === "name_lookup_failed";
 }

@@ -3,7 +3,7 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import type { BackupDestinations } from "../../ports/backups/backup_destinations.ts";
 import { findDestination } from "./find_destination.ts";
 
-/** Forgets a backup destination; what was written there stays. */
+/** Removes a backup destination from the database; the objects written there stay. */
 export function removeDestination(ports: { readonly backupDestinations: BackupDestinations }) {
   const find = findDestination(ports);
   return async function (by: Principal, id: string): Promise<void> {

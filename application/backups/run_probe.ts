@@ -11,7 +11,7 @@ import type { Clock } from "../../ports/system/clock.ts";
 import type { ObjectStorage, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 import type { OpenStorage } from "../../ports/backups/object_storages.ts";
 
-/** How long a preflight may take. */
+/** Timeouts of a preflight. */
 export interface ProbeLimits {
   /** All steps together. */
   readonly stepsMs: number;
@@ -21,7 +21,7 @@ export interface ProbeLimits {
   readonly clearMs: number;
 }
 
-/** Thirty seconds in all: connections that hang need some of it to be given up. */
+/** Under 30 s in total; the rest is time to close connections that hang. */
 export const PROBE_LIMITS: ProbeLimits = { stepsMs: 20_000, sweepMs: 3_000, clearMs: 4_000 };
 
 export interface RunProbePorts {
@@ -29,7 +29,7 @@ export interface RunProbePorts {
   readonly probeLimits?: ProbeLimits;
 }
 
-/** What is tried. */
+/** The store to probe. */
 export interface ProbePlace {
   readonly open: (options: StorageOptions) => Promise<OpenStorage>;
   /** Keys of probes that earlier runs could not remove. */
@@ -38,7 +38,7 @@ export interface ProbePlace {
   readonly abandonedBefore: Date | null;
 }
 
-/** What came of it. */
+/** The result of a probe. */
 export interface ProbeReport {
   readonly outcome: ProbeOutcome;
   readonly hostKey: string | null;
@@ -47,12 +47,12 @@ export interface ProbeReport {
 
 const PROBE_BYTES = 16 * 1024;
 const MAX_LEFT = 10;
-/** Failures of a write after which nobody knows what became of it. */
+/** Failure codes of a write that leave it unknown whether the object was written. */
 const UNCERTAIN = ["unreachable", "timeout"];
 
 /**
- * Writes random bytes, reads them back, deletes them and looks whether they are gone, all within the limits; then removes what earlier runs left. The caller's
- * departure ends it with the reason of its signal.
+ * Writes random bytes, reads them back, deletes them and checks that they are gone, all within the timeouts; then
+ * removes probes that earlier runs left. Throws the reason of `signal` when the caller aborts.
  */
 export function runProbe({ clock, probeLimits = PROBE_LIMITS }: RunProbePorts) {
   return async function (
@@ -84,7 +84,7 @@ export function runProbe({ clock, probeLimits = PROBE_LIMITS }: RunProbePorts) {
     }
   };
 
-  /** Removes a probe over a connection of its own: the one that was used may be what broke. */
+  /** Removes a probe over a new connection, because the first one may have broken. */
   async function clearAnew(open: ProbePlace["open"], key: string): Promise<boolean> {
     const signal = AbortSignal.timeout(probeLimits.clearMs);
     try {
@@ -97,7 +97,7 @@ export function runProbe({ clock, probeLimits = PROBE_LIMITS }: RunProbePorts) {
   }
 }
 
-/** The steps of one probe, and how far they came. */
+/** The steps of one probe, and the step it has reached. */
 class ProbeRun {
   readonly #key: string;
   readonly #signal: AbortSignal;
@@ -109,7 +109,7 @@ class ProbeRun {
     this.#signal = signal;
   }
 
-  /** Whether something may be there to remove, after steps that ended like this. */
+  /** Returns whether the probe may have left an object behind when its steps ended with this reason. */
   mayHaveLeft(reason: unknown): boolean {
     if (!this.#wrote) return false;
     return this.step !== "write" || !(reason instanceof Failure) || UNCERTAIN.includes(reason.code);
@@ -134,7 +134,7 @@ class ProbeRun {
   }
 }
 
-/** Whether a stream gives exactly these bytes; it is read no further than it is right. */
+/** Returns whether a stream yields exactly these bytes; stops reading at the first difference. */
 async function holds(content: ReadableStream<Uint8Array>, expected: Uint8Array): Promise<boolean> {
   let at = 0;
   for await (const chunk of content) {
@@ -144,12 +144,12 @@ async function holds(content: ReadableStream<Uint8Array>, expected: Uint8Array):
   return at === expected.length;
 }
 
-/** Sweeps abandoned writes as far as the time allows; they stay where the store denies access to them. */
+/** Sweeps abandoned writes as far as the timeout allows; those that the store denies access to stay. */
 async function sweep(store: ObjectStorage, options: SweepOptions): Promise<void> {
   await store.sweep("", options).catch(() => {});
 }
 
-/** Removes probes that nobody uses any more; a store that does not allow to look for them keeps them. */
+/** Removes leftover and abandoned probes, best effort: a store that does not allow listing keeps the latter. */
 async function clearUp(
   store: ObjectStorage,
   {

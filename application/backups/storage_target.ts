@@ -9,7 +9,7 @@ import type { Servers } from "../../ports/servers/servers.ts";
 import { targetOf } from "../servers/check_server.ts";
 import { checkLocalEndpoint, type CheckLocalEndpointPorts } from "./check_local_endpoint.ts";
 
-/** Where backups lie on a server of the organization, below the folder that its login begins in. */
+/** Folder of backups on a server of the organization, relative to its login directory. */
 const SERVER_FOLDER = ".slipway/backups";
 
 export interface StorageTargetPorts extends CheckLocalEndpointPorts {
@@ -17,8 +17,8 @@ export interface StorageTargetPorts extends CheckLocalEndpointPorts {
 }
 
 /**
- * Tells what to open for a destination, with those of its secrets that were given for this very target; rejects with
- * code `misconfigured`, naming what it lacks.
+ * Returns the storage target of a destination, with only those secrets that were given for this very target. Rejects
+ * with code `misconfigured`, naming the missing field.
  */
 export function storageTarget(ports: StorageTargetPorts) {
   const checkLocal = checkLocalEndpoint(ports);
@@ -50,7 +50,7 @@ export function storageTarget(ports: StorageTargetPorts) {
   };
 }
 
-/** The secrets that the present target may see, or the refusal that names those that are missing. */
+/** Returns the secrets that may be sent to the current target; throws `misconfigured`, naming the missing ones. */
 function sendable({ kind, settings, credentials, credentialTargets }: DestinationDraft): DestinationCredentials {
   const target = credentialTarget(kind, settings);
   const misplaced = misplacedCredentials(credentials, credentialTargets, target);
@@ -64,7 +64,7 @@ function sendable({ kind, settings, credentials, credentialTargets }: Destinatio
   throw misconfigured(`${were}, and is not sent to ${target}. Give ${namesOf(kind, misplaced)} again`);
 }
 
-/** Any of the credentials for SFTP is enough, a store needs both of its keys. */
+/** Joins field names: SFTP needs any one of its credentials, an S3 store needs both of its keys. */
 function namesOf(kind: DestinationDraft["kind"], fields: readonly BoundField[]): string {
   return fields.map((field) => `"${field}"`).join(kind === "sftp" ? " or " : " and ");
 }
@@ -95,7 +95,7 @@ function remoteOf({ settings, credentials }: SettingsAndSecrets): RemoteTarget {
   };
 }
 
-/** What the operator took back since is wrong with the destination, not with the request. */
+/** Local access that the operator has since revoked is a fault of the destination, not of the request. */
 function asMisconfigured(error: unknown): never {
   throw error instanceof Failure && error.kind === "invalid" ? misconfigured(error.message) : error;
 }

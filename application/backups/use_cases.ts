@@ -8,7 +8,7 @@ import { removeDestination } from "./remove_destination.ts";
 
 export type BackupUseCases = ReturnType<typeof backupUseCases>;
 
-/** Everything that callers can do with backup destinations. */
+/** The use cases of backup destinations. */
 export function backupUseCases(ports: ApplicationPorts) {
   return {
     changeDestination: changeDestination(ports),

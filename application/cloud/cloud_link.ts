@@ -5,7 +5,7 @@ import type { Clock } from "../../ports/system/clock.ts";
 import type { CloudLink, CloudLinks } from "../../ports/cloud/cloud_links.ts";
 import { refusePrivateHost, type RefusePrivateHostPorts } from "../domains/refuse_private_host.ts";
 
-/** Reads an organization's link to the hosted cloud, without its token; owners only. */
+/** Returns an organization's link to the hosted cloud, without its token; owners only. */
 export function readCloudLink({ cloudLinks }: { readonly cloudLinks: CloudLinks }) {
   return async function (by: Principal): Promise<CloudLink> {
     demand(by, "organization:admin");
@@ -40,7 +40,7 @@ export function setCloudLink(ports: SetCloudLinkPorts) {
   };
 }
 
-/** Ends an organization's link to the hosted cloud; owners only. */
+/** Removes an organization's link to the hosted cloud; owners only. */
 export function removeCloudLink({ cloudLinks }: { readonly cloudLinks: CloudLinks }) {
   return async function (by: Principal): Promise<void> {
     demand(by, "organization:admin");

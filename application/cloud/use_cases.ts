@@ -3,7 +3,7 @@ import { readCloudLink, removeCloudLink, setCloudLink } from "./cloud_link.ts";
 
 export type CloudUseCases = ReturnType<typeof cloudUseCases>;
 
-/** Everything that callers can do with the link to a cloud. */
+/** The use cases of the cloud link. */
 export function cloudUseCases(ports: ApplicationPorts) {
   return {
     readCloudLink: readCloudLink(ports),

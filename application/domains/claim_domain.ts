@@ -17,11 +17,13 @@ export interface ClaimDomainPorts {
   readonly clock: Clock;
   readonly domains: Domains;
   readonly projects: Projects;
-  /** The API's own host, which no project may take. */
+  /** The API's own host name, which no project may claim. */
   readonly publicHost: string;
 }
 
-/** Gives a project a host name: a free one under the base domain at once, another one once its owner proves control. */
+/**
+ * Claims a host name for a project: a free one under the base domain works at once, a custom one after verification.
+ */
 export function claimDomain(ports: ClaimDomainPorts) {
   const find = findProject(ports);
   return async function (

@@ -17,9 +17,9 @@ interface AskedName {
 }
 
 /**
- * Makes sure that a project has the host names that its endpoints give: free ones are claimed for it, others have to be proven already.
- * Nothing is claimed before all of them were looked at; a name of another project is refused. Without a caller it is done for the settings of the project, which
- * nobody changes without the right to claim names.
+ * Ensures that a project has the host names of its endpoints: claims free ones, and requires custom ones to be verified
+ * already. Validates all names before it claims any, and refuses a name of another project. Without a caller it acts on
+ * the project's own settings, which only callers with the right to claim names can change.
  */
 export function claimEndpointNames(ports: ClaimDomainPorts) {
   const refusal = hostnameTaken(ports);
@@ -35,17 +35,17 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
       else if (!held) missing.add(claimable(hostname));
       else if (held.projectId !== project.id) throw await refused(by, project, hostname);
     }
-    // Whoever may deploy a project may say where it is found.
+    // Deploying a project includes choosing its host names.
     if (by && missing.size > 0) demand(by, "deployment:write", { id: "", projectId: project.id });
     for (const hostname of missing) await claim(by, project, hostname);
   };
 
-  /** A name that somebody else has; a caller is told who, if it may know. */
+  /** The failure for a taken name; names its holder if the caller may see it. */
   async function refused(by: Principal | null, { id: projectId }: Project, hostname: string): Promise<Failure> {
     return by ? refusal(by, { hostname, projectId }) : taken(hostname);
   }
 
-  /** Which of these names somebody of the project's organization has; others are met only when one is claimed. */
+  /** Returns which of these names the project's organization holds; names of others only show when claiming fails. */
   async function heldNames(
     { organizationId }: Project,
     names: ReadonlySet<string>,
@@ -78,7 +78,7 @@ export function claimEndpointNames(ports: ClaimDomainPorts) {
       createdAt: at,
     };
     if (await ports.domains.claim(name, { staleBefore: new Date(0) })) return;
-    // Another deployment of the project may have claimed it in between.
+    // A concurrent deployment of the same project may have claimed it meanwhile.
     const held = (await heldNames(project, new Set([hostname]))).get(hostname);
     if (held?.projectId !== projectId) throw await refused(by, project, hostname);
   }

@@ -3,7 +3,7 @@ import { allows, type Principal } from "../../domain/identity/permission.ts";
 import type { Domains } from "../../ports/domains/domains.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 
-/** The refusal of a host name that somebody has; it says who, if the caller may know. */
+/** Builds the failure for a taken host name; names its holder if the caller may see it. */
 export function hostnameTaken(ports: { readonly domains: Domains; readonly projects: Projects }) {
   return async function (
     by: Principal,
@@ -13,13 +13,13 @@ export function hostnameTaken(ports: { readonly domains: Domains; readonly proje
   };
 }
 
-/** The refusal of a host name that is not said to be anybody's. */
+/** The failure for a taken host name; `holder` is left out of the message unless given. */
 export function taken(hostname: string, holder?: string): Failure {
   const why = holder === undefined ? "it is taken on this installation" : `${holder} has it already`;
   return conflict("hostname_taken", `Cannot use "${hostname}": ${why}`);
 }
 
-/** Which project of the caller's has a name, if it may know. */
+/** Describes the caller's own project that holds a name; `undefined` if the caller may not see it. */
 async function holderOf(
   { domains, projects }: { readonly domains: Domains; readonly projects: Projects },
   by: Principal,

@@ -7,7 +7,7 @@ export interface RefusePrivateHostPorts {
   readonly nameRecords: NameRecords;
 }
 
-/** In cloud mode, refuses a host that leads anywhere but to public addresses; elsewhere every host is fine. */
+/** In cloud mode, refuses a host that does not resolve to public IP addresses only; otherwise accepts every host. */
 export function refusePrivateHost({ mode, nameRecords }: RefusePrivateHostPorts) {
   return async function (field: string, host: string): Promise<void> {
     if (mode !== "cloud") return;

@@ -4,7 +4,7 @@ import type { Domains } from "../../ports/domains/domains.ts";
 import type { Projects } from "../../ports/projects/projects.ts";
 import { findDomain } from "./find_domain.ts";
 
-/** Gives a host name up; a project's own free name stays as long as the project. */
+/** Releases a host name; a project's own free name cannot be removed before the project. */
 export function removeDomain({ domains, projects }: { readonly domains: Domains; readonly projects: Projects }) {
   const find = findDomain({ domains });
   return async function (by: Principal, id: string): Promise<void> {

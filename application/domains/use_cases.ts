@@ -6,7 +6,7 @@ import { verifyDomain } from "./verify_domain.ts";
 
 export type DomainUseCases = ReturnType<typeof domainUseCases>;
 
-/** Everything that callers can do with domains. */
+/** The use cases of domains. */
 export function domainUseCases(ports: ApplicationPorts) {
   return {
     claimDomain: claimDomain(ports),

@@ -12,7 +12,7 @@ export interface VerifyDomainPorts {
   readonly nameRecords: NameRecords;
 }
 
-/** Looks for the TXT record that proves control of a host name; a proven one stays proven. */
+/** Verifies a host name by its TXT record; a verified one stays verified. */
 export function verifyDomain(ports: VerifyDomainPorts) {
   const find = findDomain(ports);
   return async function (by: Principal, id: string, signal?: AbortSignal): Promise<DomainName> {

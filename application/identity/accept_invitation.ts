@@ -30,7 +30,9 @@ export interface Acceptance {
   readonly password: Secret;
 }
 
-/** Makes a member of whoever holds an invitation; a person known by that address proves it with the present password. */
+/**
+ * Makes the holder of an invitation token a member; an existing user of that address must give the current password.
+ */
 export function acceptInvitation(ports: AcceptInvitationPorts) {
   const throttled = throttle(ports);
   return async function (given: Acceptance, origin: Origin): Promise<Invitation> {
@@ -56,7 +58,7 @@ export function acceptInvitation(ports: AcceptInvitationPorts) {
     return invitation;
   };
 
-  /** Counts wrong passwords with those of logging in: an invitation is no second way to guess. */
+  /** Counts wrong passwords together with those of logins, so that an invitation is no second way to guess. */
   async function known(invitation: Invitation, password: Secret, from: string): Promise<InvitationTaker | undefined> {
     const user = await ports.users.findByEmail(invitation.email);
     if (!user) return undefined;
@@ -79,7 +81,7 @@ async function stranger(
   return { kind: "new", userId: newId("usr"), name, passwordHash: await passwords.hash(password) };
 }
 
-/** An invitation holds only as long as whoever made it is a member who could make it today. */
+/** An invitation is valid only while its inviter is a member who could still grant it. */
 async function stillCovered({ members }: AcceptInvitationPorts, invitation: Invitation): Promise<boolean> {
   const inviter = await members.find(invitation.organizationId, invitation.invitedBy);
   if (!inviter) return false;

@@ -5,7 +5,7 @@ import { demand, type Grant, type Principal, type Role } from "../../domain/iden
 import type { Members, MemberOutcome } from "../../ports/identity/members.ts";
 import { refuseMore } from "./invite_member.ts";
 
-/** Gives a member another role or other grants; neither the old nor the new ones may exceed the caller's own. */
+/** Changes a member's role or grants; neither the old nor the new ones may exceed the caller's own. */
 export function changeMember({ members }: { readonly members: Members }) {
   return async function (
     by: Principal,
@@ -24,7 +24,7 @@ export function changeMember({ members }: { readonly members: Members }) {
   };
 }
 
-/** Turns what the store says of a change into a failure, where it is one. */
+/** Throws the failure of an unsuccessful member change. */
 export function settle(outcome: MemberOutcome): void {
   if (outcome === "missing") throw notFound("member");
   if (outcome === "last_owner") {

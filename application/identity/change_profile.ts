@@ -8,11 +8,13 @@ import { throttle } from "./throttle.ts";
 export interface ProfileChange {
   readonly name?: string;
   readonly email?: string;
-  /** The present password, where there is one and the address is to change. */
+  /** The current password; required to change the address, if the user has one. */
   readonly current?: Secret;
 }
 
-/** Changes the caller's own name, or its e-mail address, which takes the present password: whoever has the address has the account. */
+/**
+ * Changes the caller's own name or e-mail address. The address needs the current password, as it controls the account.
+ */
 export function changeProfile(ports: ConfirmPasswordPorts) {
   const confirm = confirmPassword(ports);
   const throttled = throttle(ports);
@@ -24,7 +26,7 @@ export function changeProfile(ports: ConfirmPasswordPorts) {
     if (name === "") throw invalidField("name", "give a name");
     const store = () => ports.users.change(by.userId, { ...(name && { name }), ...(email && { email }) });
     if (email) await confirm(by, change.current, from);
-    // A taken address tells that it has an account, so asking for many is guessing too.
+    // A refusal reveals that the address has an account, so attempts are throttled against enumeration.
     const user = email ? await throttled({ address: from, account: by.userId }, store) : await store();
     if (!user) throw unauthenticated();
     return user;

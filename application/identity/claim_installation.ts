@@ -5,13 +5,16 @@ import type { Installation } from "../../ports/identity/installation.ts";
 
 export const FIRST_EMAIL = "owner@localhost";
 
-/** What the first start settled: a token to show once, where one was made up. */
+/** The result of claiming: `shownToken` is a generated token, to be printed once. */
 export interface Claimed {
   readonly first: boolean;
   readonly shownToken: string | undefined;
 }
 
-/** Makes sure there is a first owner with a token: the configured one, which replaces a former one, else a random one at the first start. */
+/**
+ * Ensures that a first owner with a token exists. A configured token replaces the former one; without one, the first
+ * start generates a random token.
+ */
 export function claimInstallation({
   clock,
   installation,

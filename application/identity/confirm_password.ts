@@ -14,7 +14,7 @@ export interface ConfirmPasswordPorts {
   readonly users: Users;
 }
 
-/** Refuses a caller who cannot show the present password, where there is one; the first owner's own token stands for it. */
+/** Refuses a caller that does not give the current password, if it has one; the first owner's own token replaces it. */
 export function confirmPassword(ports: ConfirmPasswordPorts) {
   const throttled = throttle(ports);
   return async function (by: Principal, current: Secret | undefined, from: string): Promise<void> {
@@ -26,7 +26,9 @@ export function confirmPassword(ports: ConfirmPasswordPorts) {
     });
   };
 
-  /** Whoever holds the token of the machine's operator has lost a password at worst; any other token must not become one. */
+  /**
+   * The operator's own token recovers a lost password; no other token may set one, or a leaked token becomes a login.
+   */
   async function recovers(by: Principal): Promise<boolean> {
     return by.founder && by.credential.kind === "token" && ports.installation.isFounderToken(by.credential.id);
   }

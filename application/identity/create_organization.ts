@@ -6,7 +6,7 @@ import { isSlug, slugOf } from "../../domain/projects/project.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Organizations } from "../../ports/identity/organizations.ts";
 
-/** Creates a further organization, owned by the first owner of the installation, who alone may do this. */
+/** Creates another organization, owned by the first owner of the installation, the only one who may do this. */
 export function createOrganization({
   clock,
   organizations,

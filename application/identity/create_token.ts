@@ -21,7 +21,10 @@ export interface TokenInput {
   readonly grants?: readonly Grant[] | undefined;
 }
 
-/** Mints a token for the caller that can do no more, for no longer, than the credential used; its text is told only here. */
+/**
+ * Creates a token for the caller that has no more permissions and no later expiry than the credential in use. Its text
+ * is returned only here.
+ */
 export function createToken({ clock, tokens }: { readonly clock: Clock; readonly tokens: Tokens }) {
   return async function (
     by: Principal,

@@ -9,7 +9,7 @@ export interface CallerDescription {
   readonly principal: Principal;
 }
 
-/** Tells a caller who it is and what it may do. */
+/** Returns the caller's user, organization and permissions. */
 export function describeCaller({
   organizations,
   users,

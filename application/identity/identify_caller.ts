@@ -4,15 +4,15 @@ import { fingerprint } from "../../domain/identity/token.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import type { Identities } from "../../ports/identity/identities.ts";
 
-/** What a request shows of its caller. */
+/** The credential that a request presents. */
 export interface Credential {
   readonly kind: "token" | "session";
   readonly value: string;
-  /** The organization the request names, if it does. */
+  /** The organization that the request names, if any. */
   readonly organizationId: string | null;
 }
 
-/** Turns a presented credential into a principal, or refuses it. */
+/** Authenticates a credential and returns its principal; throws `unauthenticated` for an unknown or expired one. */
 export function identifyCaller({ clock, identities }: { readonly clock: Clock; readonly identities: Identities }) {
   return async function ({ kind, value, organizationId }: Credential): Promise<Principal> {
     const identity = await identities.find(kind, fingerprint(value));

@@ -24,8 +24,8 @@ export interface InviteMemberPorts {
 }
 
 /**
- * Invites somebody to the caller's organization with no more than the caller has, in place of a former invitation for
- * that address; the token is told only here.
+ * Invites a person to the caller's organization with at most the caller's own rights. Replaces a former invitation of
+ * that address. The token is returned only here.
  */
 export function inviteMember({ clock, invitations, members, users }: InviteMemberPorts) {
   return async function (
@@ -63,7 +63,7 @@ export function inviteMember({ clock, invitations, members, users }: InviteMembe
   };
 }
 
-/** Refuses to give a role or grants beyond what the credential in use has itself. */
+/** Refuses a role or grants that exceed those of the credential in use. */
 export function refuseMore(by: Principal, role: Role, grants: readonly Grant[]): void {
   if (!covers(by, role, grants)) {
     throw new Failure(

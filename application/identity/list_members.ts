@@ -13,7 +13,7 @@ export function listMembers({ members }: { readonly members: Members }) {
   };
 }
 
-/** Lists the invitations that nobody has taken yet. */
+/** Lists the pending invitations. */
 export function listInvitations({ clock, invitations }: { readonly clock: Clock; readonly invitations: Invitations }) {
   return async function (by: Principal, page: Page) {
     demand(by, "member:read");

@@ -24,12 +24,12 @@ export interface LogInPorts extends RecordLoginPorts {
 
 export interface LoggedIn {
   readonly user: User;
-  /** The cookie's value; kept nowhere else. */
+  /** The session cookie's value; stored nowhere in plain text. */
   readonly cookie: string;
   readonly expiresAt: Date;
 }
 
-/** Opens a session for a person who knows the password; unknown addresses and wrong passwords look the same. */
+/** Verifies the password and opens a session; unknown addresses and wrong passwords are indistinguishable. */
 export function logIn(ports: LogInPorts) {
   const throttled = throttle(ports);
   const recorded = recordLogin(ports);
@@ -39,7 +39,7 @@ export function logIn(ports: LogInPorts) {
       const user = await ports.users.findByEmail(account);
       const hash = user && (await ports.users.passwordHash(user.id));
       if ((await ports.passwords.verify(password, hash)) && user) return openSession(user, origin);
-      // Nobody waits for it: how long an answer takes must not tell whether the address is known.
+      // Not awaited: the response time must not reveal whether the address is known (timing attack).
       if (user) void recorded.refused(user.id, origin).catch(() => {});
       throw new Failure("unauthenticated", "wrong_login", "Cannot log in: the e-mail address or the password is wrong");
     });

@@ -2,7 +2,7 @@ import { invalid } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Sessions } from "../../ports/identity/sessions.ts";
 
-/** Ends the session a caller is using. */
+/** Ends the caller's current session. */
 export function logOut({ sessions }: { readonly sessions: Sessions }) {
   return async function (by: Principal): Promise<void> {
     if (by.credential.kind !== "session") {

@@ -6,7 +6,7 @@ export interface RecordLoginPorts {
   readonly organizations: Organizations;
 }
 
-/** Writes logins to the audit log of every organization that the person can act in. */
+/** Writes logins to the audit log of every organization that the user is a member of. */
 export function recordLogin({ auditTrail, organizations }: RecordLoginPorts) {
   async function attempts(userId: string, sessionId: string | null, origin: Origin) {
     const { items } = await organizations.listOf(userId, { page: 1, perPage: 100 });
@@ -20,7 +20,7 @@ export function recordLogin({ auditTrail, organizations }: RecordLoginPorts) {
   }
 
   return {
-    /** Opens a session inside its entries: none is open without them. */
+    /** Opens a session between the begin and the end of its audit entries, so that no session exists without them. */
     async opening(
       session: { readonly id: string; readonly userId: string },
       origin: Origin,
@@ -33,7 +33,7 @@ export function recordLogin({ auditTrail, organizations }: RecordLoginPorts) {
       }
       await run();
     },
-    /** Notes that somebody else, or a forgetful person, tried. */
+    /** Records a failed login. */
     async refused(userId: string, origin: Origin) {
       for (const attempted of await attempts(userId, null, origin)) {
         await auditTrail.end(await auditTrail.begin(attempted), "refused", null);

@@ -6,7 +6,9 @@ import type { Members } from "../../ports/identity/members.ts";
 import { settle } from "./change_member.ts";
 import { refuseMore } from "./invite_member.ts";
 
-/** Ends a membership with its tokens, or withdraws an invitation; nobody removes somebody with more rights. */
+/**
+ * Removes a member with its tokens, or withdraws an invitation; refuses for members with more rights than the caller.
+ */
 export function removeMember({
   invitations,
   members,

@@ -3,7 +3,7 @@ import { isId } from "../../domain/id.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Tokens } from "../../ports/identity/tokens.ts";
 
-/** Ends one of the caller's own tokens at once; a narrowed token may end only itself. */
+/** Revokes one of the caller's own tokens at once; a narrowed token may revoke only itself. */
 export function revokeToken({ tokens }: { readonly tokens: Tokens }) {
   return async function (by: Principal, id: string): Promise<void> {
     if (by.narrowing && by.credential.id !== id) {

@@ -8,7 +8,10 @@ export interface SetPasswordPorts extends ConfirmPasswordPorts {
   readonly sessions: Sessions;
 }
 
-/** Sets the caller's own password and ends its other sessions; a present password must be given, but with the first owner's own token. */
+/**
+ * Sets the caller's own password and ends its other sessions. Needs the current password, if any, unless the caller
+ * uses the first owner's own token.
+ */
 export function setPassword(ports: SetPasswordPorts) {
   const confirm = confirmPassword(ports);
   return async function (
@@ -24,7 +27,7 @@ export function setPassword(ports: SetPasswordPorts) {
   };
 }
 
-/** Refuses passwords that are too short to resist guessing or too long to hash in reason. */
+/** Refuses passwords that are too short to resist guessing or too long to hash in reasonable time. */
 export function checkPassword(password: Secret): void {
   const { length } = password.reveal();
   if (length < 10) throw invalidField("password", "use at least 10 characters");

@@ -4,17 +4,19 @@ import type { Attempts } from "../../ports/identity/attempts.ts";
 
 const MINUTE = 60_000;
 
-/** Failed attempts a minute: one caller at one account, one caller anywhere, one account from anywhere. */
+/**
+ * Rate limits, in failed attempts per minute: one address on one account, one address in total, one account in total.
+ */
 const LIMITS = { pair: 10, address: 50, account: 100 } as const;
 
-/** Runs a guess at a secret unless too many failed; only failures count, also under a race. */
+/** Runs a guess at a secret unless too many have failed (rate limit). Only failures count, even under concurrency. */
 export function throttle({ attempts }: { readonly attempts: Attempts }) {
   return async function <T>(
     who: { readonly address: string; readonly account: string },
     guess: () => Promise<T>,
   ): Promise<T> {
     const address = networkOf(who.address);
-    // The widest first: whoever is stopped there leaves no further trace.
+    // Widest key first: an attempt that is refused there is not counted at the narrower ones.
     const keys = [
       [`address:${address}`, LIMITS.address],
       [`account:${who.account}`, LIMITS.account],

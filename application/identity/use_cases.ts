@@ -20,7 +20,7 @@ import { setPassword } from "./set_password.ts";
 
 export type IdentityUseCases = ReturnType<typeof identityUseCases>;
 
-/** Everything that callers can do with people, organizations and tokens. */
+/** The use cases of users, organizations and tokens. */
 export function identityUseCases(ports: ApplicationPorts) {
   return {
     acceptInvitation: acceptInvitation(ports),

@@ -1,6 +1,8 @@
 import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
 
-/** A store like the given one that does so many things at once at most, the others in their order; what is read counts until it is read to its end. */
+/**
+ * Limits the concurrent operations of a store; further ones queue in FIFO order. A read counts until its stream ends.
+ */
 export function limited(storage: ObjectStorage, atOnce: number): ObjectStorage {
   const places = new Places(atOnce);
   return {
@@ -34,7 +36,7 @@ class Places {
     this.#free = count;
   }
 
-  /** Waits for a place; resolves to what gives it back, once. */
+  /** Waits for a free slot; resolves to a function that releases it, idempotently. */
   async take(signal: AbortSignal | undefined): Promise<() => void> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;

@@ -1,6 +1,6 @@
 import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
 
-/** A store like the given one, all of whose keys stand under a folder of it. */
+/** Wraps a store so that all its keys lie under a prefix (a folder of the store). */
 export function prefixed(storage: ObjectStorage, folder: string | null): ObjectStorage {
   if (folder === null) return storage;
   const full = (key: string) => `${folder}/${key}`;

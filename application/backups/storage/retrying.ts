@@ -1,16 +1,16 @@
 import { Failure } from "../../../domain/failure.ts";
 import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
 
-/** How often and how patiently something is tried. */
+/** Retry policy: number of attempts and backoff. */
 export interface Patience {
   readonly attempts: number;
-  /** Before the second attempt; doubled before each further one. */
+  /** Pause before the second attempt; doubles before each further one (exponential backoff). */
   readonly pauseMs: number;
 }
 
 const PASSING = ["unreachable", "timeout"];
 
-/** A store like the given one that tries again what failed for a reason that may pass; a source that was read from cannot be tried again. */
+/** Wraps a store so that it retries transient failures. A `put` is not retried once its source stream was read from. */
 export function retrying(storage: ObjectStorage, patience: Patience): ObjectStorage {
   const again = <T>(signal: AbortSignal | undefined, work: () => Promise<T>, mayRepeat = () => true) =>
     repeat(work, { ...patience, signal, mayRepeat });
@@ -49,7 +49,7 @@ async function repeat<T>(
   }
 }
 
-/** Streams over the same content, as long as nothing of it was read. */
+/** Makes new streams over the same content, which is possible as long as none of it was read. */
 function unread(content: ReadableStream<Uint8Array>) {
   const reader = content.getReader();
   let touched = false;
@@ -62,7 +62,7 @@ function unread(content: ReadableStream<Uint8Array>) {
           if (done) controller.close();
           else controller.enqueue(value);
         },
-        // Until something was read, giving up on it is not the end of it.
+        // Before the first read, cancelling an attempt keeps the source usable for the next one.
         cancel: (reason) => (touched ? reader.cancel(reason) : undefined),
       },
       { highWaterMark: 0 },

@@ -2,8 +2,9 @@ import { Failure } from "../../../domain/failure.ts";
 import type { ObjectStorage, StorageOptions } from "../../../ports/backups/object_storage.ts";
 
 /**
- * A store like the given one that gives up, with code `timeout`, when it does nothing for so long: does not answer, takes no more of what is written, or
- * sends no more of what is read. However long a source takes, or a reader, is theirs.
+ * Wraps a store so that operations fail with code `timeout` when the store is idle for `idleMs`: it does not respond,
+ * accepts no more of a write, or sends no more of a read. Time spent waiting for the source or the reader does not
+ * count.
  */
 export function timed(storage: ObjectStorage, idleMs: number): ObjectStorage {
   const within = <T>(options: StorageOptions | undefined, work: (options: StorageOptions) => Promise<T>) => {
@@ -40,7 +41,7 @@ export function timed(storage: ObjectStorage, idleMs: number): ObjectStorage {
   };
 }
 
-/** Aborts its signal when it ran for too long at a stretch. */
+/** Aborts its signal when it runs for `idleMs` without being stopped or restarted. */
 class IdleClock {
   readonly signal: AbortSignal;
   readonly #late = new AbortController();
@@ -62,7 +63,7 @@ class IdleClock {
   }
 }
 
-/** A stream like the given one; the clock runs while it is the store's turn. */
+/** Passes a stream through; the idle clock runs only while the store is expected to act. */
 function watched(
   content: ReadableStream<Uint8Array>,
   clock: IdleClock,
