@@ -21,7 +21,7 @@ export interface ProbeLimits {
   readonly clearMs: number;
 }
 
-/** Under 30 s in total; the rest is time to close connections that hang. */
+/** Keeps a preflight within 30 s, including the time to give up connections that hang. */
 export const PROBE_LIMITS: ProbeLimits = { stepsMs: 20_000, sweepMs: 3_000, clearMs: 4_000 };
 
 export interface RunProbePorts {

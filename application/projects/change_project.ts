@@ -27,7 +27,7 @@ export interface ProjectAmendment {
   readonly settings: ProjectSettingsChange;
 }
 
-/** Changes what is given of a project; the whole is checked as it would then be. */
+/** Changes the given fields of a project and validates the merged result. */
 export function changeProject(ports: ChangeProjectPorts) {
   const find = findProject(ports);
   const namePath = nameLocalPath(ports);
@@ -39,7 +39,7 @@ export function changeProject(ports: ChangeProjectPorts) {
     if (amendment.slug !== undefined) checkSlug(amendment.slug);
     const wanted = await namePath(by, amendment.settings);
     if (wanted.services) {
-      // Nobody gets to know by what it would be allowed before it is clear who may allow it.
+      // Permission first: validation messages must not reveal anything to callers who may not allow host paths.
       checkHost(by, { before: found.settings, change: wanted, target: { id, projectId: id } });
       await checkGiven(wanted.services, { settings: mergeSettings(found.settings, wanted) });
     }
@@ -48,7 +48,7 @@ export function changeProject(ports: ChangeProjectPorts) {
       change({ settings }) {
         checkHost(by, { before: settings, change: wanted, target: { id, projectId: id } });
         checkSources(wanted);
-        // Without its gate, its builds wait for nobody.
+        // Without the approval gate, builds start without a person's approval.
         if (settings.requireApproval && wanted.requireApproval !== undefined && !wanted.requireApproval) {
           demand(by, "deployment:admin", { id: "", projectId: id });
         }

@@ -11,7 +11,7 @@ export interface ChangeVariablesPorts {
   readonly variables: Variables;
 }
 
-/** Writes and deletes variables of a project in one step, and lists what is there then. */
+/** Writes and deletes variables of a project atomically; returns the resulting list. */
 export function changeVariables({ clock, projects, variables }: ChangeVariablesPorts) {
   const find = findProject({ projects });
   return async function (

@@ -3,9 +3,9 @@ import type { Project } from "../../domain/projects/project.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
 
 /**
- * Refuses to deploy a project from a folder of the host that cannot be a source now. One that an admin named is open to all who may
- * deploy the project; any other, which may have become a link to elsewhere, to those who may name it. Without a caller
- * it is judged as for anybody who may deploy the project.
+ * Refuses to deploy a project from a host folder that cannot be a source now. A folder set by an admin is open to all
+ * callers who may deploy the project; any other one, which may have become a symlink to elsewhere, only to callers who
+ * may set it. Without a caller, the rules of any caller who may deploy the project apply.
  */
 export function checkDeployedPath(ports: CheckLocalPathPorts) {
   const checkPath = checkLocalPath(ports);

@@ -3,7 +3,10 @@ import { checkHostAccess, type HostRules, type MountField } from "../../domain/s
 import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
-/** Refuses services that would use what their project may not of the machine, by the paths as they are written and with every link resolved. */
+/**
+ * Refuses services whose access to the host exceeds what their project allows; checks paths both as written and with
+ * every symlink resolved.
+ */
 export function checkHostMounts({ hostFolders, localSources }: CheckLocalPathPorts) {
   return async function (
     { settings: { hostPaths = [] } }: Pick<Project, "settings">,
@@ -36,7 +39,7 @@ export function checkHostMounts({ hostFolders, localSources }: CheckLocalPathPor
     return Promise.all(paths.map(realPath));
   }
 
-  /** What is not there leads nowhere else. */
+  /** A missing path cannot be a symlink, so it stays as written. */
   async function realPath(path: string): Promise<string> {
     return (await hostFolders.locate(path)) ?? path;
   }

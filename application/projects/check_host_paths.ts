@@ -3,7 +3,10 @@ import { demand, type Principal, type Target } from "../../domain/identity/permi
 import type { ProjectSettings, ProjectSettingsChange } from "../../domain/projects/project.ts";
 import type { LocalSourceRules } from "./check_local_path.ts";
 
-/** Refuses a change of what a project may use of the machine to everybody but an admin, and wholly in cloud mode; what is as it was is no change. */
+/**
+ * Refuses a change of a project's host paths to callers below admin, and any host paths in cloud mode. An equal list is
+ * no change.
+ */
 export function checkHostPaths({ localSources }: { readonly localSources: LocalSourceRules }) {
   return function (
     by: Principal,

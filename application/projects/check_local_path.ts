@@ -3,12 +3,12 @@ import { allows, type Principal } from "../../domain/identity/permission.ts";
 import type { HostFolders } from "../../ports/projects/host_folders.ts";
 import { refuseLocalSource } from "./refuse_local_source.ts";
 
-/** What the operator allows of the host's own file system. */
+/** The operator's rules for deploying from folders of the host. */
 export interface LocalSourceRules {
   readonly mode: "self-hosted" | "cloud";
-  /** Folders that members below admin may name. */
+  /** Folders that members below admin may deploy from. */
   readonly roots: readonly string[];
-  /** Never a source: the service's own data. */
+  /** The server's own data folder, which is never a source. */
   readonly dataFolder: string;
 }
 
@@ -17,17 +17,17 @@ export interface CheckLocalPathPorts {
   readonly localSources: LocalSourceRules;
 }
 
-/** How a path is judged. */
+/** Options of a path check. */
 export interface LocalPathOptions {
-  /** The field that named it. */
+  /** The input field that holds the path, for the failure. Defaults to `localPath`. */
   readonly field?: string;
-  /** An admin has allowed it already. */
+  /** Whether an admin has approved the path already. */
   readonly approved?: boolean;
 }
 
 /**
- * Refuses a folder of the host that a caller may not deploy from, by the field that named it; the path is judged with every link resolved. Without a caller only
- * what everybody may deploy from is allowed.
+ * Refuses a host folder that the caller may not deploy from; the failure names the input field. The check resolves
+ * every symlink of the path. Without a caller, only folders that everyone may deploy from pass.
  */
 export function checkLocalPath({ hostFolders, localSources }: CheckLocalPathPorts) {
   const refuseSource = refuseLocalSource({ localSources });

@@ -7,16 +7,16 @@ import type { ServiceSpec } from "../../domain/services/service_spec.ts";
 import { checkHostMounts } from "./check_host_mounts.ts";
 import type { CheckLocalPathPorts } from "./check_local_path.ts";
 
-/** What services are to be deployed with. */
+/** The project context that services are validated in. */
 export interface ServiceSurroundings {
   readonly settings: ProjectSettings;
-  /** The project's variables; while they are not known, any may be named. */
+  /** The project's variables; when absent, references to any variable pass. */
   readonly variables?: ReadonlyMap<string, Secret>;
 }
 
 /**
- * Writes out services that a caller describes, and refuses those that could not be deployed; the failure names the
- * field that is wrong.
+ * Expands the service definitions of a caller into full specs and refuses those that could not be deployed; the failure
+ * names the invalid field.
  */
 export function checkServices(ports: CheckLocalPathPorts) {
   const checkMounts = checkHostMounts(ports);
@@ -31,7 +31,7 @@ export function checkServices(ports: CheckLocalPathPorts) {
   };
 }
 
-/** Every volume of a described service is one mount. */
+/** The input field of a mount: every volume of a service definition is one mount. */
 function volumeField(service: number, mount: number): string {
   return `services.${service}.volumes.${mount}`;
 }

@@ -31,11 +31,11 @@ export interface CreateProjectPorts extends CheckLocalPathPorts {
   readonly baseDomain: string;
   readonly clock: Clock;
   readonly projects: Projects;
-  /** The API's own host, which no project may take. */
+  /** The API's own host name, which no project may claim. */
   readonly publicHost: string;
 }
 
-/** Creates a project with a free address of its own; a taken address gets a random ending. */
+/** Creates a project with a free host name of its own; a taken one gets a random suffix. */
 export function createProject(ports: CreateProjectPorts) {
   const namePath = nameLocalPath(ports);
   const checkHost = checkHostPaths(ports);
@@ -96,7 +96,7 @@ function freeName({ id, organizationId, hostname, createdAt }: Project): DomainN
   };
 }
 
-/** Six characters that make a taken label another one. */
+/** A random suffix of six characters, to make a taken label unique. */
 export function randomEnding(): string {
   return randomText()
     .toLowerCase()
@@ -104,7 +104,7 @@ export function randomEnding(): string {
     .slice(0, 6);
 }
 
-/** Brings a project's name to its stored form, or refuses it. */
+/** Trims a project's name; refuses an empty one. */
 export function checkName(text: string): string {
   const name = text.trim();
   if (!name) throw invalidField("name", "give the project a name");
@@ -116,7 +116,7 @@ export function checkSlug(slug: string): void {
   if (!isSlug(slug)) throw invalidField("slug", "use lower-case letters, digits and -, at most 40, not at the ends");
 }
 
-/** The refusal of a slug that another project of the organization has. */
+/** The failure for a slug that another project of the organization has. */
 export function slugTaken(slug: string) {
   return conflict("slug_taken", `Cannot use the slug "${slug}": another project of your organization has it`);
 }

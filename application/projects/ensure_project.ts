@@ -4,7 +4,9 @@ import { type Project, slugOf } from "../../domain/projects/project.ts";
 import { changeProject } from "./change_project.ts";
 import { checkSlug, createProject, type CreateProjectPorts, type ProjectInput } from "./create_project.ts";
 
-/** Creates a project or updates the one of that id, else of that slug, with the fields given; safe to repeat, also at once. */
+/**
+ * Creates a project, or updates the one with that id, else with that slug (upsert). Idempotent, also under concurrency.
+ */
 export function ensureProject(ports: CreateProjectPorts) {
   const change = changeProject(ports);
   const create = createProject(ports);
@@ -22,7 +24,7 @@ export function ensureProject(ports: CreateProjectPorts) {
     try {
       return { project: await create(by, { ...input, slug }), created: true };
     } catch (error) {
-      // Somebody else ensured the same slug in between.
+      // A concurrent request has created the same slug meanwhile.
       const rival = isSlugTaken(error) ? await ports.projects.findBySlug(by.organizationId, slug) : undefined;
       if (!rival) throw error;
       return { project: await change(by, rival.id, { name, settings }), created: false };

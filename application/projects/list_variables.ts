@@ -4,7 +4,7 @@ import type { Projects } from "../../ports/projects/projects.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 import { findProject } from "./find_project.ts";
 
-/** Lists a project's variables; secret values stay behind. */
+/** Lists a project's variables without secret values. */
 export function listVariables({ projects, variables }: { readonly projects: Projects; readonly variables: Variables }) {
   const find = findProject({ projects });
   return async function (by: Principal, projectId: string): Promise<readonly Variable[]> {

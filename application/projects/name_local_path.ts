@@ -2,7 +2,7 @@ import { allows, type Principal } from "../../domain/identity/permission.ts";
 import type { ProjectSettingsChange } from "../../domain/projects/project.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "./check_local_path.ts";
 
-/** Checks the folder of the host that a change of settings names, and adds to the change whether an admin named it. */
+/** Validates the host folder in a settings change, and adds to the change whether an admin set it. */
 export function nameLocalPath(ports: CheckLocalPathPorts) {
   const checkPath = checkLocalPath(ports);
   return async function (by: Principal, change: ProjectSettingsChange): Promise<ProjectSettingsChange> {

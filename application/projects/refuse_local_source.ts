@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 
-/** Refuses the host's own folders as a source in cloud mode, whoever names one. */
+/** Refuses folders of the host as a source in cloud mode, for every caller. */
 export function refuseLocalSource({ localSources }: { readonly localSources: { readonly mode: string } }) {
   return function (): void {
     if (localSources.mode !== "cloud") return;

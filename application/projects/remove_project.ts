@@ -19,17 +19,17 @@ export interface RemoveProjectPorts extends CancelAllPorts, StopServingPorts, An
   readonly volumes: Volumes;
 }
 
-/** What a removal takes along. */
+/** Options of a project removal. */
 export interface RemovalOptions {
-  /** Whether the volumes of the project and its previews go, too. Defaults to `false`. */
+  /** Whether to remove the volumes of the project and its previews as well. Defaults to `false`. */
   readonly volumes?: boolean;
 }
 
 /**
- * Removes a project with its variables, names and deployments. Resolves once nothing of it serves any more: what is
- * being carried out has ended, no edge of any process leads to it, and its instances are stopped. Volumes stay unless
- * they are to go; then nothing at all is removed while the engine that keeps them does not answer. Rejects with an
- * `unavailable` failure, code `removal_takes_long`, when that takes longer than an answer may; whoever asks again
+ * Removes a project with its variables, names and deployments. Resolves once nothing of it serves any more: running
+ * deployments have ended, no edge of any process routes to it, and its instances are stopped. Keeps volumes unless
+ * `volumes` is set; then it removes nothing at all while the container engine that keeps them is unavailable. Rejects
+ * with an `unavailable` failure, code `removal_takes_long`, when that exceeds the response timeout; a repeated request
  * meanwhile waits for the same removal.
  */
 export function removeProject(ports: RemoveProjectPorts) {
@@ -49,26 +49,26 @@ export function removeProject(ports: RemoveProjectPorts) {
     await inTime(removal.then(options.volumes ? removeVolumes : () => {}), takesLong);
   };
 
-  /** Rejects while volumes that are to go cannot be removed. */
+  /** Rejects while volumes that are to be removed cannot be, because the engine is unavailable. */
   async function askForVolumes(id: string): Promise<void> {
     const { isInContainers } = volumeScopes(id, await deployments.ofProject(id));
     if (isInContainers) await volumes.list(id);
   }
 
   async function remove({ id, organizationId }: Project): Promise<VolumeScopes> {
-    // Whoever carries a deployment out leads visitors to it at the end, and has to be done with it before.
+    // A running deployment routes traffic to itself at its end, so it must have ended first.
     await endAll(id);
     const all = await deployments.ofProject(id);
     const kept = volumeScopes(id, all);
     if (!(await projects.remove(organizationId, id))) throw notFound("project");
-    // A killed server leaves the rest to the sweep.
+    // If the server is killed here, the sweep removes the rest.
     const instances = await runtime.list({ containers: kept.isInContainers });
     const own = instances.filter(({ projectId }) => projectId === id);
     await Promise.all([stopServing(ports, kept.scopes), stopInstances(ports, own)]);
     return kept;
   }
 
-  /** Once nothing uses them any more; those of others are in other scopes. */
+  /** Runs once nothing uses the volumes any more; those of other projects are in other scopes. */
   async function removeVolumes({ scopes, isInContainers }: VolumeScopes): Promise<void> {
     if (!isInContainers && !(await installation.usesContainers())) return;
     try {

@@ -9,7 +9,10 @@ export interface ServicesOfPorts extends CheckLocalPathPorts {
   readonly variables: Variables;
 }
 
-/** The services that somebody gives for a project, else those that it is said to have, written out and allowed; `undefined` when its source tells. */
+/**
+ * Returns the validated service specs of a project: the given definitions, else those in its settings; `undefined` when
+ * its source defines them.
+ */
 export function servicesOf(ports: ServicesOfPorts) {
   const check = checkServices(ports);
   return async function (

@@ -4,7 +4,7 @@ import type { Project } from "../../domain/projects/project.ts";
 import { changeProject, type ChangeProjectPorts } from "./change_project.ts";
 import { findProject } from "./find_project.ts";
 
-/** Switches deploying on push off; switching it on is refused as long as no git host tells of pushes. */
+/** Turns auto-deploy on push off; refuses to turn it on as long as no git host reports pushes (no webhooks). */
 export function switchAutoDeploy(ports: ChangeProjectPorts) {
   const find = findProject(ports);
   const change = changeProject(ports);

@@ -17,7 +17,7 @@ import { scanUpload } from "./uploads/scan_upload.ts";
 
 export type ProjectUseCases = ReturnType<typeof projectUseCases>;
 
-/** Everything that callers can do with projects, their variables and uploads. */
+/** The use cases of projects, their variables and uploads. */
 export function projectUseCases(ports: ApplicationPorts) {
   return {
     changeProject: changeProject(ports),

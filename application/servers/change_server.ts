@@ -5,7 +5,10 @@ import { refusePrivateHost } from "../domains/refuse_private_host.ts";
 import { checkServerName, type CreateServerPorts, hostKeyOf } from "./create_server.ts";
 import { findServer } from "./find_server.ts";
 
-/** Changes what is given of a server; only an admin replaces a recorded host key, or moves the server, which forgets it. */
+/**
+ * Changes the given fields of a server. Only an admin may replace a pinned host key or change the address, which drops
+ * the key.
+ */
 export function changeServer(ports: CreateServerPorts) {
   const find = findServer(ports);
   const refusePrivate = refusePrivateHost(ports);
@@ -32,7 +35,7 @@ function moves(server: Server, { sshHost = server.sshHost, sshPort = server.sshP
   return sshHost !== server.sshHost || sshPort !== server.sshPort;
 }
 
-/** A stored secret never travels to another address than the one it was given for. */
+/** A stored secret is never sent to another address than the one it was given for. */
 function refuseOldCredentials(server: Server, change: ServerChange): void {
   const kept = [
     ["sshPassword", server.hasSshPassword],

@@ -12,9 +12,9 @@ const VERSION = ["docker", "version", "--format", "{{.Server.Version}}"] as cons
 export interface ServerReport {
   readonly server: Server;
   readonly hostKey: string;
-  /** The container engine, where one answered. */
+  /** The container engine, if one responded. */
   readonly engine: { readonly name: "docker"; readonly version: string } | null;
-  /** What to do next, for a person. */
+  /** The next step, in words for a person. */
   readonly message: string;
 }
 
@@ -24,7 +24,10 @@ export interface CheckServerPorts {
   readonly servers: Servers;
 }
 
-/** Enters a server, records its host key the first time and compares it after that, and tells which engine answers there. */
+/**
+ * Connects to a server over SSH, pins its host key the first time and verifies it after that, and returns which
+ * container engine responds there.
+ */
 export function checkServer(ports: CheckServerPorts) {
   const { clock, remoteHosts, servers } = ports;
   const find = findServer(ports);
@@ -52,7 +55,7 @@ export function checkServer(ports: CheckServerPorts) {
   };
 }
 
-/** How to enter a recorded server. */
+/** The SSH target of a stored server. */
 export function targetOf(server: Server, credentials: ServerCredentials): RemoteTarget {
   return {
     host: server.sshHost,

@@ -20,7 +20,7 @@ export interface CreateServerPorts extends RefusePrivateHostPorts {
   readonly servers: Servers;
 }
 
-/** Records a machine that can be entered over SSH; it is not contacted yet. */
+/** Stores a server that is reachable over SSH, without connecting to it yet. */
 export function createServer(ports: CreateServerPorts) {
   const refusePrivate = refusePrivateHost(ports);
   return async function (by: Principal, input: ServerInput): Promise<Server> {
@@ -55,14 +55,14 @@ export function createServer(ports: CreateServerPorts) {
   };
 }
 
-/** Brings a server's name to its stored form, or refuses it. */
+/** Trims a server's name; refuses an empty one. */
 export function checkServerName(text: string): string {
   const name = text.trim();
   if (!name) throw invalidField("name", "give the server a name");
   return name;
 }
 
-/** Reads a fingerprint or a public key line as the fingerprint that is stored. */
+/** Parses a fingerprint or a public key line into the fingerprint that is stored. */
 export async function hostKeyOf(text: string | null): Promise<string | null> {
   if (text === null) return null;
   const hostKey = await readHostKey(text);

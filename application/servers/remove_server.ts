@@ -3,7 +3,7 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import type { Servers } from "../../ports/servers/servers.ts";
 import { findServer } from "./find_server.ts";
 
-/** Forgets a server; nothing on the machine changes. */
+/** Removes a server from the database; nothing on the machine changes. */
 export function removeServer({ servers }: { readonly servers: Servers }) {
   const find = findServer({ servers });
   return async function (by: Principal, id: string): Promise<void> {

@@ -8,7 +8,7 @@ import { removeServer } from "./remove_server.ts";
 
 export type ServerUseCases = ReturnType<typeof serverUseCases>;
 
-/** Everything that callers can do with servers. */
+/** The use cases of servers. */
 export function serverUseCases(ports: ApplicationPorts) {
   return {
     changeServer: changeServer(ports),

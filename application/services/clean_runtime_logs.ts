@@ -7,7 +7,7 @@ export interface CleanRuntimeLogsPorts {
   readonly runtimeLogs: RuntimeLogs;
 }
 
-/** Removes the runtime logs of old deployments, so that a project takes a bounded room. */
+/** Removes the runtime logs of old deployments, so that a project's logs take bounded space. */
 export function cleanRuntimeLogs({ deployments, runtimeLogs }: CleanRuntimeLogsPorts) {
   return async function (): Promise<void> {
     for (const projectId of await runtimeLogs.crowded(LOGGED_DEPLOYMENTS)) {

@@ -3,7 +3,7 @@ import { usesContainers } from "../../domain/deployments/instance_id.ts";
 import { isEngineAway } from "../../domain/failure.ts";
 import type { Volumes } from "../../ports/services/volumes.ts";
 
-/** Removes the volumes that a preview had for itself, once nothing of it runs; those of its project stay. */
+/** Removes the volumes of a preview, once nothing of it runs; those of its project stay. */
 export async function dropVolumes(
   { volumes }: { readonly volumes: Volumes },
   deployment: Pick<Deployment, "environment" | "id" | "plan" | "services">,
@@ -12,7 +12,7 @@ export async function dropVolumes(
   await dropScope({ volumes }, deployment.id);
 }
 
-/** Removes the volumes of a scope, once nothing of it runs; while no engine answers there are none to be had. */
+/** Removes the volumes of a scope, once nothing of it runs; does nothing while the container engine is unavailable. */
 export async function dropScope({ volumes }: { readonly volumes: Volumes }, scope: string): Promise<void> {
   await volumes.remove(scope).catch((error: unknown) => {
     if (!isEngineAway(error)) throw error;

@@ -16,12 +16,13 @@ export interface EnsureServicesPorts extends StartServicePorts {
   readonly serviceSets: ServiceSets;
 }
 
-/** Tells whether a service may be started now. */
+/** Returns whether a service may be started now. */
 export type MayStart = (name: string) => Promise<boolean>;
 
 /**
- * Starts again what is gone, or stopped, of a release that is to run, those first that others depend on; resolves to what runs of it. Where nobody visits a
- * service, another version of it goes first. One that cannot be started keeps no other from it: why is thrown once all were tried.
+ * Starts the missing or stopped services of a release that should run, dependencies first; resolves to its running
+ * instances. For a service without visitors it removes other versions first. A service that fails to start does not
+ * block the others: the failure is thrown after all were tried.
  */
 export async function ensureServices(
   ports: EnsureServicesPorts,
@@ -47,7 +48,7 @@ export async function ensureServices(
     const record = records.find(({ spec }) => spec.name === name);
     const instanceId = missing.get(name);
     missing.delete(name);
-    // What ended by itself has done what it had to.
+    // A one-shot service that has exited is complete.
     if (!record || !instanceId || record.spec.oneShot || !(await mayStart(name))) return;
     for (const { service } of record.spec.dependsOn) await start(service);
     const peers = record.spec.dependsOn.flatMap(({ service }) => found.get(service) ?? []);
@@ -58,12 +59,15 @@ export async function ensureServices(
     }
   };
   for (const { name } of deployment.services) await start(name);
-  // What only is away tells more than what it led to.
+  // Prefers the outage over its consequences.
   if (failures.length > 0) throw failures.find(isUnavailable) ?? failures[0];
   return [...found.values()];
 }
 
-/** Whether it stands there and does not run, as a server leaves it that was killed before it had started it, or after it had stopped it. */
+/**
+ * Returns whether an instance exists but was stopped, as when the server was killed before starting it or after
+ * stopping it.
+ */
 export function isStopped({ status, exit }: Instance): boolean {
   return status === "exited" && exit?.reason === "stopped";
 }
@@ -82,14 +86,17 @@ async function started(ports: EnsureServicesPorts, missing: Missing): Promise<In
   try {
     return await startService(ports, missing);
   } catch (error) {
-    // The same, a moment later.
+    // A concurrent caller started the same instance a moment earlier.
     const instance = await ports.runtime.find(instanceId).catch(() => undefined);
     if (!instance || isStopped(instance)) throw error;
     return instance;
   }
 }
 
-/** Removes one that stands there stopped: it may lack files or names, and what it keeps is in volumes. Somebody may just be restarting it, so it is looked at twice. */
+/**
+ * Removes an instance that is stopped: it may lack files or names, and its data is in volumes. Looks twice, because it
+ * may be in the middle of a restart.
+ */
 async function clearAway({ runtime }: EnsureServicesPorts, instanceId: string): Promise<void> {
   for (const waitMs of [LOOK_AGAIN_MS, 0]) {
     const left = await runtime.find(instanceId);
@@ -99,16 +106,16 @@ async function clearAway({ runtime }: EnsureServicesPorts, instanceId: string): 
   await runtime.remove(instanceId, { graceMs: GRACE_MS });
 }
 
-/** What a changeover left that was broken off would share a volume with it, or work on the same queue. */
+/** Removes leftovers of an interrupted changeover, which would share a volume or a queue with the service. */
 async function removeLeftovers({ deployments, runtime }: EnsureServicesPorts, missing: Missing): Promise<void> {
   const { deployment, record } = missing;
   const isImage = record.image !== null;
-  // A changeover from processes to containers, or back, may have been broken off.
+  // An interrupted changeover may have been one between processes and containers.
   const containers = isImage || (await deployments.ofProject(deployment.projectId)).some(usesContainers);
   const instances = await runtime.list({ all: isImage, containers });
   for (const { deploymentId, instanceId, projectId, service } of instances) {
     if (projectId !== deployment.projectId || service !== record.spec.name) continue;
-    // Whoever else makes sure of it was quicker.
+    // A concurrent caller has started it already.
     if (instanceId === missing.instanceId) continue;
     const owner = deploymentId === deployment.id ? deployment : await deployments.get(deploymentId);
     const isOfScope = owner ? scopeOf(owner) === scopeOf(deployment) : deployment.environment !== "preview";

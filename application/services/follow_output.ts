@@ -16,14 +16,15 @@ import { whileAllowed } from "../deployments/while_allowed.ts";
 const RECHECK_MS = 2_000;
 
 export interface FollowOutputOptions extends FollowOptions {
-  /** Of all services, unless one is named. */
+  /** The service to follow. Defaults to all services. */
   readonly service?: string | undefined;
 }
 
 /**
- * Yields what the services of a deployment print after number `since`, with the numbers of the runtime log, until it is
- * no longer live and everything was told, or until the caller may no longer read it; `undefined` when nothing is left
- * to tell. Everybody in this process who follows the same log shares one poll of the runtime.
+ * Streams the output of a deployment's services after number `since`, numbered like the runtime log, until the
+ * deployment is no longer live and all lines were sent, or the caller loses the permission to read it. Returns
+ * `undefined` when there is nothing left to send. All followers of the same log in this process share one poll of the
+ * runtime.
  */
 export function followOutput(ports: OutputPollPorts, { recheckMs = RECHECK_MS, feed = FEED_OPTIONS } = {}) {
   const find = findDeployment(ports);
@@ -51,7 +52,7 @@ interface Follower {
   readonly signal: AbortSignal;
 }
 
-/** Reads what was printed before page by page, and then what is told to all. */
+/** Reads earlier output page by page, and then the shared feed. */
 async function* followed(feeds: Feeds, follower: Follower): AsyncGenerator<readonly DeploymentEvent[]> {
   const { key, look, signal } = follower;
   const own = look();
@@ -82,7 +83,7 @@ async function* followed(feeds: Feeds, follower: Follower): AsyncGenerator<reado
   }
 }
 
-/** The next lines, no more than may be held for one who reads slowly. */
+/** The next lines, at most as many as may be buffered for a slow reader. */
 async function pageOf(own: OutputPoll, since: number) {
   const { isFull, lines } = await own.page(since);
   const held = withinCharacters(lines);
@@ -93,7 +94,7 @@ function isLines(told: FeedUpdate): told is readonly LogEvent[] {
   return Array.isArray(told);
 }
 
-/** The feeds that somebody follows, by what they are of. */
+/** The open feeds, by the log they follow. */
 class Feeds {
   readonly #options: FeedOptions;
   readonly #open = new Map<string, OutputFeed>();

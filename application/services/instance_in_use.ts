@@ -9,14 +9,17 @@ export interface InstanceInUsePorts {
   readonly liveReleases: LiveReleases;
 }
 
-/** Tells whether an instance is part of what its project serves, whichever deployment started it, or of a deployment that is being carried out. */
+/**
+ * Returns whether an instance belongs to the live release of its project, whichever deployment started it, or to a
+ * deployment in progress.
+ */
 export async function isInUse(
   ports: InstanceInUsePorts,
   { deploymentId, instanceId, projectId }: Pick<Instance, "deploymentId" | "instanceId" | "projectId">,
 ): Promise<boolean> {
   const deployment = await ports.deployments.get(deploymentId);
   if (deployment && (await isNeeded(ports, deployment))) return true;
-  // Looked at last: what was being brought live a moment ago may be so by now.
+  // Checked last: a deployment that was in progress a moment ago may be live by now.
   const live = await ports.liveReleases.find(projectId);
   return live?.deployment.services.some((service) => service.instanceId === instanceId) ?? false;
 }
@@ -24,7 +27,7 @@ export async function isInUse(
 async function isNeeded({ liveReleases }: InstanceInUsePorts, deployment: Deployment): Promise<boolean> {
   if (isRunning(deployment)) return true;
   if (deployment.environment === "preview") return servesAsPreview(deployment);
-  // Somebody is leading visitors back to it, or may be.
+  // A decision on the live release is being carried out, and may roll traffic back to this deployment.
   const live = await liveReleases.find(deployment.projectId);
   return live?.deployment.replaces === deployment.id && live.deployment.asked !== null;
 }

@@ -20,7 +20,7 @@ export interface InstancePorts {
   readonly runtime: Runtime;
 }
 
-/** Tells what runs of a deployment. */
+/** Returns the running instances of a deployment. */
 export function describeInstances(ports: InstancePorts) {
   const find = findDeployment(ports);
   return async function (
@@ -32,7 +32,7 @@ export function describeInstances(ports: InstancePorts) {
   };
 }
 
-/** Tells what a deployment's instances use now. */
+/** Returns the current resource usage of a deployment's instances. */
 export function measureInstances(ports: InstancePorts) {
   const find = findDeployment(ports);
   return async function (
@@ -53,17 +53,18 @@ export interface RestartInstancesPorts extends InstancePorts, AnswerInTimePorts 
 }
 
 export interface Restart {
-  /** How many services were restarted. */
+  /** Number of services that were restarted. */
   readonly restarted: number;
-  /** Whether the project has other variables now than those that they run with. */
+  /** Whether the project's variables now differ from those that the services run with. */
   readonly variablesChanged: boolean;
 }
 
 /**
- * Restarts what runs of a deployment that serves, side by side and at the same addresses, with the variables of the
- * deployment, and resolves once all are up again; what a later one has taken over is that one's to restart. Rejects with an `invalid`
- * failure, code `restart_failed`, when one ends instead, and with an `unavailable` one, code `restart_takes_long`, when
- * that takes longer than an answer may; whoever asks again meanwhile waits for the same restart.
+ * Restarts the running instances of the live deployment, concurrently, at the same addresses and with the variables of
+ * the deployment; resolves once all are up again. Instances that a later deployment has taken over belong to that one.
+ * Rejects with an `invalid` failure, code `restart_failed`, when one exits instead, and with an `unavailable` one, code
+ * `restart_takes_long`, when that exceeds the response timeout; a repeated request meanwhile waits for the same
+ * restart.
  */
 export function restartInstances(ports: RestartInstancesPorts) {
   const find = findDeployment(ports);
@@ -87,7 +88,7 @@ export function restartInstances(ports: RestartInstancesPorts) {
   async function restartAll(deployment: Deployment): Promise<number> {
     const live = await ports.liveReleases.find(scopeOf(deployment));
     const instances = live?.deployment.id === deployment.id ? await running(ports, deployment) : [];
-    // What ended by itself has done what it had to.
+    // Services that exited by themselves are complete.
     const lasting = instances.filter(({ exit, status }) => status !== "exited" || exit?.reason !== "exited");
     if (lasting.length === 0) throw nothingRuns("nothing of this deployment runs. Roll back to it to start it again");
     const outcomes = await Promise.allSettled(lasting.map(({ instanceId }) => restarted(ports, instanceId)));
@@ -97,7 +98,7 @@ export function restartInstances(ports: RestartInstancesPorts) {
   }
 }
 
-/** Restarts one and waits until it is up. */
+/** Restarts one instance and waits until it is up. */
 async function restarted({ runtime }: InstancePorts, instanceId: string): Promise<void> {
   const begun = await runtime.restart(instanceId, { graceMs: GRACE_MS });
   for (let instance: Instance | undefined = begun; ; instance = await runtime.find(instanceId)) {

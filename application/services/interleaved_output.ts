@@ -1,6 +1,6 @@
 import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 
-/** A line with the service that printed it; its number is one among those of all services. */
+/** An output line with the service that printed it; its number is unique among all services. */
 export interface ServiceLine extends OutputLine {
   readonly service: string;
 }
@@ -10,24 +10,25 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** Where lines of a service come from, in the order of time; some print nothing. */
+/** A source of output lines of a service, in order of time; `read` is `null` for a source without output. */
 export interface OutputSource {
   readonly service: string;
   readonly read: ((wanted: OutputQuery) => Promise<readonly OutputLine[]>) | null;
 }
 
-/** Numbers stay exact until 2065. */
+/** Numbers stay exact (safe integers) until 2065. */
 const EPOCH = Date.UTC(2025, 0, 1);
 const NUMBERS_A_MS = 7_000;
-/** How far before the wanted lines to begin, so that they get the numbers they had. */
+/** How far before the requested lines to start reading, so that they get the same numbers as before. */
 const LEAD_MS = 1_000;
 const PAGE = 1_000;
 const PAGE_CHARACTERS = 8 * 1024 * 1024;
 
 /**
- * Reads what all services of a deployment printed after number `since`, in the order of time, at most `limit` lines and no more than some megabytes. A line's number
- * is the time it was printed at and the place of its source among all, or the next such one after the last of its source. So it keeps its number whatever others
- * print, whoever asks finds the place again by time, and there are gaps.
+ * Merges the output of all services of a deployment after number `since`, in order of time: at most `limit` lines, and
+ * a few megabytes. A line's number is derived from its timestamp and the index of its source, or else is the next free
+ * one after the previous line of its source. So a line keeps its number whatever other services print, a cursor can be
+ * found again by time, and numbers have gaps.
  */
 export async function interleavedOutput(
   all: readonly OutputSource[],
@@ -52,12 +53,12 @@ export async function interleavedOutput(
 interface PlacedSource {
   readonly read: NonNullable<OutputSource["read"]>;
   readonly service: string;
-  /** Its place among so many sources. */
+  /** The index of this source, among `of` sources. */
   readonly place: number;
   readonly of: number;
 }
 
-/** The lines of one source, numbered among those of all, some at a time. */
+/** The lines of one source, numbered among those of all sources, page by page. */
 class NumberedSource {
   readonly #source: PlacedSource;
   readonly #since: number;
@@ -71,12 +72,12 @@ class NumberedSource {
   constructor(source: PlacedSource, since: number) {
     this.#source = source;
     this.#since = since;
-    // A multiple of how many there are, so that no two sources ever give the same number.
+    // A multiple of the number of sources, so that no two sources ever produce the same number.
     this.#perMs = Math.floor(NUMBERS_A_MS / source.of) * source.of;
     this.#last = source.place + 1 - source.of;
   }
 
-  /** The line that comes next; `undefined` when there is none. */
+  /** The next line; `undefined` when there is none. */
   get first(): ServiceLine | undefined {
     return this.#lines[this.#taken];
   }
@@ -85,7 +86,7 @@ class NumberedSource {
     return this.#lines[this.#taken++]!;
   }
 
-  /** Reads on where nothing is left. */
+  /** Reads the next page when the current one is used up. */
   async fill(): Promise<void> {
     while (this.first === undefined && !this.#ended) {
       const page = await this.#source.read(this.#wanted());

@@ -1,15 +1,15 @@
-/** Large, as to find a place in a large log takes an engine long; readers bound their pages by size, too. */
+/** Large, because seeking in a large log is slow in a container engine; readers bound their pages by size as well. */
 const PAGE = 100_000;
 
-/** A part of what is read: so many after a number. */
+/** A page of what is read: at most `limit` lines after number `since`. */
 interface Part {
   readonly since: number;
   readonly limit: number;
 }
 
 /**
- * The last `count` lines after `since`, in order, of what can only be read forwards; no more than these and a page are
- * held at once. Lines that are printed meanwhile are not waited for.
+ * Returns the last `count` lines after `since`, in order, of a log that can only be read forwards. Holds at most
+ * `count` lines and one page in memory. Does not wait for lines that are printed meanwhile.
  */
 export async function lastLines<Line extends { readonly at: Date; readonly seq: number }>(
   read: (part: Part) => Promise<readonly Line[]>,

@@ -20,11 +20,14 @@ export interface ProjectVolume {
   readonly environment: "production" | "preview";
   /** The preview that it belongs to; `null` for a volume that all releases of the project share. */
   readonly deploymentId: string | null;
-  /** `null` when it cannot be told, or not in time. */
+  /** `null` when the size is unknown or was not measured in time. */
   readonly sizeBytes: number | null;
 }
 
-/** Lists the volumes of a project and of its previews with their sizes; asks no engine about a project that runs as processes. */
+/**
+ * Lists the volumes of a project and of its previews with their sizes; does not query the container engine for a
+ * project that runs as processes.
+ */
 export function listVolumes(ports: ListVolumesPorts) {
   const find = findProject(ports);
   const { deployments, installation, volumes } = ports;
@@ -32,7 +35,7 @@ export function listVolumes(ports: ListVolumesPorts) {
     await find(by, id, "project:read");
     const ofProject = await deployments.ofProject(id);
     const { scopes, isInContainers } = volumeScopes(id, ofProject);
-    // Deployments that were deleted may have left volumes.
+    // Deleted deployments may have left volumes behind.
     const mayHave = isInContainers || (ofProject.length === 0 && (await installation.usesContainers()));
     if (!mayHave) return [];
     const found = await volumes.measure(scopes).catch((error: unknown) => {

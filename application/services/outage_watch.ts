@@ -22,28 +22,28 @@ export interface OutageWatchPorts {
 }
 
 export interface OutageOptions {
-  /** How long a program that kept ending has to stay up before it counts as back. */
+  /** How long a program in a crash loop has to stay up before it counts as recovered. */
   readonly steadyMs: number;
-  /** How long to wait before another look at what is down. */
+  /** Bounds of the pause before an instance that is down is checked again. */
   readonly lookMs: { readonly least: number; readonly most: number };
 }
 
 const OPTIONS: OutageOptions = { steadyMs: 10_000, lookMs: { least: 250, most: 2_000 } };
-/** Of one service that keeps coming and going, no more is told in its events. */
+/** Minimum interval between outage events of a service that keeps failing and recovering. */
 const QUIET_MS = 60_000;
-/** Before it was known. */
+/** An outage whose beginning this process did not see; treated like a crash loop. */
 const UNKNOWN = { restarts: Number.NEGATIVE_INFINITY };
 
-/** What is looked at again. */
+/** An instance that is down and checked again. */
 interface Down {
-  /** How often it had been started again when it was first seen down. */
+  /** Restart count of the instance when it was first seen down. */
   readonly restarts: number;
   readonly timer?: ReturnType<typeof setTimeout>;
 }
 
 /**
- * Keeps the services of live releases true: one that ended is shown as failed, with why and the next try, from its ending until it is up again, and its
- * deployment's events say so.
+ * Keeps the recorded status of live services up to date: a service that exited is shown as failed, with the reason and
+ * the next restart, until it is up again, and events of its deployment report both.
  */
 export class OutageWatch implements AsyncDisposable {
   readonly #ports: OutageWatchPorts;
@@ -61,7 +61,7 @@ export class OutageWatch implements AsyncDisposable {
     this.#forget = ports.instanceEndings.onEnding((instanceId) => void this.#look(instanceId));
   }
 
-  /** Looks at everything live, for what nobody told of. */
+  /** Checks all live instances, for exits that no notification reported. */
   async lookAtAll(): Promise<void> {
     const live = (await this.#ports.liveReleases.list()).flatMap(({ deployment }) => deployment.services);
     const known = new Map(live.map(({ instanceId, outage }) => [instanceId, outage]));
@@ -91,7 +91,7 @@ export class OutageWatch implements AsyncDisposable {
 
   async #lookAt(instanceId: string): Promise<void> {
     const instance = await this.#ports.runtime.find(instanceId);
-    // What was stopped, or has done what it had to, is down on purpose.
+    // An instance that was stopped, or has completed, is down on purpose.
     const release = instance && instance.status !== "exited" ? await this.#releaseOf(instance) : undefined;
     if (!instance || !release) return this.#letGo(instanceId);
     if (this.#isBack(instance)) {
@@ -105,7 +105,7 @@ export class OutageWatch implements AsyncDisposable {
     this.#lookAgain(instanceId, (instance.nextStartAt?.getTime() ?? 0) - Date.now());
   }
 
-  /** One that ended again and again has to stay up first. */
+  /** An instance in a crash loop has to stay up for `steadyMs` first. */
   #isBack({ instanceId, restarts, startedAt, status }: Instance): boolean {
     if (status !== "running") return false;
     const { restarts: before } = this.#down.get(instanceId) ?? UNKNOWN;
@@ -128,7 +128,7 @@ export class OutageWatch implements AsyncDisposable {
     this.#down.delete(instanceId);
   }
 
-  /** The release that visitors get and that the instance is a part of; it may have been left as it is by several deployments. */
+  /** The live release that the instance is part of; it may have carried over unchanged through several deployments. */
   async #releaseOf({ deploymentId, instanceId, projectId }: Instance): Promise<LiveRelease | undefined> {
     for (const key of [projectId, deploymentId]) {
       const release = await this.#ports.liveReleases.find(key);
@@ -143,7 +143,7 @@ function outageOf({ exit, nextStartAt }: Instance): string {
   return `It ${howItEnded(exit)} and is started again by itself${next}`;
 }
 
-/** Notes an outage of a service, or that it is over; whoever comes second changes nothing. */
+/** Stores an outage of a service, or its end. Idempotent: concurrent watchers that see the same store it once. */
 function storeOutage({ clock, deployments }: OutageWatchPorts) {
   const toldAt = new Map<string, number>();
   const untold = new Set<string>();
@@ -176,7 +176,7 @@ function withOutage(service: DeployedService, outage: string | undefined): Deplo
   return outage === undefined ? up : { ...up, outage };
 }
 
-/** The feed of a settled deployment ends with its end, also after something was added. */
+/** The event stream of a settled deployment ends with an `end` event, so every addition repeats it. */
 function told({ status, decision, error }: Deployment, service: DeployedService): readonly NewEvent[] {
   return [
     { type: "service", ...shownService(service) },

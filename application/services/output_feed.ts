@@ -4,34 +4,34 @@ import { Failure } from "../../domain/failure.ts";
 export type LogEvent = Extract<DeploymentEvent, { type: "log" }>;
 export type EndEvent = Extract<DeploymentEvent, { type: "end" }>;
 
-/** What a look for new lines found. */
+/** The result of one poll for new lines. */
 export interface PollResult {
-  /** Lines after the number that was asked for, oldest first. */
+  /** Lines after the requested number, oldest first. */
   readonly lines: readonly LogEvent[];
-  /** When to look again: there is more already, lines are coming, or nothing was printed. */
+  /** When to poll again: `now` if there is more already, `soon` while lines come, `later` if nothing was printed. */
   readonly again: "now" | "soon" | "later";
-  /** Set once there will never be more: how it ended, or `gone` where it was deleted. */
+  /** Set once no more lines will ever come: the final event, or `gone` for a deleted deployment. */
   readonly end?: Omit<EndEvent, "seq"> | "gone";
 }
 
-/** What a follower is given: lines, that it is too far behind for them, or that there are no more. */
+/** What a follower receives: lines, `behind` if they are no longer buffered, or the end of the stream. */
 export type FeedUpdate = readonly LogEvent[] | "behind" | { readonly end: Exclude<PollResult["end"], undefined> };
 
 export interface FeedOptions {
-  /** How long to wait between two looks: the first while lines come, the second when none has for long. */
+  /** Pause between two polls: `least` while lines come, growing to `most` while none do. */
   readonly pauseMs: { readonly least: number; readonly most: number };
-  /** How much is kept for those who follow, in characters. */
+  /** Maximum size of the shared buffer, in characters. */
   readonly keptCharacters: number;
 }
 
 export const FEED_OPTIONS: FeedOptions = { pauseMs: { least: 250, most: 2_000 }, keptCharacters: 1_000_000 };
 const GROWTH = 1.5;
-/** What is held at once for one who reads slowly, in characters. */
+/** Maximum size of a batch held for one slow reader, in characters. */
 const HELD_CHARACTERS = 256 * 1024;
 
 /**
- * Polls one log for new lines on behalf of all who follow it in this process, as long as somebody does. It buffers a
- * bounded amount of the newest lines; whoever is further behind reads pages elsewhere.
+ * Polls one log for new lines on behalf of all its followers in this process, as long as there are any. Buffers a
+ * bounded amount of the newest lines; a follower that is further behind reads pages elsewhere.
  */
 export class OutputFeed {
   readonly #look: (since: number) => Promise<PollResult>;
@@ -41,7 +41,7 @@ export class OutputFeed {
   #followers = 0;
   #batches: (readonly LogEvent[])[] = [];
   #characters = 0;
-  /** All lines after this number, up to the last one, are kept. */
+  /** All lines after this number, up to `#last`, are buffered. */
   #start: number;
   #last: number;
   #end: PollResult["end"];
@@ -55,20 +55,20 @@ export class OutputFeed {
     this.#last = since;
   }
 
-  /** Joins those who follow. */
+  /** Adds a follower. */
   join(): void {
     this.#followers++;
     void this.#run();
   }
 
-  /** Leaves them; whether somebody is left. */
+  /** Removes a follower; returns whether any are left. */
   leave(): boolean {
     if (--this.#followers > 0) return true;
     this.#left.abort();
     return false;
   }
 
-  /** The next lines after a number, once there are some; none when `signal` aborts. Followers share the same lists. */
+  /** Waits for the next lines after a number; returns none when `signal` aborts. Followers share the same arrays. */
   async next(after: number, signal: AbortSignal): Promise<FeedUpdate> {
     for (;;) {
       if (signal.aborted) return [];
@@ -81,7 +81,9 @@ export class OutputFeed {
     }
   }
 
-  /** Begins anew after a number at which somebody found nothing to read; others take what they do not know yet. */
+  /**
+   * Restarts the feed after a lower number, at which a follower found nothing to read; others skip the lines they know.
+   */
   rewind(since: number): void {
     if (since >= this.#start) return;
     this.#batches = [];
@@ -108,14 +110,14 @@ export class OutputFeed {
     const since = this.#last;
     try {
       const { again, end, lines } = await this.#look(since);
-      // Somebody may have rewound it meanwhile: the same lines are found again.
+      // The feed may have been rewound meanwhile; the next poll finds the same lines again.
       if (since !== this.#last) return "now";
       this.#add(lines);
       this.#end = end;
       if (lines.length > 0 || end) this.#wake();
       return again;
     } catch (error) {
-      // An engine or a database that is away comes back.
+      // An engine or a database that is unavailable comes back: keep polling.
       if (error instanceof Failure && error.kind === "unavailable") return "later";
       this.#failure = { error };
       this.#wake();
@@ -132,7 +134,7 @@ export class OutputFeed {
     }
     this.#characters += charactersOf(lines);
     this.#last = lines.at(-1)!.seq;
-    // The newest are always kept, or nobody could ever be told.
+    // Always keeps the newest batch, or followers would never receive it.
     while (this.#characters > this.#options.keptCharacters && this.#batches.length > 1) {
       const dropped = this.#batches.shift()!;
       this.#characters -= charactersOf(dropped);
@@ -156,21 +158,21 @@ export class OutputFeed {
   }
 }
 
-/** What a line takes beside its message, about. */
+/** Approximate overhead of a line beside its message. */
 const LINE_CHARACTERS = 200;
 
 function charactersOf(lines: readonly LogEvent[]): number {
   return lines.reduce((sum, { message }) => sum + message.length + LINE_CHARACTERS, 0);
 }
 
-/** The first lines that together have no more characters than are held for one reader, or than `most`; one at least. */
+/** Returns the first lines that fit into `most` characters together, at least one. */
 export function withinCharacters(lines: readonly LogEvent[], most = HELD_CHARACTERS): readonly LogEvent[] {
   let characters = 0;
   const end = lines.findIndex((line) => (characters += charactersOf([line])) > most);
   return end < 0 ? lines : lines.slice(0, Math.max(1, end));
 }
 
-/** Waits, but no longer than until the signal aborts. */
+/** Waits, at most until the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

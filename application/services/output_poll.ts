@@ -14,23 +14,23 @@ export interface OutputPollPorts extends RuntimeOutputPorts {
   readonly runtime: Runtime;
 }
 
-/** How many lines are read at once. */
+/** Lines per page. */
 const PAGE = 5_000;
-/** How long it takes at most until a line that was printed can be read. */
+/** Maximum delay until a printed line becomes readable. */
 const SETTLE_MS = 200;
-/** How old a line is that no older one comes after any more, however it is looked at. */
+/** Age of a line after which no line with a lower number appears any more. */
 const OLD_MS = 1_000;
-/** How long lines may come without a look at whether the deployment is still live. */
+/** How long lines may keep coming without a check whether the deployment is still live. */
 const CHECK_MS = 2_000;
 
-/** Looks for new lines of what a deployment, or one service of it, prints. */
+/** Polls for new output of a deployment, or of one of its services. */
 export class OutputPoll {
   readonly #ports: OutputPollPorts;
   readonly #id: string;
   readonly #output: RuntimeOutput;
   readonly #settling = new Settling();
   #checkedAt = performance.now();
-  /** Since when there is nothing to wait for any more. */
+  /** The time since which no further output is expected. */
   #overAt: number | undefined;
 
   constructor(ports: OutputPollPorts, id: string, service: string | undefined) {
@@ -39,7 +39,7 @@ export class OutputPoll {
     this.#output = new RuntimeOutput(ports, service);
   }
 
-  /** Looks once; whoever follows calls this again and again. */
+  /** Polls once; a follower calls this repeatedly. */
   async look(since: number): Promise<PollResult> {
     const deployment = await this.#ports.deployments.get(this.#id);
     if (!deployment) return { lines: [], again: "later", end: "gone" };
@@ -55,7 +55,7 @@ export class OutputPoll {
     return { lines, again: page.length >= PAGE && lines.length > 0 ? "now" : "soon" };
   }
 
-  /** Reads a page of lines that are there, and tells whether there are more. */
+  /** Reads a page of the available lines, and returns whether there are more. */
   async page(since: number): Promise<{ readonly lines: readonly LogEvent[]; readonly isFull: boolean }> {
     const deployment = await this.#ports.deployments.get(this.#id);
     const page = deployment ? await this.#read(deployment, since) : [];
@@ -63,12 +63,14 @@ export class OutputPoll {
     return { lines, isFull: page.length >= PAGE && lines.length > 0 };
   }
 
-  /** Whether there is nothing after a number, and never will be. */
+  /** Returns whether there are no lines after a number, and never will be. */
   async isDone(deployment: Deployment, since: number): Promise<boolean> {
     return (await this.isOver(deployment)) && (await this.#read(deployment, since, 1)).length === 0;
   }
 
-  /** Whether nothing of a deployment prints any more, or what does belongs to a later one. */
+  /**
+   * Returns whether no instance of a deployment prints any more, or only ones that a later deployment has taken over.
+   */
   async isOver(deployment: Deployment): Promise<boolean> {
     const { liveReleases, runtime } = this.#ports;
     if (!isSettled(deployment) || deployment.asked !== null) return false;
@@ -93,34 +95,34 @@ export class OutputPoll {
     return lines.map((line) => ({ type: "log", ...line }));
   }
 
-  /** The lines of one service come in their order. */
+  /** The lines of a single service are in order already. */
   #settled(deployment: Deployment, lines: readonly LogEvent[]): readonly LogEvent[] {
     return this.#output.servicesOf(deployment).length > 1 ? this.#settling.settled(lines) : lines;
   }
 }
 
-/** What is told of a deployment of which nothing is waited for: all that was printed until that was found. */
+/** The poll result of a deployment that expects no further output: everything that was printed until that was found. */
 function lastPoll(
   { decision, error, status }: Deployment,
   lines: readonly LogEvent[],
   { overAt, wasOver }: { readonly overAt: number; readonly wasOver: boolean },
 ): PollResult {
   const isAll = lines.length === 0 || lines.at(-1)!.at.getTime() > overAt;
-  // What was read before it was known to be over need not be all.
+  // A page that was read before the deployment was known to be over may be incomplete.
   if (!wasOver || !isAll) return { lines, again: "now" };
   return { lines, again: "later", end: { type: "end", status, decision, error } };
 }
 
 /**
- * Holds the newest lines of several services back for a moment: a line of another service with a lower number may not
- * be readable yet.
+ * Holds back the newest lines of several services for a moment, because a line of another service with a lower number
+ * may not be readable yet.
  */
 class Settling {
   #seen = 0;
   #seenAt = Number.NEGATIVE_INFINITY;
   #settled = 0;
 
-  /** Those of the lines before which none is to be expected any more. */
+  /** Returns the lines before which no other line can appear any more. */
   settled(lines: readonly LogEvent[]): readonly LogEvent[] {
     const at = performance.now();
     if (at - this.#seenAt >= SETTLE_MS) {

@@ -15,21 +15,23 @@ export interface RecordedRuntimePorts {
   readonly runtimeLogs: RuntimeLogs;
 }
 
-/** As many as there may be: to find a place in a large log takes an engine long, and pages are bounded by their size too. */
+/**
+ * Practically unlimited: seeking in a large log is slow in a container engine, and pages are bounded by size as well.
+ */
 const PAGE = 1_000_000;
-/** How many lines are masked before others get their turn. */
+/** Number of lines to mask before yielding to the event loop. */
 const AT_A_TIME = 5_000;
-/** Each may hold as much as is recorded. */
+/** Maximum number of concurrent recordings, as each may hold the maximum recorded size in memory. */
 const AT_ONCE = 2;
 const STOPPING = "Cannot remove this: the server is being stopped. Try again once it is up";
 const NEVER = new AbortController().signal;
 
-/** Disposing waits for what is being recorded; what is stopped later stays until another server removes it. */
+/** Disposing waits for recordings in progress; instances removed later stay until another server removes them. */
 export type RecordedRuntime = Runtime & AsyncDisposable;
 
 /**
- * A runtime like the given one that records what an instance printed, up to its last words, before it forgets it; without the secrets of the deployment
- * that it was started for. No instance stays because it could not be recorded: that is only logged.
+ * Decorates a runtime: before an instance is removed, its output up to the last line is recorded, with the secrets of
+ * its deployment masked. A failed recording never blocks the removal of an instance; it is only logged.
  */
 export function recordedRuntime(
   runtime: Runtime,
@@ -47,7 +49,7 @@ export function recordedRuntime(
       return runtime.start(request);
     },
     async remove(instanceId, options) {
-      // What cannot be found now can hardly be removed either; if it is, that it was not recorded is worth a line.
+      // An instance that cannot be found can hardly be removed either; if it is, the missing recording is logged.
       const finding = runtime.find(instanceId);
       await finding.catch(() => {});
       const beforeForgetting = async () => {
@@ -80,13 +82,13 @@ export function recordedRuntime(
   }
 }
 
-/** Records the output of instances that have ended and are still there. */
+/** Records the output of an instance that has exited and still exists. */
 function recorder(runtime: Runtime, { deployments, runtimeLogs }: RecordedRuntimePorts, maxBytes: number) {
   return async function ({ deploymentId, instanceId, service }: Instance): Promise<void> {
     let page = await runtime.output(instanceId, { since: 0, limit: PAGE });
     if (page.length === 0) return;
     const deployment = await deployments.get(deploymentId);
-    // Its log would go with it.
+    // The log would be deleted together with its deployment.
     if (!deployment) return;
     const mask = secretMask(secretValues(deployment, await deployments.environment(deploymentId)));
     const tail = new OutputTail<LinePart>(maxBytes);
@@ -97,7 +99,8 @@ function recorder(runtime: Runtime, { deployments, runtimeLogs }: RecordedRuntim
       }
       page = await runtime.output(instanceId, { since: page.at(-1)!.seq, limit: PAGE });
     }
-    // Another process may have removed it meanwhile: then that one recorded all of it, and this one perhaps only the beginning.
+    // Another process may have removed it meanwhile. That one recorded all of it, and this one perhaps only the
+    // beginning.
     if ((await runtime.output(instanceId, { since: 0, limit: 1 })).length === 0) return;
     const lines = tail.parts.map(({ line }) => line);
     await runtimeLogs

@@ -4,7 +4,9 @@ import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import { stopInstances } from "./stop_instances.ts";
 
-/** Stops and forgets everything that runs of a deployment, but for what the live release of its project has taken over. */
+/**
+ * Stops and removes all instances of a deployment, except those that the live release of its project has taken over.
+ */
 export async function removeInstances(
   { liveReleases, runtime }: { readonly liveReleases: LiveReleases; readonly runtime: Runtime },
   deployment: Pick<Deployment, "id" | "plan" | "projectId" | "services">,

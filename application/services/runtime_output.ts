@@ -12,33 +12,33 @@ export interface RuntimeOutputPorts extends ServiceLogPorts {
   readonly deployments: Pick<Deployments, "environment" | "get">;
 }
 
-/** A line as the log shows it. Runtime output has numbers of its own: per service, or of all services together. */
+/** A line as the log shows it. Runtime output has its own numbers: per service, or across all services together. */
 export type LoggedLine = Omit<Extract<DeploymentEvent, { type: "log" }>, "type">;
 
 interface Mask {
-  /** Whose secrets it hides. */
+  /** The deployments whose secrets it masks. */
   readonly of: string;
   readonly hide: (text: string) => string;
 }
 
-/** Reads what services of a deployment printed, with secrets masked; these are looked up once for all reads. */
+/** Reads the output of a deployment's services with secrets masked; looks the secrets up once for all reads. */
 export class RuntimeOutput {
   readonly #ports: RuntimeOutputPorts;
   readonly #service: string | undefined;
   #mask: Promise<Mask> | undefined;
 
-  /** Of all services, unless one is named. */
+  /** Reads all services, unless `service` is given. */
   constructor(ports: RuntimeOutputPorts, service: string | undefined) {
     this.#ports = ports;
     this.#service = service || undefined;
   }
 
-  /** The services of a deployment that are read. */
+  /** The services of a deployment that this reads. */
   servicesOf({ services }: Pick<Deployment, "services">): readonly DeployedService[] {
     return this.#service === undefined ? services : services.filter(({ name }) => name === this.#service);
   }
 
-  /** Reads lines of a deployment as it is now: those after number `since`, at most `limit`. */
+  /** Reads the lines of the deployment's current state after number `since`, at most `limit`. */
   async read(
     deployment: Deployment,
     part: { readonly since: number; readonly limit: number },
@@ -50,7 +50,7 @@ export class RuntimeOutput {
     return lines.map((line) => ({ ...line, message: hide(line.message), level: "info", step: null }));
   }
 
-  /** What printed has its environment, which stays as it is; only what runs may be another. */
+  /** The environment of an instance never changes, so the mask is cached until the set of instances changes. */
   async #maskFor(deployment: Deployment, services: readonly DeployedService[]): Promise<Mask> {
     const owners = [deployment.id, ...services.flatMap(({ instanceId }) => (instanceId ? starterOf(instanceId) : []))];
     const of = [...new Set(owners)].join(" ");
@@ -60,7 +60,7 @@ export class RuntimeOutput {
     return this.#mask;
   }
 
-  /** What runs may have been left as it was by several deployments: it knows the secrets of the one that started it. */
+  /** An instance may have carried over through several deployments: it knows the secrets of the one that started it. */
   async #secretsOf(deployment: Deployment, owners: ReadonlySet<string>): Promise<readonly Secret[]> {
     const { deployments } = this.#ports;
     const others = [...owners].filter((owner) => owner !== deployment.id);

@@ -6,17 +6,17 @@ export interface ServiceLogPorts {
   readonly runtimeLogs: RuntimeLogs;
 }
 
-/** What the log of a service consists of. */
+/** The parts that make up the log of a service. */
 export interface ServiceLogParts {
   readonly owner: LogOwner;
-  /** What runs of it, or did last. */
+  /** The current or last instance of the service. */
   readonly instanceId: string | null;
   readonly state: LogState | undefined;
 }
 
 /**
- * The log of a service of a release: what is recorded of it, then what its instance has printed so far. A line keeps its number when the instance is
- * removed and its output recorded.
+ * The log of a service of a release: first the recorded output, then the output of its current instance. A line keeps
+ * its number when the instance is removed and its output recorded.
  */
 export class ServiceLog {
   readonly #ports: ServiceLogPorts;
@@ -31,17 +31,17 @@ export class ServiceLog {
     this.#state = state;
   }
 
-  /** The number of the last line that is recorded. */
+  /** The number of the last recorded line. */
   get recorded(): number {
     return this.#state?.last ?? 0;
   }
 
-  /** Lines as `Runtime.output` gives them; none when there is no more. */
+  /** Returns lines like `Runtime.output`; none when there are no more. */
   async read(wanted: OutputQuery): Promise<readonly OutputLine[]> {
     for (;;) {
       const lines = await this.#read(wanted);
       if (lines.length > 0 || this.#instanceId === null) return lines;
-      // It may have been recorded and removed a moment ago.
+      // The instance may have been recorded and removed a moment ago.
       const before = this.#state;
       [this.#state] = await this.#ports.runtimeLogs.states([this.#owner]);
       if (this.#state?.last === before?.last && this.#state?.endsWith === before?.endsWith) return lines;
@@ -53,7 +53,7 @@ export class ServiceLog {
     const { recorded } = this;
     return inSuccession(
       { read: (query) => (query.since < recorded ? runtimeLogs.read(this.#owner, query) : none()), last: recorded },
-      // Where it is recorded all that it printed is, whether it is still there or not, and no engine has to answer.
+      // Once recorded, the record is complete whether the instance still exists or not, and needs no container engine.
       this.#state?.endsWith === this.#instanceId
         ? none
         : (query) => (this.#instanceId === null ? none() : runtime.output(this.#instanceId, query)),
@@ -64,7 +64,7 @@ export class ServiceLog {
 
 type Read = (wanted: OutputQuery) => Promise<readonly OutputLine[]>;
 
-/** Reads lines that all are there, up to the last, and then others, which are numbered on. */
+/** Reads a complete log to its last line, and then a second one, whose numbers continue those of the first. */
 export async function inSuccession(
   first: { readonly read: Read; readonly last: number },
   second: Read,

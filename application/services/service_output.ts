@@ -9,14 +9,20 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** What a deployment shows of a service: what it printed itself, and what the former version prints that was left as it is, or is back. */
+/**
+ * The logs that a deployment shows for a service: its own, and that of a former version that was carried over or
+ * restored.
+ */
 interface ServiceLogs {
   readonly service: string;
   readonly own: ServiceLog;
   readonly former: ServiceLog | null;
 }
 
-/** Reads what services of a deployment have printed, whether they still run or not: one service with its own numbers, of several all of it together. */
+/**
+ * Reads the output of a deployment's services, whether they still run or not: a single service with its own numbers,
+ * several services merged.
+ */
 export async function serviceOutput(
   ports: ServiceLogPorts,
   { id, services }: { readonly id: Deployment["id"]; readonly services: readonly DeployedService[] },
@@ -37,7 +43,7 @@ export async function serviceOutput(
   return lines.map((line) => ({ ...line, service }));
 }
 
-/** Two for every service, so that numbers stay the same when a former version comes back. */
+/** Two sources per service, so that numbers stay the same when a former version is restored. */
 function sourcesOf({ former, own, service }: ServiceLogs) {
   return [own, former].map((log) => ({ service, read: log && log.read.bind(log) }));
 }
@@ -65,10 +71,10 @@ async function logsOf(
   });
 }
 
-/** What runs of a service, or is being stopped, and the deployment that it was started for. */
+/** The current instance of a service, or the one being stopped, and the deployment that started it. */
 function instanceOf(deploymentId: string, { instanceId, lastInstanceId }: DeployedService) {
   if (instanceId !== null) return { instanceId, starter: starterOf(instanceId) };
-  // What a former deployment had started and this one left as it was is no more its own to show.
+  // A carried-over instance of a former deployment that is gone no longer belongs to this deployment's log.
   const isOwn = lastInstanceId !== undefined && starterOf(lastInstanceId) === deploymentId;
   return { instanceId: isOwn ? lastInstanceId : null, starter: deploymentId };
 }

@@ -4,7 +4,7 @@ import type { Instance, Runtime } from "../../ports/services/runtime.ts";
 const GRACE_MS = 10_000;
 
 /**
- * Stops and forgets instances, side by side, each with its own time to end. What an engine that went away runs is left
+ * Stops and removes instances concurrently, each with its own grace period. Instances of an unavailable engine are left
  * to the sweep.
  */
 export async function stopInstances(

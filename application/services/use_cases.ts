@@ -5,7 +5,7 @@ import { listVolumes } from "./list_volumes.ts";
 
 export type ServiceUseCases = ReturnType<typeof serviceUseCases>;
 
-/** Everything that callers can do with the services of deployments. */
+/** The use cases of the services of deployments. */
 export function serviceUseCases(ports: ApplicationPorts) {
   return {
     describeInstances: describeInstances(ports),

@@ -2,18 +2,18 @@ import type { Failure } from "../../domain/failure.ts";
 import { loggedError } from "../../domain/logged_error.ts";
 import type { Log } from "../../ports/system/log.ts";
 
-/** Shorter than a connection may stay silent: whoever waits gets an answer before it is closed. */
+/** Shorter than the idle timeout of a connection, so that a waiting client gets a response before it is closed. */
 const ANSWER_MS = 50_000;
 
 export interface AnswerInTimePorts {
   readonly log: Log;
-  /** How long an answer may take. Defaults to 50 s. */
+  /** Response timeout. Defaults to 50 s. */
   readonly answerMs?: number;
 }
 
 /**
- * Waits for work as long as an answer may take, and then rejects with what `late` says; the work goes on, and if it
- * fails then, the log tells.
+ * Waits for work up to the response timeout, and then rejects with the failure of `late`. The work continues; if it
+ * fails after that, the failure is logged.
  */
 export function answerInTime({ log, answerMs = ANSWER_MS }: AnswerInTimePorts) {
   return async function <T>(work: Promise<T>, late: () => Failure): Promise<T> {

@@ -5,26 +5,26 @@ import type { IdempotentAnswers, IdempotentRequest, KeptAnswer } from "../../por
 const LEASE_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
 const LOOK_AGAIN_MAX_MS = 500;
-/** As long as the longest answer takes, and shorter than a connection may stay silent. */
+/** As long as the slowest response takes, and shorter than the idle timeout of a connection. */
 const WAIT_MS = 55_000;
 
-/** A request that is to be answered once. */
+/** A request with an idempotency key. */
 export interface OnceRequest extends IdempotentRequest {
-  /** The body, where it streams in and its fingerprint comes last. */
+  /** The body, if it is streamed, so that its fingerprint is known only at the end. */
   readonly streamed?: StreamedBody;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client no longer waits for the response. */
   readonly signal: AbortSignal;
 }
 
-/** Fingerprints a body that streams past. */
+/** Fingerprints a body while it streams through. */
 export interface StreamedBody {
-  /** The whole body's fingerprint, if it was read to its end. */
+  /** The fingerprint of the whole body, if it was read to its end. */
   seen(): string | undefined;
-  /** Reads what is left, and tells the whole body's fingerprint. */
+  /** Reads the rest of the body, and returns the fingerprint of the whole. */
   rest(): Promise<string>;
 }
 
-/** An answer and what of it may be kept; `kept` is absent where nothing may. */
+/** A response, and the part of it to store; `kept` is `undefined` when it must not be stored. */
 export interface OnceAnswer<T> {
   readonly answer: T;
   readonly kept: KeptAnswer | undefined;
@@ -34,7 +34,10 @@ export type Once<T> =
   | { readonly replayed: false; readonly answer: T }
   | { readonly replayed: true; readonly answer: KeptAnswer };
 
-/** Runs a request the first time its key is seen and replays the answer after that; a concurrent one waits for the first. */
+/**
+ * Runs a request the first time its idempotency key is seen, and replays the stored response after that. A concurrent
+ * request with the same key waits for the first.
+ */
 export function answerOnce({
   clock,
   idempotentAnswers,
@@ -63,7 +66,8 @@ export function answerOnce({
     let settled = false;
     try {
       const { answer, kept } = await run();
-      // A body that was refused before its end cannot be told from another one; its answer is not worth reading the rest.
+      // A body that was rejected before its end has no fingerprint to compare a retry with; its response is not worth
+      // reading the rest.
       const body = request.body ?? request.streamed?.seen();
       if (kept && body !== undefined) {
         await idempotentAnswers.keep(claimId, body, kept);

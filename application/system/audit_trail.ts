@@ -3,24 +3,27 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import type { AuditEntry, AuditLog, AuditOutcome } from "../../ports/identity/audit_log.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 
-/** Where a change comes from. */
+/** The origin of a change. */
 export interface Origin {
-  /** The caller's address. */
+  /** The client's IP address. */
   readonly from: string;
   readonly requestId: string;
 }
 
-/** A change that is about to be tried. */
+/** A change that is about to be attempted. */
 export interface Attempted extends Origin {
   readonly by: Pick<Principal, "organizationId" | "userId">;
   readonly credential: AuditEntry["credential"];
   readonly action: string;
   readonly target: string | null;
-  /** Names of what it sets or deletes. Defaults to none. */
+  /** Names of the fields that it sets or deletes. Defaults to none. */
   readonly changed?: readonly string[];
 }
 
-/** Writes the audit log around a change: the attempt is stored before it happens, so that no change is without an entry. */
+/**
+ * Writes the audit log around a change. The attempt is stored before the change happens, so that every change has an
+ * entry.
+ */
 export function auditTrail({ auditLog, clock }: { readonly auditLog: AuditLog; readonly clock: Clock }) {
   async function begin({ by, changed = [], ...attempted }: Attempted): Promise<string> {
     const at = clock.now();
@@ -34,14 +37,14 @@ export function auditTrail({ auditLog, clock }: { readonly auditLog: AuditLog; r
     await auditLog.finish(id, { outcome, target });
   }
 
-  /** Makes a change inside its entry. */
+  /** Makes a change between the begin and the end of its entry. */
   async function around<T>(attempted: Attempted, change: () => Promise<T>): Promise<T> {
     const id = await begin(attempted);
     let result: T;
     try {
       result = await change();
     } catch (error) {
-      // Whoever asked has to hear of the first failure.
+      // The caller must get this failure, not one of writing the audit entry.
       await end(id, "failed", attempted.target).catch(() => {});
       throw error;
     }

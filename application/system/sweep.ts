@@ -15,7 +15,7 @@ export interface SweepPorts {
   readonly sessions: Sessions;
 }
 
-/** Forgets what has had its time: sessions, counted attempts, kept answers. */
+/** Removes expired sessions, counted attempts and stored idempotent responses. */
 export function sweep({ attempts, clock, idempotentAnswers, sessions }: SweepPorts) {
   return async function (): Promise<void> {
     await sessions.sweep(clock.now());
@@ -30,7 +30,7 @@ export interface SweepUploadsPorts {
   readonly uploadSessions: UploadSessions;
 }
 
-/** Removes expired upload sessions with their files, and files that no session knows, as a killed process leaves them. */
+/** Removes expired upload sessions with their files, and orphaned files that a killed process left. */
 export function sweepUploads({ clock, uploadFiles, uploadSessions }: SweepUploadsPorts) {
   return async function (): Promise<void> {
     const now = clock.now();

@@ -14,7 +14,7 @@ export interface SweepHistoryPorts {
   readonly tokens: Tokens;
 }
 
-/** Forgets what nobody asks for any more: expired invitations, tokens a month after their end, audit entries after 400 days. */
+/** Removes expired invitations, tokens 30 days after they end, and audit entries after 400 days. */
 export function sweepHistory({ auditLog, clock, invitations, tokens }: SweepHistoryPorts) {
   return async function (): Promise<void> {
     const now = clock.now().getTime();

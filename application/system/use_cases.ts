@@ -5,7 +5,7 @@ import { sweepHistory } from "./sweep_history.ts";
 
 export type SystemUseCases = ReturnType<typeof systemUseCases>;
 
-/** Everything that callers can do with the installation itself. */
+/** The use cases of the installation itself. */
 export function systemUseCases(ports: ApplicationPorts) {
   return {
     answerOnce: answerOnce(ports),

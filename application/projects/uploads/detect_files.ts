@@ -7,16 +7,19 @@ const MANIFEST_BYTES = 1_048_576;
 const ALL_MANIFESTS_BYTES = 16 * MANIFEST_BYTES;
 const MANIFESTS = 500;
 const READS_AT_ONCE = 16;
-/** Deeper than any path. */
+/** Greater than the depth of any path. */
 const FAR_AWAY = 100_000;
 
-/** The files of one tree, wherever it is kept. */
+/** A readable file tree, wherever it is stored. */
 export interface ReadableTree {
   entries(): AsyncIterable<TreeEntry>;
   read(path: string, options: { readonly maxBytes: number }): Promise<Uint8Array | undefined>;
 }
 
-/** Says what the files below the folder `root` are and how they would be built, with what lies around them in mind; runs nothing of them. */
+/**
+ * Detects what the files below the folder `root` are and how to build them, considering the files around them too;
+ * executes nothing of them.
+ */
 export async function detectFiles(parser: ManifestParser, tree: ReadableTree, root = ""): Promise<Detection> {
   const parts = root.split("/").filter((part) => part !== "" && part !== ".");
   const prefix = parts.map((part) => `${part}/`).join("");
@@ -37,7 +40,7 @@ export async function detectFiles(parser: ManifestParser, tree: ReadableTree, ro
   return detect({ paths, text: (path) => texts.get(path), data }, parts.join("/"));
 }
 
-/** As many as may be held in memory; those below the prefix and near the root tell most. */
+/** Picks as many manifests as may be held in memory; those below the prefix and near the root matter most. */
 function worthReading(
   manifests: readonly { readonly path: string; readonly size: number }[],
   prefix: string,

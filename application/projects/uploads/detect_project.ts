@@ -14,19 +14,19 @@ import { detectFiles, type ReadableTree } from "./detect_files.ts";
 export interface DetectProjectPorts {
   readonly containerEngine: ContainerEngine;
   readonly manifestParser: ManifestParser;
-  /** What the operator said about how projects run that do not choose. */
+  /** The operator's runtime for projects that do not choose one. */
   readonly runtimePreset: RuntimeName | "auto";
   readonly yamlReader: YamlReader;
 }
 
-/** Says what the files of a tree are and how they would be built; what stands in the way here is warned of. */
+/** Detects what the files of a tree are and how to build them; warns of obstacles on this machine. */
 export async function detectProject(ports: DetectProjectPorts, tree: ReadableTree): Promise<Detection> {
   const detection = await inUsualRuntime(ports, await detectAll(ports, tree));
   const missing = await missingEngine(ports, detection);
   return missing === undefined ? detection : { ...detection, warnings: [missing, ...detection.warnings] };
 }
 
-/** What was found, as it would be run here by a project that does not choose. */
+/** Adapts a detection to the runtime that a project gets here when it does not choose one. */
 async function inUsualRuntime(
   { containerEngine, runtimePreset }: DetectProjectPorts,
   detection: Detection,
@@ -38,7 +38,7 @@ async function inUsualRuntime(
   return { ...detection, warnings, startCommand: startCommandIn(runtime, detection.startCommand, detection) };
 }
 
-/** What a person is to be told who deploys this while it needs containers and there are none to be had. */
+/** Returns the warning for a project that needs containers while no container engine is available. */
 async function missingEngine(
   { containerEngine, runtimePreset }: DetectProjectPorts,
   detection: Detection,
@@ -50,7 +50,10 @@ async function missingEngine(
   return (await containerEngine.answers()) ? undefined : engineNeeded(need).message;
 }
 
-/** Says what the files of a tree are, as `detectFiles` does, and where a compose file tells their services, what it says with all it refers to; what is wrong with it is warned of. */
+/**
+ * Detects like `detectFiles`; where a compose file defines the services, also loads it with all files that it refers
+ * to. Problems of the compose file become warnings.
+ */
 async function detectAll(ports: DetectProjectPorts, tree: ReadableTree): Promise<Detection> {
   const folders = new Set<string>();
   const detection = await detectFiles(ports.manifestParser, {

@@ -4,7 +4,7 @@ import type { Principal } from "../../../domain/identity/permission.ts";
 import type { UploadSession } from "../../../domain/projects/upload.ts";
 import type { UploadSessions } from "../../../ports/projects/upload_sessions.ts";
 
-/** Finds a caller's own, unexpired upload session; anybody else's is not there. */
+/** Finds the caller's own, unexpired upload session; sessions of other users are not found. */
 export function findUploadSession({ uploadSessions }: { readonly uploadSessions: UploadSessions }) {
   return async function (by: Principal, id: string): Promise<UploadSession> {
     const found = isId("upl", id) ? await uploadSessions.find(by.organizationId, id) : undefined;

@@ -14,8 +14,8 @@ export interface OpenUploadSessionPorts {
 }
 
 /**
- * Opens a place for one folder, bound to the caller and its organization, for an hour. Beyond the quota the caller's
- * oldest unused session gives way.
+ * Opens an upload session for one folder, bound to the caller and its organization, for one hour. Beyond the quota it
+ * evicts the caller's oldest unused session.
  */
 export function openUploadSession({ clock, mode, uploadFiles, uploadSessions }: OpenUploadSessionPorts) {
   return async function (
@@ -43,7 +43,7 @@ export function openUploadSession({ clock, mode, uploadFiles, uploadSessions }: 
     };
     const creation = await uploadSessions.create(session, { lifetimeMs: UPLOAD_MS, quota: UPLOAD_QUOTA });
     if (creation.outcome !== "created") throw tooMany(creation.outcome);
-    // What cannot be removed now belongs to no session any more, and is swept later.
+    // Files that cannot be removed now belong to no session any more; the sweep removes them later.
     for (const id of creation.displaced) await uploadFiles.discard(id).catch(() => {});
     return creation.session;
   };

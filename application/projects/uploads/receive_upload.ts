@@ -12,7 +12,7 @@ export interface ReceiveUploadPorts {
   readonly uploadSessions: UploadSessions;
 }
 
-/** What arrives, and how large it says it is. */
+/** The incoming archive, with its announced size. */
 export interface IncomingArchive {
   readonly stream: ReadableStream<Uint8Array>;
   readonly announcedBytes: number | undefined;
@@ -20,8 +20,8 @@ export interface IncomingArchive {
 }
 
 /**
- * Receives a folder into its session and replaces what that held. When this fails the session is open for another try
- * and nothing is kept.
+ * Receives an uploaded folder into its session and replaces the former content. On failure it keeps nothing, and the
+ * session stays open for a retry.
  */
 export function receiveUpload(ports: ReceiveUploadPorts) {
   const { uploadFiles, uploadLimits, uploadSessions } = ports;
@@ -43,13 +43,13 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
     const confirm = () => hold().then(() => lost.signal.throwIfAborted());
     const renewal = setInterval(() => void hold().catch(() => {}), LEASE_MS / 3);
     try {
-      // Removes the former upload and what a dead receiver left, but nothing of one that took over.
+      // Removes the former upload and leftovers of a dead receiver, but nothing of a receiver that has taken over.
       await confirm();
       await uploadFiles.discard(id);
       const received = await uploadFiles.receive(id, archive.stream, {
         limits: uploadLimits,
         signal: AbortSignal.any([lost.signal, ...(archive.signal ? [archive.signal] : [])]),
-        // The folder of whoever took over must not be replaced by one that comes too late.
+        // An upload that lost its lease must not replace the folder of the one that took over.
         confirm,
       });
       if (!(await uploadSessions.complete(id, lease, received))) throw await whyLost(by, id);
@@ -67,7 +67,7 @@ export function receiveUpload(ports: ReceiveUploadPorts) {
       const sentence = "Cannot finish this upload: it stood still, and another one took its place";
       return conflict("upload_taken_over", sentence);
     }
-    // Nobody can receive into a session that is gone: what there is of it is this upload's.
+    // No upload can write into a session that is gone, so any files left are from this upload.
     await uploadFiles.discard(id).catch(() => {});
     return conflict("upload_discarded", "Cannot finish this upload: its session ended meanwhile. Open a new one");
   }

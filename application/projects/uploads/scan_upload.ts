@@ -11,7 +11,7 @@ export interface ScanUploadPorts extends DetectProjectPorts {
   readonly uploadSessions: UploadSessions;
 }
 
-/** Says what an uploaded folder is and how it would be built; runs nothing of it. */
+/** Detects what an uploaded folder is and how to build it; executes nothing of it. */
 export function scanUpload(ports: ScanUploadPorts) {
   const find = findUploadSession(ports);
   return async function (by: Principal, id: string): Promise<Detection> {
