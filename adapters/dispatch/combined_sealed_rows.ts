@@ -2,8 +2,8 @@ import { Failure } from "../../domain/failure.ts";
 import type { SealedRows } from "../../ports/system/sealed_rows.ts";
 
 /**
- * Sees the secrets of several places as one. They are sealed anew one place after the other, the last one only once
- * nothing is left in those before: the place that notes which keys are needed comes last.
+ * Combines the encrypted rows of several stores. Re-encrypts one store after the other, the last one only once nothing
+ * is left in the others: the store that records which keys are needed comes last.
  */
 export class CombinedSealedRows implements SealedRows {
   readonly #places: readonly SealedRows[];
@@ -32,7 +32,7 @@ export class CombinedSealedRows implements SealedRows {
         unreadable ??= error;
       }
     }
-    // What cannot be read does not hold up the rest; only when nothing else is left does it show.
+    // Unreadable rows do not block the rest; their failure is thrown only when nothing else is left.
     if (done === 0 && unreadable) throw unreadable;
     return done;
   }

@@ -15,7 +15,7 @@ export interface StoragesByKind {
   readonly localFolder: ObjectStorages<LocalFolderTarget>;
 }
 
-/** Hands every target to the adapter of its kind. */
+/** Dispatches every target to the adapter of its kind. */
 export class DispatchingObjectStorages implements ObjectStorages {
   readonly #byKind: StoragesByKind;
 

@@ -19,13 +19,13 @@ const ANSWER_MS = 5_000;
 export interface DispatchingRuntimeOptions {
   readonly folder: Runtime<RunnableFolder> & InstanceEndings;
   readonly image: Runtime<RunnableImage> & InstanceEndings;
-  /** Whether anything was ever put into containers; until then, lists ask no engine. */
+  /** Whether anything ever ran in containers; until then, lists do not query the container engine. */
   readonly usesContainers?: () => Promise<boolean>;
-  /** How long a list waits for an engine. Defaults to 5 s. */
+  /** How long a list waits for the container engine. Defaults to 5 s. */
   readonly answerMs?: number;
 }
 
-/** Runs folders and images side by side, each by a runtime of its own; ids of instances tell which. */
+/** Runs folders and images side by side, each with its own runtime; the instance id determines which. */
 export class DispatchingRuntime implements Runtime, InstanceEndings {
   readonly #folders: DispatchingRuntimeOptions["folder"];
   readonly #images: DispatchingRuntimeOptions["image"];
@@ -48,7 +48,10 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
     return this.#of(instanceId).find(instanceId);
   }
 
-  /** While no engine answers, what runs there cannot be told: for whoever does not have to know, those of folders are all there is. */
+  /**
+   * While the container engine is unavailable, lists only the instances of folders, unless `all` is set: then it
+   * rejects.
+   */
   async list({ all = false, containers = true }: ListOptions = {}): Promise<readonly Instance[]> {
     if (!containers || !(await this.#usesContainers())) return this.#folders.list();
     const listed = this.#images.list();
@@ -86,7 +89,7 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
   }
 }
 
-/** Nothing that runs from folders waits for an engine that has stopped to answer. */
+/** Bounds the wait, so that instances of folders do not depend on a container engine that hangs. */
 async function inTime<T>(work: Promise<T>, answerMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const away = new Failure(

@@ -2,7 +2,7 @@ import { runnableKindOf } from "../../domain/deployments/instance_id.ts";
 import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 import type { InstanceSockets } from "../../ports/services/instance_sockets.ts";
 
-/** Asks whoever knows the sockets of an instance: ids tell what it was started from. */
+/** Dispatches to the adapter that knows the sockets of an instance; the instance id determines which. */
 export class DispatchingSockets implements InstanceSockets {
   readonly #folders: InstanceSockets;
   readonly #images: InstanceSockets;

@@ -3,7 +3,7 @@ import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../..
 /** One adapter for each kind of source. */
 export type SourcesByKind = { readonly [Kind in FetchableSource["kind"]]: Sources<Kind> };
 
-/** Hands every source to the adapter of its kind. */
+/** Dispatches every source to the adapter of its kind. */
 export class DispatchingSources implements Sources {
   readonly #byKind: SourcesByKind;
 

@@ -1,7 +1,7 @@
-/** An HTTP message that cannot be passed on safely. */
+/** An HTTP message that is malformed or cannot be forwarded safely. */
 export class BadMessage extends Error {
   override readonly name = "BadMessage";
-  /** What a client that sent it is answered. */
+  /** The response status for the client that sent it. */
   readonly status: number;
 
   constructor(status: number, message: string) {

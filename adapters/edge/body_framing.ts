@@ -2,23 +2,29 @@ import { BadMessage } from "./bad_message.ts";
 import { ChunkedBody } from "./chunked_body.ts";
 import type { HeaderField } from "./header_fields.ts";
 
-/** How the end of a message's body is told. */
+/** How the length of a message body is delimited (RFC 9112). */
 export type Framing =
   | { readonly kind: "none" }
   | { readonly kind: "length"; readonly length: number }
   | { readonly kind: "chunked" }
   | { readonly kind: "until_close" };
 
-/** Follows a body to its end. */
+/** Parses a body up to its end. */
 export interface BodyReader {
   readonly done: boolean;
-  /** Where in these bytes, read from `from` on, the body ends; the content without its framing goes to `content`. */
+  /**
+   * Reads `bytes` from offset `from`; returns the offset at which the body, or the buffer, ends. Passes the content
+   * without its framing to `content`.
+   */
   read(bytes: Buffer, from: number, content?: (bytes: Buffer) => void): number;
 }
 
 const LENGTH = /^\d{1,15}$/;
 
-/** What the fields say of the body; `undefined` if nothing. More than one answer is refused. */
+/**
+ * Returns the body framing of the header fields; `undefined` if they specify none. Throws `BadMessage` for ambiguous
+ * framing, which enables request smuggling.
+ */
 export function framingOf(fields: readonly HeaderField[]): Framing | undefined {
   let length: string | undefined;
   let coding: string | undefined;
@@ -39,7 +45,7 @@ export function framingOf(fields: readonly HeaderField[]): Framing | undefined {
   return length === undefined ? undefined : { kind: "length", length: Number(length) };
 }
 
-/** A reader for a framing. */
+/** Creates the reader of a framing. */
 export function bodyReader(framing: Framing): BodyReader {
   if (framing.kind === "chunked") return new ChunkedBody();
   if (framing.kind === "until_close") return ENDLESS;

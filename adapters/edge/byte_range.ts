@@ -1,4 +1,4 @@
-/** A part of a file, the last byte included. */
+/** A byte range of a file; `end` is inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -6,7 +6,10 @@ export interface ByteRange {
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
-/** The one range that is asked for; `undefined` for none or several, which the whole file answers. */
+/**
+ * Parses a Range header with a single range; `undefined` for none, several or malformed ones, for which the whole file
+ * is sent.
+ */
 export function byteRange(value: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const [, from = "", to = ""] = RANGE.exec(value ?? "") ?? [];
   if (from === "" && to === "") return undefined;

@@ -17,10 +17,13 @@ const LF = 10;
 const TAB = 9;
 const SEMICOLON = 59;
 const MAX_DIGITS = 13;
-/** For one extension and for all trailers. */
+/** Maximum bytes of one chunk extension, and of all trailers. */
 const MAX_EXTRA = 16_384;
 
-/** Follows a chunked body, trailers included, and refuses every spelling that another program could read differently. */
+/**
+ * Parses a chunked body including trailers, strictly: rejects every spelling that another program could parse
+ * differently.
+ */
 export class ChunkedBody implements BodyReader {
   #state: State = "size";
   #digits = 0;

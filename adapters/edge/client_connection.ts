@@ -11,37 +11,37 @@ import { Outlet } from "./outlet.ts";
 import { reasonPhrase } from "./reason_phrase.ts";
 import { type RequestHead, requestHead } from "./request_head.ts";
 
-/** How long a client and its app may take, in milliseconds. */
+/** Timeouts of a client and its app, in milliseconds. */
 export interface EdgeLimits {
-  /** For the head of a request, from its first byte. */
+  /** To receive the head of a request (request line and headers), from its first byte. */
   readonly headMs: number;
-  /** Between two requests. */
+  /** Idle time between two requests (keep-alive timeout). */
   readonly idleMs: number;
-  /** From the last byte of a request to the first of its answer. */
+  /** From the last byte of a request to the first byte of its response. */
   readonly answerMs: number;
-  /** For what is left of a body that nobody wants, and for the last bytes before a connection ends. */
+  /** To drain the rest of an unwanted request body, and to flush the last bytes before a connection is closed. */
   readonly lingerMs: number;
 }
 
-/** What of a socket a client's connection uses. */
+/** The parts of a socket that a client connection uses. */
 export type ClientSocket = Pick<Socket<unknown>, "write" | "pause" | "resume" | "end" | "shutdown" | "terminate">;
 
-/** What a client's connection needs from its server. */
+/** What a client connection needs from its server. */
 export interface ClientHost {
   readonly deadlines: Deadlines;
   readonly limits: EdgeLimits;
-  /** Whether connections are to end after the answer under way. */
+  /** Whether to close connections after the current response. */
   readonly stopping: boolean;
-  /** Begins to answer; a body of the request follows through the exchange. */
+  /** Starts handling a request; its body follows through the exchange. */
   dispatch(client: ClientConnection, head: RequestHead): void;
 }
 
-/** Bytes of following requests that are kept while one is answered. */
+/** Maximum bytes of pipelined requests to buffer while one is being handled. */
 const AHEAD_BYTES = 65_536;
 const NOTHING = Buffer.alloc(0);
 const NO_BODY = bodyReader({ kind: "none" });
 
-/** A client's connection: reads requests one after the other, and writes their answers. */
+/** A client connection: reads requests one after the other and writes their responses. */
 export class ClientConnection implements Timed {
   readonly peer: Peer;
   deadline: number;
@@ -66,12 +66,12 @@ export class ClientConnection implements Timed {
     host.deadlines.add(this);
   }
 
-  /** Whether the whole body of the request under way has arrived. */
+  /** Whether the whole body of the current request has arrived. */
   get bodyComplete(): boolean {
     return this.#body.done;
   }
 
-  /** Whether no request is under way. */
+  /** Whether no request is in progress. */
   get idle(): boolean {
     return this.#exchange === undefined && this.#ahead.length === 0 && this.#outlet.empty;
   }
@@ -111,23 +111,25 @@ export class ClientConnection implements Timed {
     else this.abort();
   }
 
-  /** Hands the answering of the request under way over. */
+  /** Lets an exchange handle the current request. */
   begin(exchange: Exchange): void {
     this.#exchange = exchange;
   }
 
-  /** Whether the client takes more; if not, the exchange hears of it when it does. */
+  /**
+   * Returns whether the client accepts more bytes; if not, the exchange is notified with `clientReady` once it does.
+   */
   send(bytes: Buffer): boolean {
     return this.#outlet.write(bytes);
   }
 
-  /** The answer has begun: it may take as long as it wants. */
+  /** Marks the response as begun: from now on it has no deadline. */
   answering(): void {
     this.#answering = true;
     this.deadline = Infinity;
   }
 
-  /** Stops and goes on reading from the client. */
+  /** Pauses reading from the client (backpressure). */
   hold(): void {
     this.#held = true;
     this.#socket.pause();
@@ -139,7 +141,7 @@ export class ClientConnection implements Timed {
     this.#socket.resume();
   }
 
-  /** From now on everything that arrives belongs to the exchange. */
+  /** Passes everything that arrives from now on to the exchange. */
   openTunnel(): void {
     this.answering();
     this.#body = bodyReader({ kind: "until_close" });
@@ -148,7 +150,7 @@ export class ClientConnection implements Timed {
     if (early.length > 0) this.#exchange?.requestBytes(early);
   }
 
-  /** The answer is written; the connection is used again if both sides want that. */
+  /** Ends the current request; the connection is reused if both sides allow keep-alive. */
   finish({ keepAlive }: { readonly keepAlive: boolean }): void {
     this.#exchange = undefined;
     if (!keepAlive) this.#end();
@@ -159,16 +161,19 @@ export class ClientConnection implements Timed {
     }
   }
 
-  /** What to say of this connection in an answer whose end the client can tell or not. */
+  /**
+   * Returns whether the connection stays open after the response, and its Connection header. `delimited` says whether
+   * the client can detect the end of the response body.
+   */
   connectionField(delimited: boolean): { readonly keepAlive: boolean; readonly field: string | undefined } {
     const head = this.#head;
-    // A client that was not told to go on may send its body or not: the next request could not be told from it.
+    // A client that did not get `100 Continue` may send its body or not, so the next request could not be delimited.
     const unsure = head?.expectsContinue === true && !this.#body.done;
     if (!head?.keepAlive || !delimited || unsure || this.#host.stopping) return { keepAlive: false, field: "close" };
     return { keepAlive: true, field: head.http10 ? "keep-alive" : undefined };
   }
 
-  /** Answers with a page of the edge's own. */
+  /** Responds with one of the edge's own error pages. */
   answer(page: ErrorPage): void {
     const { type, text } = renderPage(page, fieldValue(allFields(this.#head?.text ?? ""), "accept"));
     const { keepAlive, field } = this.connectionField(true);
@@ -182,12 +187,12 @@ export class ClientConnection implements Timed {
     this.finish({ keepAlive });
   }
 
-  /** Breaks the connection, so that the client notices that its answer is not whole. */
+  /** Resets the connection, so that the client notices that its response is incomplete. */
   abort(): void {
     this.#socket.terminate();
   }
 
-  /** Ends after what is written; with a request under way, after its answer. */
+  /** Closes the connection if it is idle; one with a request in progress closes after its response. */
   retire(): void {
     if (this.idle) this.#end();
   }
@@ -216,7 +221,9 @@ export class ClientConnection implements Timed {
     }
   }
 
-  /** One request is answered at a time, and its answer is sent before the next is begun: a client that reads nothing waits. */
+  /**
+   * Handles one request at a time, and flushes its response before the next: a client that does not read has to wait.
+   */
   #readHeads(): void {
     this.#reading = true;
     try {
@@ -262,7 +269,7 @@ export class ClientConnection implements Timed {
     const exchange = this.#exchange;
     this.#exchange = undefined;
     this.#ahead = NOTHING;
-    // Where the broken request ends is unknown, so that nothing after it can be understood.
+    // The end of a malformed request is unknown, so nothing after it can be parsed.
     this.#body = bodyReader({ kind: "until_close" });
     exchange?.clientGone();
     if (exchange && this.#answering) {
@@ -281,7 +288,10 @@ export class ClientConnection implements Timed {
     if (this.#outlet.empty) this.#close();
   }
 
-  /** Closing with unread bytes of the client would reset the connection, and the client might lose the answer. */
+  /**
+   * Half-closes while request bytes are unread: a full close would reset the connection, and the client could lose the
+   * response.
+   */
   #close(): void {
     if (this.#ending === "lingering") return;
     this.#ending = "lingering";

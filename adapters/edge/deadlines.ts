@@ -1,13 +1,13 @@
-/** Something that ends when it takes too long. */
+/** Something that expires at a deadline. */
 export interface Timed {
-  /** On the clock of `Deadlines.now`; `Infinity` for never. */
+  /** Time on the clock of `Deadlines.now`; `Infinity` for never. */
   deadline: number;
   expire(): void;
 }
 
 const TICK_MS = 500;
 
-/** One coarse clock for all connections, so that a request needs no timer of its own. */
+/** One coarse clock for all connections, so that requests need no timers of their own. */
 export class Deadlines implements Disposable {
   readonly #timed = new Set<Timed>();
   readonly #timer: Timer;

@@ -15,9 +15,9 @@ import { RunningRequests } from "./running_requests.ts";
 import type { Address } from "./upstream_connection.ts";
 import { UpstreamPool } from "./upstream_pool.ts";
 
-/** What an edge is told at its making. */
+/** Options of an edge server. */
 export interface EdgeOptions {
-  /** Addresses and networks whose `X-Forwarded-*` and `Forwarded` are believed. */
+  /** IP addresses and networks whose `X-Forwarded-*` and `Forwarded` headers are trusted. */
   readonly trustedProxies?: readonly string[];
   readonly log?: Log;
   readonly limits?: Partial<EdgeLimits>;
@@ -28,7 +28,7 @@ const LIMITS: EdgeLimits = { headMs: 30_000, idleMs: 75_000, answerMs: 300_000, 
 const NOTE_EVERY_MS = 10_000;
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
-/** Serves deployed applications over HTTP/1.1: apps through a proxy, sites from their folders. */
+/** Serves deployed applications over HTTP/1.1: apps through a reverse proxy, static sites from their folders. */
 export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable {
   readonly deadlines = new Deadlines();
   readonly limits: EdgeLimits;
@@ -52,12 +52,12 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     return this.#stopping;
   }
 
-  /** The port it listens on. */
+  /** The port that it listens on. */
   get port(): number {
     return this.#listener?.port ?? 0;
   }
 
-  /** Takes the address; until `load` says what there is, unknown hosts are told that the server is starting. */
+  /** Starts listening; until the first `load`, unknown hosts get the "starting" page. */
   listen({ host, port }: { readonly host: string; readonly port: number }): void {
     try {
       this.#listener = Bun.listen<ClientConnection>({ hostname: host, port, socket: this.#handlers() });
@@ -71,7 +71,10 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     }
   }
 
-  /** Replaces everything by what is deployed at the start; `ownerOf` tells what later switches will name a route's owner. */
+  /**
+   * Replaces the whole routing table at the start; `ownerOf` returns the owner that later calls of `switch` use for a
+   * route.
+   */
   load(routes: readonly EdgeRoute[], ownerOf: (route: EdgeRoute) => string = ({ projectId }) => projectId): void {
     this.#table.clear();
     for (const [owner, own] of Map.groupBy(routes, ownerOf)) this.#table.replace(owner, own);
@@ -80,7 +83,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     this.#keepServed();
   }
 
-  /** All routes that it goes by. */
+  /** All current routes. */
   routes(): readonly EdgeRoute[] {
     return this.#table.all();
   }
@@ -94,7 +97,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     return this.running.drained(servedBy, limitMs);
   }
 
-  /** Takes no more connections, lets running requests end for `graceMs`, then closes every connection. */
+  /** Stops accepting connections, drains running requests for up to `graceMs`, then closes every connection. */
   async stop(graceMs: number): Promise<void> {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -164,7 +167,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     };
   }
 
-  /** Idle connections to apps that nothing leads to any more would keep those from ending. */
+  /** Closes idle connections to apps without a route, which would keep those apps from exiting. */
   #keepServed(): void {
     this.pool.serveOnly(
       this.#table.all().flatMap(({ target }): Address[] => (target.kind === "address" ? [target] : [])),

@@ -1,4 +1,4 @@
-/** What a visitor is told when there is no answer of an app. */
+/** An error page for requests that no app responds to. */
 export interface ErrorPage {
   readonly status: number;
   readonly code: string;
@@ -65,12 +65,12 @@ export const BROKEN_FILE: ErrorPage = {
   sentence: "A file of this site cannot be read. Deploy the site again.",
 };
 
-/** The page for a request that cannot be passed on. */
+/** The error page of a request that cannot be forwarded. */
 export function badRequest(status: number, why: string): ErrorPage {
   return { status, code: "bad_request", title: "Bad request", sentence: `Cannot pass the request on: ${why}.` };
 }
 
-/** Content type and text of a page: HTML for those who read HTML, JSON for everyone else. */
+/** Renders a page: HTML for clients that prefer it, JSON for all others. */
 export function renderPage(
   page: ErrorPage,
   accept: string | undefined,

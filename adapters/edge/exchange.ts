@@ -1,11 +1,11 @@
-/** One request on its way to an answer, as its client's connection sees it. */
+/** One request and its response, as the client connection sees it. */
 export interface Exchange {
   /** The next bytes of the request's body, framing included. */
   requestBytes(bytes: Buffer): void;
-  /** The client takes more of the answer again. */
+  /** The client accepts more of the response again. */
   clientReady(): void;
-  /** The client is gone: nothing of this is needed any more. */
+  /** The client has disconnected: the response is no longer needed. */
   clientGone(): void;
-  /** The time that the client's connection set for it is over. */
+  /** The deadline set by the client connection has passed. */
   expired(): void;
 }

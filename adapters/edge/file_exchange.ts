@@ -9,7 +9,7 @@ import type { RequestHead } from "./request_head.ts";
 import type { RunningRequests } from "./running_requests.ts";
 import { openStatic, type StaticFile } from "./static_file.ts";
 
-/** A request for a file of a site. */
+/** A request for a file of a static site. */
 export interface FileRequest {
   readonly client: ClientConnection;
   readonly head: RequestHead;
@@ -18,7 +18,7 @@ export interface FileRequest {
   readonly running: RunningRequests;
 }
 
-/** What of a file is sent, and how. */
+/** The part of a file to send, with its response status and extra headers. */
 interface Answer {
   readonly status: number;
   readonly start: number;
@@ -28,7 +28,7 @@ interface Answer {
 
 const PIECE_BYTES = 131_072;
 
-/** Answers one request with a file of a folder. */
+/** Responds to one request with a file of a folder. */
 export class FileExchange implements Exchange {
   readonly #request: FileRequest;
   #gone = false;
@@ -88,7 +88,7 @@ export class FileExchange implements Exchange {
     if (!this.#gone) client.finish({ keepAlive });
   }
 
-  /** Reads a piece once the one before was taken: a slow client costs one piece of memory. */
+  /** Reads a chunk only after the previous one was sent, so that a slow client costs one chunk of memory. */
   async #sendPieces(file: StaticFile, head: string, part: { start: number; length: number }): Promise<void> {
     const { client } = this.#request;
     const headBytes = Buffer.from(head);
@@ -131,7 +131,7 @@ function answerFor(file: StaticFile, { text }: RequestHead): Answer {
   return { status: 206, start: range.start, length: range.end - range.start + 1, extra };
 }
 
-/** A date counts only where it is exactly the file's: a rollback puts older files in place. */
+/** A date matches only if it equals the file's exactly, because a rollback restores older files. */
 function isFresh(file: StaticFile, tags: string | undefined, date: string | undefined): boolean {
   if (tags === undefined) return date === file.changed.toUTCString();
   return tags

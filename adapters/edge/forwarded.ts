@@ -1,10 +1,10 @@
 import { inNetwork } from "../../domain/network_address.ts";
 import type { HeaderField } from "./header_fields.ts";
 
-/** Who a connection comes from. */
+/** The remote peer of a connection. */
 export interface Peer {
   readonly address: string;
-  /** Whether what it says of others is believed. */
+  /** Whether its forwarding headers are trusted. */
   readonly trusted: boolean;
   readonly protocol: "http" | "https";
 }
@@ -15,14 +15,17 @@ export function peerOf(remoteAddress: string, protocol: Peer["protocol"], truste
   return { address, protocol, trusted: trustedProxies.some((network) => inNetwork(address, network)) };
 }
 
-/** Whether a field claims something of the client that only a trusted proxy may; apps read `_` and `-` alike. */
+/**
+ * Returns whether a header makes a claim about the client that only a trusted proxy may make. Treats `_` as `-`,
+ * because apps do.
+ */
 export function isClaim(name: string): boolean {
   if (!name.startsWith("x") && name !== "forwarded") return false;
   const plain = name.replaceAll("_", "-");
   return plain.startsWith("x-forwarded") || plain === "forwarded" || plain === "x-real-ip";
 }
 
-/** The fields that tell an app who asked for what, each ending its line. */
+/** Returns the header lines that describe the client and its request to an app, each with its line end. */
 export function forwardedFields(peer: Peer, host: string, fields: readonly HeaderField[]): string {
   const node = peer.address.includes(":") ? `"[${peer.address}]"` : peer.address;
   if (!peer.trusted) {

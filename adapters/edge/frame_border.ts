@@ -1,15 +1,15 @@
-/** Follows WebSocket frames as they pass, to tell where one ends and another could be put in. */
+/** Tracks the frame boundaries of a WebSocket stream, to know where another frame can be inserted. */
 export class FrameBorder {
   readonly #head = Buffer.alloc(14);
   #have = 0;
   #left = 0;
 
-  /** Whether the next byte begins a frame. */
+  /** Whether the next byte starts a frame. */
   get between(): boolean {
     return this.#have === 0 && this.#left === 0;
   }
 
-  /** Passes over bytes; with `stop`, up to the next border only. Gives how many were passed. */
+  /** Consumes bytes, with `stop` only up to the next frame boundary; returns how many. */
   pass(bytes: Buffer, stop: boolean): number {
     let at = 0;
     while (at < bytes.length) {

@@ -1,7 +1,10 @@
 export const HEAD_BYTES = 65_536;
 const USUAL_BYTES = 4_096;
 
-/** The head at the beginning of these bytes, without its empty line; `undefined` if it has not arrived whole, or is too large. */
+/**
+ * Returns the head (first line and headers) at the start of a buffer, without its empty line; `undefined` if it is
+ * incomplete or too large.
+ */
 export function headText(bytes: Buffer): string | undefined {
   return within(bytes, USUAL_BYTES) ?? (bytes.length > USUAL_BYTES ? within(bytes, HEAD_BYTES) : undefined);
 }

@@ -2,17 +2,17 @@ import { BadMessage } from "./bad_message.ts";
 
 const FIELDS = /(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)*$/y;
 const NAME = /([^:\r\n]+):/y;
-/** Names that a proxy has to look at; all others pass unread, which is most of the work saved. */
+/** Header names that a proxy has to inspect; skipping all others saves most of the work. */
 const SPECIAL =
   /\r\n(connection|keep-alive|te|upgrade|proxy[^:\r\n]*|content-length|transfer-encoding|host|expect|forwarded|x[-_]forwarded[^:\r\n]*|x[-_]real[-_]ip):/gi;
 const MAX_SPECIAL = 100;
 const NO_NAMES: readonly string[] = [];
 
-/** A header field: its name in lower case, and its place in the head. */
+/** A header field: its lower-case name, and its position in the head. */
 export class HeaderField {
   readonly name: string;
   readonly start: number;
-  /** Behind the end of its line. */
+  /** Offset after the end of its line. */
   readonly next: number;
   readonly #head: string;
 
@@ -23,15 +23,16 @@ export class HeaderField {
     this.#head = head;
   }
 
-  /** Without blanks around it. */
+  /** The value, without surrounding spaces and tabs. */
   get value(): string {
     return trimmed(this.#head, this.start + this.name.length + 1, this.next - 2);
   }
 }
 
 /**
- * Reads the fields of a head that concern a proxy, strictly: folded lines, blanks around names and control characters are refused in all
- * fields, because two programs could read them as two different messages. `lineEnd` is where the first line's text ends.
+ * Parses the header fields that concern a proxy, strictly: in all fields it rejects folded lines, whitespace around
+ * names and control characters, because two programs could parse them as two different messages (request smuggling).
+ * `lineEnd` is the offset at which the first line ends.
  */
 export function specialFields(text: string, lineEnd: number): HeaderField[] {
   FIELDS.lastIndex = lineEnd + 2;
@@ -45,7 +46,7 @@ export function specialFields(text: string, lineEnd: number): HeaderField[] {
   return fields;
 }
 
-/** All fields of a head whose fields were found to be well formed. */
+/** Returns all fields of a head that was validated by `specialFields`. */
 export function allFields(text: string): HeaderField[] {
   const fields: HeaderField[] = [];
   for (let start = text.indexOf("\r\n") + 2; start < text.length; start = fields.at(-1)!.next) {
@@ -55,12 +56,12 @@ export function allFields(text: string): HeaderField[] {
   return fields;
 }
 
-/** The value of a field, the first of several. */
+/** Returns the value of a field; the first one if there are several. */
 export function fieldValue(fields: readonly HeaderField[], name: string): string | undefined {
   return fields.find((field) => field.name === name)?.value;
 }
 
-/** The lower-case members of a list such as `Connection: close, X-Own`. */
+/** Returns the lower-case members of a list header such as `Connection: close, X-Own`. */
 export function listed(value: string): string[] {
   return value
     .toLowerCase()
@@ -68,14 +69,14 @@ export function listed(value: string): string[] {
     .map((member) => trimmed(member, 0, member.length));
 }
 
-/** The names of fields that are meant for one hop only, with words such as `close`. */
+/** Returns the members of the Connection header: names of hop-by-hop fields, and options such as `close`. */
 export function hopOf(fields: readonly HeaderField[]): readonly string[] {
   let hop = NO_NAMES;
   for (const field of fields) if (field.name === "connection") hop = [...hop, ...listed(field.value)];
   return hop;
 }
 
-/** Without blanks and tabs around it, and nothing else: other programs take no other character away. */
+/** Trims spaces and tabs only, because other programs trim nothing else. */
 function trimmed(line: string, from: number, to: number): string {
   let start = from;
   let end = to;

@@ -1,6 +1,9 @@
 import type { Socket } from "bun";
 
-/** Writes to a socket in order, and keeps what the kernel does not take yet. Its users stop their sources while it is full. */
+/**
+ * Writes to a socket in order and buffers what the kernel does not accept yet. Its users pause their sources while it
+ * is full (backpressure).
+ */
 export class Outlet {
   #waiting: Buffer[] = [];
   readonly #socket: Pick<Socket<unknown>, "write">;
@@ -13,7 +16,7 @@ export class Outlet {
     return this.#waiting.length === 0;
   }
 
-  /** Whether everything was taken; if not, `flush` goes on once the socket is writable again. */
+  /** Returns whether everything was written; if not, `flush` continues once the socket is writable again. */
   write(bytes: Buffer): boolean {
     if (this.#waiting.length > 0) {
       this.#waiting.push(bytes);
@@ -25,7 +28,7 @@ export class Outlet {
     return false;
   }
 
-  /** Whether nothing is waiting any more. */
+  /** Writes buffered bytes; returns whether none are left. */
   flush(): boolean {
     while (this.#waiting.length > 0) {
       const next = this.#waiting[0]!;

@@ -3,7 +3,7 @@ import { allFields, type HeaderField } from "./header_fields.ts";
 import type { RequestHead } from "./request_head.ts";
 import type { ResponseHead } from "./response_head.ts";
 
-/** The head of a request as its app gets it. */
+/** Returns the request head that is forwarded to the app. */
 export function requestPassedOn(head: RequestHead, peer: Peer): string {
   const first = `${head.method} ${head.target} HTTP/1.1\r\nHost: ${head.host}\r\n`;
   const kept = keptFields(head, ({ name }) => {
@@ -14,32 +14,32 @@ export function requestPassedOn(head: RequestHead, peer: Peer): string {
   return head.wantsWebSocket ? `${text}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n` : `${text}\r\n`;
 }
 
-/** What this side adds to an answer, and whether the answer's chunks stay. */
+/** Changes of the proxy to a response: its Connection header, and whether the body stays chunked. */
 export interface ResponseChange {
   readonly connection: string | undefined;
   readonly chunked: boolean;
 }
 
-/** The head of an answer as the client gets it. */
+/** Returns the response head that is forwarded to the client. */
 export function responsePassedOn(head: ResponseHead, { connection, chunked }: ResponseChange): string {
   const kept = keptFields(head, ({ name }) => !forThisHop(name, head.hop) && (chunked || name !== "transfer-encoding"));
   const text = `HTTP/1.1 ${head.status} ${head.reason}\r\n${kept}`;
   return connection === undefined ? `${text}\r\n` : `${text}Connection: ${connection}\r\n\r\n`;
 }
 
-/** Whether an answer can be passed on with the very bytes of its head. */
+/** Returns whether a response head can be forwarded byte for byte. */
 export function passesUnchanged(head: ResponseHead, { connection, chunked }: ResponseChange): boolean {
   if (connection !== undefined || !head.http11 || !chunked || head.hop.length > 0) return false;
   for (const { name } of head.fields) if (forThisHop(name, head.hop)) return false;
   return true;
 }
 
-/** Set by this proxy itself, so that they are not passed on as they came. */
+/** Headers that this proxy sets itself, so that incoming ones are not forwarded. */
 const OWN_CLAIMS = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "forwarded"]);
-/** Members of a Connection field that are not names of fields, or of such that are dropped anyway. */
+/** Members of a Connection header that are not field names, or name fields that are dropped anyway. */
 const WORDS = new Set(["close", "keep-alive", "upgrade", "te", ""]);
 
-/** The lines of all fields but those that are not to be kept, as they were sent. */
+/** Returns the lines of all fields that `keep` accepts, unchanged. */
 function keptFields({ text, hop, fields }: RequestHead | ResponseHead, keep: (field: HeaderField) => boolean): string {
   const looked = hop.every((word) => WORDS.has(word)) ? fields : allFields(text);
   let kept = "";
@@ -52,7 +52,10 @@ function keptFields({ text, hop, fields }: RequestHead | ResponseHead, keep: (fi
   return kept + text.slice(from);
 }
 
-/** What says where a body ends stays, whatever a Connection field says. */
+/**
+ * Returns whether a field is hop-by-hop. Framing fields never are, whatever a Connection header lists (request
+ * smuggling).
+ */
 function forThisHop(name: string, hop: readonly string[]): boolean {
   switch (name) {
     case "connection":

@@ -12,33 +12,33 @@ import { type Address, UpstreamConnection, type UpstreamUser } from "./upstream_
 import type { UpstreamPool } from "./upstream_pool.ts";
 import { WebSocketTunnel } from "./web_socket_tunnel.ts";
 
-/** A request for an app, and what answering it needs. */
+/** A request to proxy to an app. */
 export interface ProxyRequest {
   readonly client: ClientConnection;
   readonly head: RequestHead;
   readonly route: EdgeRoute;
   readonly address: Address;
-  /** What has arrived of its body before, where this is the second try. */
+  /** The body bytes that have arrived before, if this is the retry. */
   readonly early: readonly Buffer[] | undefined;
 }
 
-/** What passing requests on needs. */
+/** What proxying needs from the server. */
 export interface ProxyHost {
   readonly pool: UpstreamPool;
   readonly running: RunningRequests;
-  /** Finds the way again for a second try. */
+  /** Routes the request again, for its retry. */
   again(request: ProxyRequest, early: readonly Buffer[]): void;
-  /** Hears why an app could not be asked. */
+  /** Reports why an app could not be reached. */
   failed(route: EdgeRoute, reason: string): void;
 }
 
-/** Nothing but body. */
+/** Offsets of a buffer that holds only body. */
 const ALL = { from: 0, bodyAt: 0 };
 const CONTINUE = Buffer.from("HTTP/1.1 100 Continue\r\n\r\n");
-/** May be sent twice without harm. */
+/** Methods that are safe to send twice. */
 const IDEMPOTENT = new Set(["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]);
 
-/** Passes one request on to an app and its answer back, byte for byte. */
+/** Proxies one request to an app and streams the response back, byte for byte. */
 export class ProxyExchange implements Exchange, UpstreamUser {
   readonly #host: ProxyHost;
   readonly #request: ProxyRequest;
@@ -62,7 +62,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     this.#repeatable = bodiless && IDEMPOTENT.has(method);
   }
 
-  /** Asks the app over a connection that is open already, else, or on a second try, over a new one. */
+  /** Sends the request over a pooled connection, or over a new one if there is none or this is the retry. */
   start(): void {
     const { client, route, address, early } = this.#request;
     const { pool, running } = this.#host;
@@ -118,11 +118,11 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     try {
       const upstream = await UpstreamConnection.open(this.#request.address);
       if (this.#over) this.#host.pool.release(upstream);
-      // Whoever it closed on was not there yet to be told.
+      // It was closed before it had a user to notify.
       else if (!upstream.open) throw new Error("it closed the connection at once");
       else this.#ask(upstream);
     } catch (error) {
-      // Nothing was sent, so that any request may be tried again.
+      // Nothing was sent, so any request may be retried.
       if (!this.#over) this.#retry(error instanceof Error ? error.message : String(error));
     }
   }
@@ -167,7 +167,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     client.answering();
     const change = { connection: field, chunked: !this.#plain };
     const bodyAt = answer.text.length + 2;
-    // Head and what follows it can go out in one write, as they came.
+    // Sends the unchanged head and the body bytes after it in one write.
     if (passesUnchanged(answer, change)) return this.#passBody(received, { from: 0, bodyAt });
     this.#send(Buffer.from(responsePassedOn(answer, change), "latin1"));
     this.#passBody(received, { from: bodyAt, bodyAt });
@@ -226,7 +226,7 @@ export class ProxyExchange implements Exchange, UpstreamUser {
     else client.answer(NO_ANSWER);
   }
 
-  /** The app is not needed any more. */
+  /** Marks the exchange as over; the app is no longer needed. */
   #leave(): void {
     if (this.#over) return;
     this.#over = true;

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 
-/** The usual words for a status. */
+/** The standard reason phrase of a status. */
 export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? "";
 }

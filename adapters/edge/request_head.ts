@@ -2,23 +2,23 @@ import { BadMessage } from "./bad_message.ts";
 import { type Framing, framingOf } from "./body_framing.ts";
 import { fieldValue, type HeaderField, hopOf, listed, specialFields } from "./header_fields.ts";
 
-/** The head of a request that can be passed on safely. */
+/** A parsed request head that can be forwarded safely. */
 export interface RequestHead {
-  /** As it was sent, without its empty line. */
+  /** The raw text, without the final empty line. */
   readonly text: string;
   readonly method: string;
   /** In origin form, or `*`. */
   readonly target: string;
   /** The target without its query. */
   readonly path: string;
-  /** As it was sent, with its port; empty where an HTTP/1.0 client named none. */
+  /** The Host header as sent, with its port; empty for an HTTP/1.0 request without one. */
   readonly host: string;
-  /** Those that concern a proxy. */
+  /** The fields that concern a proxy. */
   readonly fields: readonly HeaderField[];
   readonly framing: Framing;
   readonly http10: boolean;
   readonly keepAlive: boolean;
-  /** Names of fields that were meant for this hop only. */
+  /** Members of the Connection header: hop-by-hop field names and options. */
   readonly hop: readonly string[];
   readonly wantsWebSocket: boolean;
   readonly expectsContinue: boolean;
@@ -29,7 +29,7 @@ const HOST = /^(?:[0-9A-Za-z._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?$/;
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
 const NONE: Framing = { kind: "none" };
 
-/** Reads a request's head, without its empty line. */
+/** Parses a request head, without its final empty line; throws `BadMessage` for a malformed one. */
 export function requestHead(text: string): RequestHead {
   const lineEnd = text.indexOf("\r\n");
   const match = REQUEST_LINE.exec(text.slice(0, lineEnd));
@@ -72,7 +72,7 @@ function hostOf(fields: readonly HeaderField[], http10: boolean): string {
   return host;
 }
 
-/** An absolute target names the host by itself, and what the Host field says does not count. */
+/** An absolute-form target determines the host; the Host header is ignored then. */
 function hostOfTarget(method: string, target: string, fields: readonly HeaderField[]): string {
   const named = hostOf(fields, false);
   if (target === "*" && method === "OPTIONS") return named;

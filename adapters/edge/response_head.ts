@@ -2,17 +2,17 @@ import { BadMessage } from "./bad_message.ts";
 import { type Framing, framingOf } from "./body_framing.ts";
 import { type HeaderField, hopOf, specialFields } from "./header_fields.ts";
 
-/** The head of an app's answer. */
+/** A parsed response head of an app. */
 export interface ResponseHead {
-  /** As it was sent, without its empty line. */
+  /** The raw text, without the final empty line. */
   readonly text: string;
   readonly status: number;
-  /** What the app calls the status. */
+  /** The reason phrase that the app sent. */
   readonly reason: string;
-  /** Those that concern a proxy. */
+  /** The fields that concern a proxy. */
   readonly fields: readonly HeaderField[];
   readonly framing: Framing;
-  /** Whether the app takes another request on the same connection, as far as its head tells. */
+  /** Whether the app allows another request on the connection, according to its head. */
   readonly keepAlive: boolean;
   readonly hop: readonly string[];
   readonly http11: boolean;
@@ -20,7 +20,10 @@ export interface ResponseHead {
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
 
-/** Reads the head of the answer to a request with this method, without its empty line. */
+/**
+ * Parses the head of a response to a request with this method, without its final empty line; throws `BadMessage` for a
+ * malformed one.
+ */
 export function responseHead(text: string, method: string): ResponseHead {
   const lineEnd = text.indexOf("\r\n");
   const match = STATUS_LINE.exec(text.slice(0, lineEnd));

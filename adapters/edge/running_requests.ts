@@ -1,4 +1,4 @@
-/** Something that does not end by itself and can be asked to. */
+/** A long-lived connection that can be asked to close. */
 export interface Closable {
   leave(): void;
 }
@@ -9,7 +9,7 @@ interface Running {
   readonly waiting: Set<() => void>;
 }
 
-/** Which deployments have requests running. */
+/** Counts the running requests of each deployment. */
 export class RunningRequests {
   readonly #running = new Map<string, Running>();
 
@@ -26,7 +26,7 @@ export class RunningRequests {
     for (const resolve of running.waiting) resolve();
   }
 
-  /** Notes that a running request will not end by itself. */
+  /** Registers a running request that does not end by itself. */
   note(servedBy: string, endless: Closable): void {
     this.#running.get(servedBy)?.endless.add(endless);
   }
@@ -35,7 +35,7 @@ export class RunningRequests {
     this.#running.get(servedBy)?.endless.delete(endless);
   }
 
-  /** Resolves once nothing of the deployment runs, or after the limit, when what does not end by itself is asked to. */
+  /** Resolves once no request of the deployment runs, or after `limitMs`; then asks long-lived connections to close. */
   async drained(servedBy: string, limitMs: number): Promise<void> {
     const running = this.#running.get(servedBy);
     if (!running) return;
@@ -48,7 +48,7 @@ export class RunningRequests {
     for (const endless of running.endless) endless.leave();
   }
 
-  /** Asks everything that does not end by itself to end. */
+  /** Asks all long-lived connections to close. */
   leaveAll(): void {
     for (const { endless } of this.#running.values()) for (const one of endless) one.leave();
   }

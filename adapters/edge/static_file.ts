@@ -2,21 +2,22 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
-/** A file of a site, open for reading. */
+/** An open file of a static site. */
 export interface StaticFile extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly size: number;
-  /** When the file was put there; unlike its modification time, no archive can set it. */
+  /** The ctime: unlike the modification time, no archive can set it. */
   readonly changed: Date;
   readonly tag: string;
   readonly type: string;
-  /** 404 for the site's own page about missing pages. */
+  /** 404 for the site's own error page. */
   readonly status: 200 | 404;
 }
 
 /**
- * Opens what a site answers to a path: the file itself, `<path>.html`, `<path>/index.html`; else, for a page, `200.html`; else `404.html`.
- * Names that begin with a dot do not exist, except `.well-known`, nor does anything outside the folder.
+ * Opens the file that a site serves for a path: the file itself, `<path>.html`, `<path>/index.html`; else `200.html`
+ * for a page; else `404.html`. Hidden names (dotfiles), except `.well-known`, and anything outside the folder do not
+ * exist.
  */
 export async function openStatic(folder: string, path: string): Promise<StaticFile | undefined> {
   const root = await realpath(folder);
@@ -31,14 +32,14 @@ export async function openStatic(folder: string, path: string): Promise<StaticFi
       const file = await openInside(root, candidate, 200);
       if (file) return file;
     }
-    // A missing script or image must not be answered with a page.
+    // A missing script or image must not get a page as its response.
     const page = !names.at(-1)?.includes(".") && (await openInside(root, "200.html", 200));
     if (page) return page;
   }
   return openInside(root, "404.html", 404);
 }
 
-/** The decoded names of a path; `undefined` if one of them cannot be a file's. */
+/** Decodes the segments of a path; `undefined` if one of them cannot be a public file name. */
 function segments(path: string): string[] | undefined {
   try {
     const names = path
@@ -59,7 +60,7 @@ async function openInside(root: string, name: string, status: 200 | 404): Promis
   try {
     const path = await realpath(join(root, name));
     const inner = relative(root, path).split(sep);
-    // The real path counts: a link may lead to another place in the folder, but not out of it nor to a hidden file.
+    // Checks the real path: a symlink may lead elsewhere within the folder, but neither out of it nor to a hidden file.
     if (!inner.every(isPublicName) || !(await stat(path)).isFile()) return undefined;
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const { size, ctimeMs, ctime } = await handle.stat();
@@ -82,7 +83,10 @@ async function openInside(root: string, name: string, status: 200 | 404): Promis
   }
 }
 
-/** Whether what was opened is what was looked at: a service that writes to the site may have put a link in the place of a folder meanwhile. Only Linux tells. */
+/**
+ * Checks that the opened file is still at the checked path: a service that writes to the site may have replaced a
+ * folder by a symlink meanwhile (TOCTOU). Only Linux can check this.
+ */
 async function isStillAt({ fd }: FileHandle, path: string): Promise<boolean> {
   return process.platform !== "linux" || (await readlink(`/proc/self/fd/${fd}`).catch(() => "")) === path;
 }

@@ -2,31 +2,31 @@ import type { Socket, SocketHandler } from "bun";
 import type { Timed } from "./deadlines.ts";
 import { Outlet } from "./outlet.ts";
 
-/** Where an app listens. */
+/** The address that an app listens on. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** Whoever uses a connection to an app at the moment. */
+/** The current user of an upstream connection. */
 export interface UpstreamUser {
   upstreamData(bytes: Buffer): void;
-  /** The app takes more bytes again. */
+  /** The app accepts more bytes again. */
   upstreamReady(): void;
-  /** `error` unless the app closed in an orderly way. */
+  /** `error` is set unless the app closed the connection cleanly. */
   upstreamClosed(error: Error | undefined): void;
 }
 
 const CONNECT_MS = 5_000;
 
-/** A connection to an app, used by one request at a time. */
+/** A connection to an app (the upstream), used by one request at a time. */
 export class UpstreamConnection implements Timed {
   readonly address: Address;
   user: UpstreamUser | undefined;
   deadline = Infinity;
-  /** Since when nobody uses it. */
+  /** The time since which it is idle. */
   idleSince = 0;
-  /** Called when it is closed, whoever uses it. */
+  /** Called when the connection is closed, with or without a user. */
   onEnd: (() => void) | undefined;
   #socket!: Socket<UpstreamConnection>;
   #outlet!: Outlet;
@@ -36,7 +36,7 @@ export class UpstreamConnection implements Timed {
     this.address = address;
   }
 
-  /** Connects, or fails within some seconds. */
+  /** Connects; rejects after a timeout of 5 s. */
   static async open(address: Address): Promise<UpstreamConnection> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error("the app took no connection in time")), CONNECT_MS);
@@ -76,7 +76,7 @@ export class UpstreamConnection implements Timed {
     this.#socket.resume();
   }
 
-  /** Closes in an orderly way, or at once where the app has not taken everything yet; its user is not told. */
+  /** Closes the connection cleanly, or resets it if there are unsent bytes; does not notify its user. */
   end(): void {
     if (!this.#outlet.empty) return this.destroy();
     this.user = undefined;
@@ -84,7 +84,7 @@ export class UpstreamConnection implements Timed {
     this.#socket.end();
   }
 
-  /** Breaks the connection; its user is not told. */
+  /** Resets the connection; does not notify its user. */
   destroy(): void {
     this.user = undefined;
     this.#socket.terminate();
@@ -101,7 +101,7 @@ export class UpstreamConnection implements Timed {
 
   received(bytes: Buffer): void {
     if (this.user) this.user.upstreamData(bytes);
-    // An app that speaks without being asked cannot be trusted with another request.
+    // An app that sends data without a request cannot be trusted with another one.
     else this.destroy();
   }
 

@@ -1,16 +1,16 @@
 import type { Deadlines } from "./deadlines.ts";
 import type { Address, UpstreamConnection } from "./upstream_connection.ts";
 
-/** Below the 5 s after which many servers close an idle connection, so that few requests meet one that is closing. */
+/** Below the 5 s after which many servers close idle connections, so that few requests race with a close. */
 const IDLE_MS = 4_000;
-/** For a request that could not be sent again: servers that close within a second are rare. */
+/** For requests that cannot be retried: few servers close connections that were idle for less than a second. */
 const SURE_MS = 1_000;
 const MAX_IDLE = 2_048;
 
-/** Open connections to apps, kept for the next request. */
+/** A pool of idle keep-alive connections to apps. */
 export class UpstreamPool {
   #idle = new Map<string, UpstreamConnection[]>();
-  /** The same lists by the very objects that routes hold, which is cheaper than by name. */
+  /** The same lists, keyed by the address objects of the routes: cheaper than by name. */
   #found = new Map<Address, UpstreamConnection[]>();
   readonly #deadlines: Deadlines;
 
@@ -18,7 +18,9 @@ export class UpstreamPool {
     this.#deadlines = deadlines;
   }
 
-  /** The idle connection that was used last; with `sure` only one that an app will hardly close now. */
+  /**
+   * Takes the most recently used idle connection; with `sure`, only one that the app is unlikely to close right now.
+   */
   take(address: Address, { sure }: { readonly sure: boolean }): UpstreamConnection | undefined {
     const idle = this.#found.get(address);
     const connection = idle?.at(-1);
@@ -28,7 +30,7 @@ export class UpstreamPool {
     return connection;
   }
 
-  /** Keeps a connection for later, if its app is still served. */
+  /** Returns a connection to the pool, or closes it if its app has no route any more. */
   release(connection: UpstreamConnection): void {
     connection.user = undefined;
     const idle = this.#listOf(connection);
@@ -42,7 +44,7 @@ export class UpstreamPool {
     idle.push(connection);
   }
 
-  /** From now on keeps connections to these apps only, and closes the idle ones of others. */
+  /** Restricts the pool to these apps and closes the idle connections of all others. */
   serveOnly(addresses: Iterable<Address>): void {
     const former = this.#idle;
     this.#idle = new Map();
@@ -65,7 +67,7 @@ export class UpstreamPool {
     if (idle && at >= 0) idle.splice(at, 1);
   }
 
-  /** Where a connection is kept; the route it was opened for may have been replaced by another one to the same place. */
+  /** The list of a connection; the route it was opened for may have been replaced by one with an equal address. */
   #listOf({ address }: UpstreamConnection): UpstreamConnection[] | undefined {
     return this.#found.get(address) ?? this.#idle.get(key(address));
   }

@@ -4,7 +4,7 @@ import { FrameBorder } from "./frame_border.ts";
 import type { Closable, RunningRequests } from "./running_requests.ts";
 import type { UpstreamConnection, UpstreamUser } from "./upstream_connection.ts";
 
-/** The two ends of a WebSocket. */
+/** The two ends of a proxied WebSocket. */
 export interface TunnelEnds {
   readonly client: ClientConnection;
   readonly upstream: UpstreamConnection;
@@ -12,12 +12,12 @@ export interface TunnelEnds {
   readonly servedBy: string;
 }
 
-/** Close with code 1001, "going away"; from a client it is masked, here with zeros. */
+/** A close frame with code 1001, "going away"; clients have to mask frames, here with zeros. */
 const GOING_AWAY = Buffer.from([0x88, 0x02, 0x03, 0xe9]);
 const GOING_AWAY_MASKED = Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9]);
 const LEAVE_MS = 1_000;
 
-/** Passes a WebSocket's bytes both ways as they are; frames are only counted, so that a close can be put between two. */
+/** Forwards WebSocket bytes unchanged in both directions; tracks frames only to insert a close frame between two. */
 export class WebSocketTunnel implements Exchange, UpstreamUser, Closable {
   readonly #ends: TunnelEnds;
   readonly #toClient = new FrameBorder();
@@ -32,7 +32,7 @@ export class WebSocketTunnel implements Exchange, UpstreamUser, Closable {
     this.#ends = ends;
   }
 
-  /** Takes both ends over, passing on the app's agreement and what came right after it. */
+  /** Takes over both connections; forwards the app's 101 response and the bytes after it. */
   start(agreement: Buffer, rest: Buffer): void {
     const { client, upstream, running, servedBy } = this.#ends;
     running.note(servedBy, this);
@@ -78,7 +78,7 @@ export class WebSocketTunnel implements Exchange, UpstreamUser, Closable {
 
   expired(): void {}
 
-  /** Tells both ends that this side goes away, each between two of its frames, and hangs up soon after. */
+  /** Sends a close frame ("going away") to both ends, each at a frame boundary, and disconnects shortly after. */
   leave(): void {
     if (this.#leaving || this.#over) return;
     this.#leaving = true;

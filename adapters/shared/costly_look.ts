@@ -1,8 +1,8 @@
-/** What is looked up again and again takes at most this part of a processor. */
+/** Maximum share of CPU time that a repeated lookup may use. */
 const SHARE = 1 / 20;
 const LONGEST_MS = 250;
 
-/** For how long the answer of a look counts that took so long, before it is worth another. */
+/** Returns how long to cache the result of a lookup that took `spentMs`; at most 250 ms. */
 export function goodForMs(spentMs: number): number {
   return Math.min(spentMs / SHARE, LONGEST_MS);
 }

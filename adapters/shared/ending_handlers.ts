@@ -1,8 +1,8 @@
-/** Those who want to know of instances whose program has ended. */
+/** Listeners for instances whose program has exited. */
 export class EndingHandlers {
   readonly #handlers = new Set<(instanceId: string) => void>();
 
-  /** Returns how to remove it. */
+  /** Adds a handler; returns a function that removes it. */
   add(handler: (instanceId: string) => void): () => void {
     this.#handlers.add(handler);
     return () => void this.#handlers.delete(handler);

@@ -5,18 +5,24 @@ import { setTimeout as delay } from "node:timers/promises";
 const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
-/** Far longer than anything takes that is done while a file is held. */
+/** Far longer than any operation under a lock takes. */
 const LIMIT_MS = 60_000;
 
 const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
 const libc = dlopen(library, { flock: { args: ["i32", "i32"], returns: "i32" } });
 
-/** Takes the lock of an open file without waiting, and tells whether it did; the kernel drops it with the last descriptor. */
+/**
+ * Tries to take the lock (flock) of an open file without waiting; returns whether it succeeded. The kernel releases it
+ * with the last descriptor.
+ */
 export function tryLock(descriptor: number, how: "shared" | "exclusive"): boolean {
   return libc.symbols.flock(descriptor, (how === "shared" ? LOCK_SH : LOCK_EX) | LOCK_NB) === 0;
 }
 
-/** Holds the file at `path` alone until disposed or dead; `undefined` when another does, or when its folder is not there. */
+/**
+ * Locks the file at `path` exclusively until disposed or the process dies; `undefined` if it is locked already, or its
+ * folder is missing.
+ */
 export function holdFile(path: string): Disposable | undefined {
   const descriptor = opened(path);
   if (descriptor === undefined) return undefined;
@@ -28,8 +34,8 @@ export function holdFile(path: string): Disposable | undefined {
 }
 
 /**
- * The same, after whoever holds it; `undefined` only when its folder is not there. Somebody who holds it for longer than `limitMs`, by default a minute, stands
- * still, as a process does that was stopped: then this goes on without it.
+ * Waits for the exclusive lock of a file; `undefined` only if its folder is missing. A holder that keeps it for longer
+ * than `limitMs` (default: one minute) is assumed to hang, like a stopped process: then this proceeds without the lock.
  */
 export async function waitForFile(path: string, { limitMs = LIMIT_MS } = {}): Promise<Disposable | undefined> {
   const until = performance.now() + limitMs;
@@ -53,7 +59,7 @@ function opened(path: string): number | undefined {
   }
 }
 
-/** Whether the path still leads to the open file: it may have been removed while we waited for it. */
+/** Returns whether the path still refers to the open file, which may have been removed while we waited for the lock. */
 export function isStillAt(path: string, descriptor: number): boolean {
   return statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 
-/** Ports one after the other. */
+/** A contiguous range of ports, inclusive. */
 export interface PortRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** The loopback ports that each kind of program gets: apart from each other, and below those that Linux hands out by itself unless told otherwise. */
+/** The loopback port range of each kind of program: disjoint, and below the default ephemeral ports of Linux. */
 export const PORT_RANGES = {
   database: { first: 20_000, last: 22_999 },
   container: { first: 23_000, last: 26_999 },
@@ -16,17 +16,18 @@ export const PORT_RANGES = {
 const HOST = "127.0.0.1";
 const HANDED_OUT = "/proc/sys/net/ipv4/ip_local_port_range";
 
-/** What is known beside what listens. */
+/** Options of the search for a free port. */
 export interface FreePortOptions {
-  /** Not to be given, whether somebody listens there now or not. */
+  /** Ports to exclude, whether anything listens on them or not. */
   readonly taken?: ReadonlySet<number>;
-  /** The ports that the system hands out by itself; asked for where it is not told. */
+  /** The ephemeral port range of the system. Defaults to the one that Linux reports. */
   readonly handedOut?: PortRange | undefined;
 }
 
 /**
- * A port of a range that nobody listens on; `undefined` when there is none. Those that the system hands out by itself come last: one of them may be in use
- * for a connection when the program is started again. It begins anywhere, so that several processes that look at once hardly get the same.
+ * Returns a port of a range that nothing listens on; `undefined` if there is none. Prefers ports outside the ephemeral
+ * range, because a connection may occupy an ephemeral one when the program restarts. Starts at a random port, so that
+ * concurrent processes rarely get the same one.
  */
 export function freePort(
   range: PortRange,
@@ -40,7 +41,7 @@ export function freePort(
   );
 }
 
-/** The ports of a range, from a random one on. */
+/** The ports of a range, rotated to a random start. */
 function shuffledOnce({ first, last }: PortRange): readonly number[] {
   const count = last - first + 1;
   const start = Math.floor(Math.random() * count);
@@ -56,7 +57,7 @@ function isFree(port: number): boolean {
   }
 }
 
-/** What Linux says; elsewhere the ranges here are below it. */
+/** The ephemeral port range as Linux reports it; on other systems the ranges here lie below it. */
 function handedOutPorts(): PortRange | undefined {
   try {
     const [first, last] = readFileSync(HANDED_OUT, "utf8").trim().split(/\s+/).map(Number);

@@ -1,4 +1,4 @@
-/** A socket that waits for connections, as the kernel lists it. */
+/** A listening TCP socket, as the kernel lists it. */
 export interface TcpListener {
   readonly address: string;
   readonly port: number;
@@ -6,11 +6,11 @@ export interface TcpListener {
 }
 
 const LISTENING = "0A";
-/** Words of four bytes, in the order of little-endian machines. */
+/** An address and port in hex; the address consists of 32-bit words in little-endian byte order. */
 const LOCAL = /^((?:[0-9A-F]{8}){1,4}):([0-9A-F]{4})$/;
 const MAPPED = /^0000:0000:0000:0000:0000:ffff:/;
 
-/** The sockets that wait for connections in the text of `/proc/net/tcp` or `/proc/net/tcp6`. */
+/** Parses the listening sockets out of the text of `/proc/net/tcp` or `/proc/net/tcp6`. */
 export function tcpListeners(table: string): TcpListener[] {
   return table.split("\n").flatMap((line) => {
     const [, local = "", , state, , , , , , inode] = line.trim().split(/\s+/);

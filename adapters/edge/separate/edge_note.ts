@@ -1,32 +1,32 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What an edge in a process of its own is started with. */
+/** Settings that a separate edge process is started with. */
 export interface EdgeProcessSettings {
   readonly host: string;
   readonly port: number;
   readonly trustedProxies: readonly string[];
 }
 
-/** How an edge in a process of its own is reached by the server it belongs to. */
+/** How the server reaches its separate edge process. */
 export interface EdgeNote {
   readonly pid: number;
-  /** Where visitors reach it. */
+  /** The port for visitors. */
   readonly port: number;
-  /** Where it takes commands, on loopback. */
+  /** The control port, on loopback. */
   readonly controlPort: number;
-  /** What a command has to know. */
+  /** The bearer token that authenticates commands. */
   readonly token: string;
-  /** What it was started with. */
+  /** The settings that it was started with. */
   readonly settings: EdgeProcessSettings;
-  /** Which commands it understands. */
+  /** The version of the control protocol. */
   readonly protocol: number;
 }
 
-/** Changes when a command does: a server replaces an edge that speaks another. */
+/** Changes with the commands: a server replaces an edge of another version. */
 export const PROTOCOL = 1;
 
-/** Reads the note that an edge has left, if there is one that can be read. */
+/** Reads the note file of an edge; `undefined` if it is missing or invalid. */
 export function readNote(file: string): EdgeNote | undefined {
   try {
     const note = JSON.parse(readFileSync(file, "utf8")) as Partial<EdgeNote> | null;
@@ -38,12 +38,12 @@ export function readNote(file: string): EdgeNote | undefined {
   }
 }
 
-/** The file in which the edge of a port notes how it is reached. */
+/** Path of the note file of the edge on a port. */
 export function noteFile(folder: string, port: number): string {
   return join(folder, `edge-${port}.json`);
 }
 
-/** The notes of all edges of a folder. */
+/** Paths of the note files of all edges in a folder. */
 export function noteFiles(folder: string): readonly string[] {
   try {
     const names = readdirSync(folder).filter((name) => /^edge-\d+\.json$/.test(name));
@@ -53,14 +53,14 @@ export function noteFiles(folder: string): readonly string[] {
   }
 }
 
-/** Leaves a note that nobody else can read, whole or not at all. */
+/** Writes a note file atomically, readable by its owner only (it contains the token). */
 export function writeNote(file: string, note: EdgeNote): void {
   const part = `${file}.${note.pid}.part`;
   writeFileSync(part, JSON.stringify(note), { mode: 0o600 });
   renameSync(part, file);
 }
 
-/** Takes a note back, unless another edge has left its own since. */
+/** Removes a note file, unless another edge has replaced it since. */
 export function removeNote(file: string, { pid }: Pick<EdgeNote, "pid">): void {
   if (readNote(file)?.pid === pid) rmSync(file, { force: true });
 }

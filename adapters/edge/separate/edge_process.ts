@@ -4,22 +4,25 @@ import type { Log } from "../../../ports/system/log.ts";
 import { EdgeServer } from "../edge_server.ts";
 import { type EdgeNote, type EdgeProcessSettings, PROTOCOL, removeNote, writeNote } from "./edge_note.ts";
 
-/** What a server asks of an edge. */
+/** The commands that a server sends to an edge. */
 export interface EdgeCommands {
   readonly load: { readonly routes: readonly EdgeRoute[] };
   readonly switch: { readonly owner: string; readonly routes: readonly EdgeRoute[] };
   readonly drained: { readonly servedBy: string; readonly limitMs: number };
-  /** With `ifAlone`, refused while a server waits for it to end. */
+  /** With `ifAlone`, refused while a server is connected with `alive`. */
   readonly stop: { readonly graceMs: number; readonly ifAlone: boolean };
-  /** Answered after a while: whoever waits for that notices when it ends. */
+  /** A long poll: a server that waits for its response notices when the edge exits. */
   readonly alive: Readonly<Record<string, never>>;
 }
 
 const IDLE_SECONDS = 120;
-/** How long a server waits for an answer that tells it nothing. */
+/** Duration of the `alive` long poll. */
 export const ALIVE_MS = 20_000;
 
-/** Serves apps by what a server says, notes in a file how it is reached, and goes on by the last it said when that is gone; resolves once it was asked to stop and has. */
+/**
+ * Runs an edge that a server controls: writes its note file, serves by the received routes, and keeps serving by the
+ * last ones when the server is gone. Resolves once it was told to stop and has stopped.
+ */
 export async function runEdge(file: string, settings: EdgeProcessSettings, log?: Log): Promise<void> {
   const edge = new EdgeServer({ trustedProxies: settings.trustedProxies, ...(log && { log }) });
   edge.listen(settings);
@@ -49,13 +52,13 @@ export async function runEdge(file: string, settings: EdgeProcessSettings, log?:
   };
   writeNote(file, note);
   const { graceMs } = await asked;
-  // From now on nobody finds it: a server that comes next starts another.
+  // Without the note file no server finds this edge any more: the next server starts another.
   removeNote(file, note);
   await edge.stop(graceMs);
   await control.stop(true);
 }
 
-/** A command with the signal of its request; `false` refuses it. */
+/** Handles a command, with the signal of its request; returning `false` refuses it. */
 type Handlers = { readonly [C in keyof EdgeCommands]: (body: EdgeCommands[C], signal: AbortSignal) => unknown };
 
 function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => void): Handlers {
@@ -66,7 +69,7 @@ function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => 
     drained: ({ servedBy, limitMs }) => edge.drained(servedBy, limitMs),
     stop(command) {
       if (command.ifAlone && servers > 0) return false;
-      // Whoever asks gets an answer first.
+      // Stops only after the response was sent.
       setTimeout(() => stop(command), 0);
       return true;
     },
@@ -77,7 +80,10 @@ function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => 
   };
 }
 
-/** A server that starts may not know yet what still runs: until it does, visitors get to where they got before. */
+/**
+ * A starting server may not know yet what still runs: until it does, routes in state `starting` keep their former
+ * target.
+ */
 function keptWhereStarting(edge: EdgeServer, routes: readonly EdgeRoute[]): readonly EdgeRoute[] {
   const known = new Map(edge.routes().map((route) => [placeOf(route), route]));
   return routes.map((route) => (route.target.kind === "starting" ? (known.get(placeOf(route)) ?? route) : route));

@@ -9,25 +9,25 @@ import { type EdgeNote, type EdgeProcessSettings, noteFile, PROTOCOL, readNote }
 import { ALIVE_MS, type EdgeCommands } from "./edge_process.ts";
 
 export interface SeparateEdgeOptions {
-  /** Where the edge notes how it is reached, and writes its log. */
+  /** The folder for the note file and the log of the edge. */
   readonly folder: string;
-  /** The program of an edge; it is given the file for its note, and its settings. */
+  /** The command of the edge process; the path of the note file and the settings are appended as arguments. */
   readonly command: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly log?: Log;
 }
 
-/** An edge that takes longer to answer hangs. */
+/** Timeout of a command; an edge that exceeds it hangs. */
 const ANSWER_MS = 5_000;
 const START_MS = 20_000;
 const LOOK_MS = 25;
 const AGAIN_MS = 500;
-/** A drain that takes longer is asked for again. */
+/** A longer drain is split into requests of this length. */
 const DRAIN_PART_MS = 20_000;
 
 /**
- * Serves apps through a process of its own, which goes on when this one ends, and is found again by the next. One that
- * is gone is started anew and told everything again.
+ * Serves apps through a separate process, which survives this one and is found again by the next server. When it has
+ * exited, it is started again and receives all routes.
  */
 export class SeparateEdge implements Edge, AsyncDisposable {
   readonly #options: SeparateEdgeOptions;
@@ -37,7 +37,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   #file = "";
   #note: EdgeNote | undefined;
   #loaded = false;
-  /** One command after the other, so that the last one counts. */
+  /** Serializes commands, so that the last one wins. */
   #turn: Promise<unknown> = Promise.resolve();
   #reviving: Promise<void> | undefined;
 
@@ -49,7 +49,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     return this.#note?.port ?? 0;
   }
 
-  /** Finds the edge that serves there, or starts it. */
+  /** Finds the running edge of that address, or starts it. */
   async listen({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {
     mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
     this.#settings = { host, port, trustedProxies: this.#options.trustedProxies ?? [] };
@@ -80,7 +80,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     }
   }
 
-  /** Leaves it to the next server. */
+  /** Detaches from the edge, which keeps running for the next server. */
   async stop(_graceMs: number): Promise<void> {
     this.#stopped.abort();
     await this.#turn.catch(() => {});
@@ -100,12 +100,12 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     try {
       await commanded(this.#note!, command, body, { withinMs });
     } catch {
-      // It is gone. What replaces it is told everything, this too.
+      // The edge is gone. Its replacement receives the whole state, including this command.
       await this.#revive();
     }
   }
 
-  /** Notices when it ends, also while nothing is to be told. */
+  /** Detects when the edge exits, even while no commands are sent. */
   async #watch(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
@@ -135,16 +135,16 @@ export class SeparateEdge implements Edge, AsyncDisposable {
     if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat() });
   }
 
-  /** Starts one in a session of its own: what ends this process does not end it. */
+  /** Starts an edge in its own session, so that it survives signals to this process. */
   async #start(): Promise<EdgeNote> {
-    // One that hangs, or whose note was lost, would hold the port.
+    // An edge that hangs, or whose note file was lost, would hold the port.
     killStray(this.#file);
     const logFile = `${this.#file.slice(0, -".json".length)}.log`;
     const log = openSync(logFile, "w", 0o600);
     const [program = "", ...words] = this.#options.command;
     const child = spawn(program, [...words, this.#file, JSON.stringify(this.#settings)], {
       detached: true,
-      // Nothing of what this process knows is for it.
+      // Does not inherit the environment, which may contain secrets.
       env: { PATH: process.env["PATH"] },
       stdio: ["ignore", log, log],
     });
@@ -164,7 +164,9 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   }
 }
 
-/** Ends the edge of a note, after the requests it is at; `busy` where a server uses it and it is not to be ended then. */
+/**
+ * Stops the edge of a note file after draining its requests; returns `busy` if `ifAlone` is set and a server uses it.
+ */
 export async function endedEdge(
   file: string,
   { ifAlone, graceMs = 10_000 }: { readonly ifAlone: boolean; readonly graceMs?: number },
@@ -178,7 +180,10 @@ export async function endedEdge(
   throw new Failure("unavailable", "edge_busy", `Cannot end the edge: its process ${note.pid} goes on. End it by hand`);
 }
 
-/** Kills the process that was started with this file for its note, whatever became of the note; tells whether there was one. */
+/**
+ * Kills the process that was started with this note file, whether the file still exists or not; returns whether there
+ * was one.
+ */
 function killStray(file: string): boolean {
   const found = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && commandOf(name).includes(file));
   for (const pid of found) process.kill(Number(pid), "SIGKILL");
@@ -197,7 +202,7 @@ async function answers(note: EdgeNote): Promise<boolean> {
   return commanded(note, "drained", { servedBy: "", limitMs: 0 }).catch(() => false);
 }
 
-/** Whether an edge has done what it was told; rejects where it is gone, or does not answer in time. */
+/** Sends a command; returns whether the edge carried it out. Rejects if the edge is gone or exceeds the timeout. */
 async function commanded<C extends keyof EdgeCommands>(
   { controlPort, token }: EdgeNote,
   command: C,
