@@ -2,7 +2,7 @@ import { appendFileSync, renameSync, statSync } from "node:fs";
 
 const TAIL_LINES = 20;
 
-/** A log file that starts anew when it is full, keeping one former file, and remembers its last lines. */
+/** A size-limited log file: rotates when it is full, keeping one old file, and keeps its last lines in memory. */
 export class BoundedLog {
   readonly #file: string;
   readonly #maxBytes: number;
@@ -15,7 +15,7 @@ export class BoundedLog {
     this.#size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Reads lines from `stream` until it ends. */
+  /** Appends the lines of `stream` until it ends. */
   async follow(stream: ReadableStream<Uint8Array>): Promise<void> {
     let rest = "";
     for await (const text of stream.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)) {
@@ -39,17 +39,17 @@ export class BoundedLog {
       appendFileSync(this.#file, text, { mode: 0o600 });
       this.#size += Buffer.byteLength(text);
     } catch {
-      // A full disk must not take the server down for a log line; the tail in memory still has it.
+      // A full disk must not crash the server for a log line; the tail in memory still has it.
     }
   }
 
-  /** The last line that says what went wrong, without its time stamp. */
+  /** Returns the last line that reports an error, without its timestamp. */
   reason(): string {
     const line = this.#tail.findLast((each) => /\b(FATAL|PANIC|ERROR|error):/.test(each)) ?? this.#tail.at(-1);
     return (line ?? "").replace(/^.*?\b(FATAL|PANIC|ERROR|LOG|error):\s*/, "").trim();
   }
 
-  /** Forgets the remembered lines, so that the next reason is about what comes now. */
+  /** Clears the lines in memory, so that the next reason is about the next run. */
   forget(): void {
     this.#tail.length = 0;
   }

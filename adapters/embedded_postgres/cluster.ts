@@ -9,24 +9,26 @@ import { inherited, type Program, startProgram } from "./program.ts";
 import type { SystemUser } from "../../ports/servers/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** What a cluster is made and kept with. */
+/** What is needed to create and maintain a PostgreSQL cluster. */
 export interface Cluster {
-  /** The data folder; the cluster is its subfolder `postgres`. */
+  /** The data folder; the cluster lies in its subfolder `postgres`. */
   readonly folder: string;
   readonly binaries: PostgresBinaries;
   readonly user: SystemUser | undefined;
   readonly log: BoundedLog;
 }
 
-/** More would slow down every connection (4096 take 8 ms) and protect nothing: the password is 256 random bits. */
+/**
+ * More iterations would slow down every connection (4096 take 8 ms) without any gain: the password has 256 random bits.
+ */
 const FEW_ITERATIONS = ["--set", "scram_iterations=1"];
 
-/** Where the cluster of a data folder is. */
+/** The path of the cluster in a data folder. */
 export function clusterPath(folder: string): string {
   return join(folder, "postgres");
 }
 
-/** Whether the data folder has a complete cluster of the right version; fails when it has one that cannot be used. */
+/** Returns whether the data folder has a complete cluster of the right version. Throws if its version differs. */
 export async function hasCluster({ folder, binaries }: Cluster): Promise<boolean> {
   const path = clusterPath(folder);
   const version = await readFile(join(path, "PG_VERSION"), "utf8").catch(unlessMissing);
@@ -38,7 +40,10 @@ export async function hasCluster({ folder, binaries }: Cluster): Promise<boolean
   );
 }
 
-/** Makes a cluster with an empty database; interrupted at any point, it leaves none, and the next call starts over. */
+/**
+ * Creates a cluster with an empty database. Atomic: when interrupted it leaves no cluster, and the next call starts
+ * over.
+ */
 export async function createCluster(cluster: Cluster, password: string): Promise<void> {
   const part = join(cluster.folder, "postgres.part");
   await stopLeftovers(part);
@@ -51,7 +56,9 @@ export async function createCluster(cluster: Cluster, password: string): Promise
   await rename(part, clusterPath(cluster.folder));
 }
 
-/** Gives an existing cluster to the user PostgreSQL runs as, when it was copied or written by another. */
+/**
+ * Changes the owner of a cluster to the user that PostgreSQL runs as, for example after it was copied by another user.
+ */
 export async function ownCluster({ folder, user }: Cluster): Promise<void> {
   const path = clusterPath(folder);
   if (!user || (await stat(path)).uid === user.uid) return;
@@ -84,7 +91,7 @@ async function initialize(cluster: Cluster, part: string, password: string): Pro
   }
 }
 
-/** Runs one statement without a server; the text goes by standard input, out of sight of the process list. */
+/** Runs one statement in single-user mode, without a server; passes it by stdin, invisible in the process list. */
 async function runAlone(cluster: Cluster, path: string, input: string): Promise<void> {
   const quick = ["--single", "-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"];
   const command = [cluster.binaries.postgres, ...quick, "-D", inherited(path, 3), "postgres"];

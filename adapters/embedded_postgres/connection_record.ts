@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How the embedded PostgreSQL of a data folder is reached. */
+/** The port and password of the embedded PostgreSQL in a data folder. */
 export interface ConnectionRecord {
   readonly port: number;
   readonly password: string;
@@ -10,7 +10,7 @@ export interface ConnectionRecord {
 export const USER = "slipway";
 export const DATABASE = "slipway";
 
-/** The record in a data folder, or `undefined` when there is none that can be used. */
+/** Reads the record of a data folder; `undefined` if it is missing or invalid. */
 export async function readConnectionRecord(folder: string): Promise<ConnectionRecord | undefined> {
   const text = await readFile(join(folder, "postgres.json"), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return "null";
@@ -24,14 +24,14 @@ export async function readConnectionRecord(folder: string): Promise<ConnectionRe
   }
 }
 
-/** Replaces the record in one step; only this user may read it. */
+/** Replaces the record atomically; only its owner may read it. */
 export async function writeConnectionRecord(folder: string, record: ConnectionRecord): Promise<void> {
   const part = join(folder, "postgres.json.part");
   await writeFile(part, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   await rename(part, join(folder, "postgres.json"));
 }
 
-/** The address that `record` stands for. */
+/** The connection URL of a record. */
 export function connectionUrl({ port, password }: ConnectionRecord): string {
   return `postgres://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
 }

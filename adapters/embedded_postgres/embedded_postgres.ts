@@ -18,25 +18,28 @@ import { postgresBinaries } from "./postgres_binaries.ts";
 import { PORT_TAKEN, type Postmaster, startPostmaster } from "./postmaster.ts";
 import { folderUnusable, unavailable } from "./unavailable.ts";
 
-/** A PostgreSQL of this process's own; disposing it stops it. */
+/** A PostgreSQL server owned by this process; disposing it stops the server. */
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** Address with credentials; it stays the same while this process lives, through restarts of PostgreSQL too. */
+  /** URL with credentials; stays the same for the life of this process, also when PostgreSQL restarts. */
   readonly url: string;
 }
 
-/** Where and how the embedded PostgreSQL runs. */
+/** Options of the embedded PostgreSQL. */
 export interface EmbeddedPostgresOptions {
-  /** Absolute path of the data folder; made when missing. */
+  /** Absolute path of the data folder; created if missing. */
   readonly folder: string;
-  /** Whom PostgreSQL runs as under root, where it refuses to run. */
+  /** The user that PostgreSQL runs as when the server is root, which PostgreSQL refuses. */
   readonly user: FindSystemUser;
-  /** Told each time PostgreSQL ended without being asked to; it is started again by itself. */
+  /** Called each time PostgreSQL exits unexpectedly; it restarts by itself. */
   readonly onExit?: (reason: string) => void;
-  /** Settings of PostgreSQL that differ from those for a small server. */
+  /** PostgreSQL settings that override the defaults for a small server. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Starts the PostgreSQL of a data folder, making its database at the first time; one process at a time may. */
+/**
+ * Starts the PostgreSQL server of a data folder and creates the database the first time. A lock admits one process at a
+ * time.
+ */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {
     return await start(options);
@@ -72,7 +75,7 @@ async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres
   };
 }
 
-/** Leaves a complete cluster that no process works on, and gives its password. */
+/** Ensures a complete cluster without leftover processes; returns its password. */
 async function prepare(cluster: Cluster): Promise<string> {
   const { folder } = cluster;
   const known = await readConnectionRecord(folder);
@@ -97,7 +100,7 @@ function databasePort(): number {
   throw unavailable("no_free_port", "Cannot start the embedded PostgreSQL: found no free port on 127.0.0.1");
 }
 
-/** Starts on a free port, on another one when somebody takes it in between. */
+/** Starts on a free port; retries with another one when that port is taken meanwhile. */
 async function startAnywhere(
   cluster: Cluster,
   { password, settings }: { password: string; settings: Readonly<Record<string, string>> },

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { conflict } from "../../domain/failure.ts";
 import { tryLock } from "../shared/file_lock.ts";
 
-/** Holds the data folder for this process until disposed or dead; fails naming the process that holds it already. */
+/** Locks the data folder until disposed or the process dies; throws, naming the process that holds the lock already. */
 export function lockFolder(folder: string): Disposable {
   const file = join(folder, "postgres.lock");
   const fd = openSync(file, "a+", 0o600);
-  // The kernel drops the lock with the process, so no kill can leave a stale one, and pids may repeat.
+  // The kernel releases the lock with the process, so a kill leaves no stale lock, and reused pids do not matter.
   if (!tryLock(fd, "exclusive")) {
     closeSync(fd);
     throw conflict(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Postmaster } from "./postmaster.ts";
 
-/** How a run that ended is followed by another. */
+/** How to restart PostgreSQL after it exits. */
 export interface KeepRunningOptions {
   readonly restart: () => Promise<Postmaster>;
   readonly onExit: (reason: string) => void;
@@ -11,7 +11,9 @@ const FIRST_DELAY = 20;
 const LAST_DELAY = 5_000;
 const STEADY_AFTER = 30_000;
 
-/** Starts PostgreSQL again whenever it ends, later and later while it keeps ending; disposing it stops it for good. */
+/**
+ * Restarts PostgreSQL whenever it exits, with exponential backoff while it keeps exiting; disposing stops it for good.
+ */
 export function keepRunning(first: Postmaster, { restart, onExit }: KeepRunningOptions): AsyncDisposable {
   const stopping = new AbortController();
   let current: Postmaster | undefined = first;
@@ -48,7 +50,7 @@ export function keepRunning(first: Postmaster, { restart, onExit }: KeepRunningO
       stopping.abort();
       await current?.stop();
       await watching;
-      // A restart under way when the stop came has put another one here.
+      // A restart in progress when the stop came has assigned another one.
       await current?.stop();
     },
   };

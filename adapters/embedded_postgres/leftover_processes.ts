@@ -6,7 +6,7 @@ import { readPostmasterFile } from "./postmaster_file.ts";
 import { privileges } from "./program.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** Ends every PostgreSQL process that still works on `cluster`, gently first, and never any other process. */
+/** Stops every PostgreSQL process that still works on `cluster`, gracefully first, and never any other process. */
 export async function stopLeftovers(cluster: string): Promise<void> {
   const file = join(cluster, "postmaster.pid");
   if (process.platform !== "linux" || !existsSync(file)) return;
@@ -21,7 +21,7 @@ export async function stopLeftovers(cluster: string): Promise<void> {
     pids.forEach((pid) => send(pid, signal));
     if (pids.length > 0 && (await gone(cluster, patience))) break;
   }
-  // Its pid may by now belong to another program of the same user, which PostgreSQL would take for itself.
+  // Its pid may by now belong to another program of the same user, which PostgreSQL would mistake for itself.
   if ((await processesOn(cluster)).length === 0) return await rm(file, { force: true });
   throw unavailable(
     "postgres_stuck",
@@ -29,12 +29,14 @@ export async function stopLeftovers(cluster: string): Promise<void> {
   );
 }
 
-/** The processes of PostgreSQL whose working folder is `cluster`, by inode: a reused pid is never one of them. */
+/**
+ * Returns the PostgreSQL processes whose working directory is `cluster`, compared by inode: a reused pid never matches.
+ */
 export async function processesOn(cluster: string): Promise<number[]> {
   const folder = statSync(cluster, { throwIfNoEntry: false });
   const candidates = process.platform === "linux" ? processesNamed("postgres") : [];
   if (!folder || candidates.length === 0) return [];
-  // Root without CAP_SYS_PTRACE, as in most containers, may not look at another user's processes; that user may.
+  // Root without CAP_SYS_PTRACE, as in most containers, may not inspect another user's processes; that user may.
   const owner = process.getuid?.() === 0 && folder.uid !== 0 ? folder : undefined;
   const links = candidates.map((pid) => `/proc/${pid}/cwd`);
   const looking = Bun.spawn([...privileges(owner, "KILL"), "stat", "-L", "-c", "%d:%i %n", ...links], {
@@ -68,6 +70,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended in the meantime, which is what was wanted.
+    // The process has exited meanwhile, which is what we want.
   }
 }

@@ -2,7 +2,7 @@ import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, 
 import { dirname, join } from "node:path";
 import { unavailable } from "./unavailable.ts";
 
-/** Where the programs of one PostgreSQL are. */
+/** Paths of the programs of a PostgreSQL version. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -11,7 +11,7 @@ export interface PostgresBinaries {
 
 const CACHE = "/var/cache/slipway";
 
-/** The packaged PostgreSQL for this machine, at a place everyone may execute it from when `forEveryone` is set. */
+/** Returns the packaged PostgreSQL for this machine; with `forEveryone`, at a path that every user can execute. */
 export async function postgresBinaries({ forEveryone }: { forEveryone: boolean }): Promise<PostgresBinaries> {
   const installed = packageFolder();
   const { version } = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as { version: string };
@@ -38,7 +38,7 @@ function packageFolder(): string {
   }
 }
 
-/** Whether every user gets to `folder` and may execute what is in it. */
+/** Returns whether every user can reach `folder` and execute its programs. */
 async function passable(folder: string): Promise<boolean> {
   const paths = ["bin/initdb", "bin/postgres", "lib", "share"].map((name) => join(folder, name));
   for (let path = folder; path !== dirname(path); path = dirname(path)) paths.push(path);
@@ -46,7 +46,7 @@ async function passable(folder: string): Promise<boolean> {
   return modes.every((mode) => (mode & 0o005) === 0o005 || (mode & 0o170001) === 0o040001);
 }
 
-/** Puts a copy at a place that only root writes and everyone reads, once per version. */
+/** Copies the programs, once per version, to a folder that only root can write and everyone can read. */
 async function cached(native: string, version: string): Promise<string> {
   const target = join(CACHE, `postgres-${version}-${process.arch}`);
   try {
@@ -56,7 +56,7 @@ async function cached(native: string, version: string): Promise<string> {
     const part = await mkdtemp(join(CACHE, "part-"));
     await cp(native, part, { recursive: true, verbatimSymlinks: true });
     await openToEveryone(part);
-    // Another process may have put its copy there in the meantime, which is as good.
+    // Another process may have stored its copy meanwhile, which is just as good.
     await rename(part, target).catch(() => rm(part, { recursive: true, force: true }));
     if (await owned(target)) return target;
     throw new Error("The copy in the cache folder can be written by others");
@@ -69,7 +69,7 @@ async function cached(native: string, version: string): Promise<string> {
   }
 }
 
-/** Lets everyone read and execute a tree, whatever the umask it was written under. */
+/** Lets every user read and execute a tree, whatever umask it was written with. */
 async function openToEveryone(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

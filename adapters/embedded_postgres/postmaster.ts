@@ -5,21 +5,21 @@ import { readPostmasterFile } from "./postmaster_file.ts";
 import { inherited, startProgram, type RunningProgram } from "./program.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** One run of PostgreSQL that accepts connections. */
+/** A running PostgreSQL server that accepts connections. */
 export interface Postmaster {
-  /** Settles with the reason when this run is over, whoever ended it. */
+  /** Resolves with the reason when the server has exited, for whatever cause. */
   readonly ended: Promise<string>;
-  /** Ends the run: connections are cut, committed data is kept. */
+  /** Stops the server: connections are closed, committed data is kept. */
   stop(): Promise<void>;
 }
 
-/** A start that failed because the port belongs to someone else. */
+/** The failure code of a start on a port that is taken. */
 export const PORT_TAKEN = "postgres_port_taken";
 
 const READY_WITHIN = 600_000;
 const STOP_WITHIN = 10_000;
 
-/** Settings for a small server; whoever asks for others adds them after these. */
+/** Defaults for a small server; settings of the caller override them. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -32,12 +32,12 @@ const SETTINGS: Readonly<Record<string, string>> = {
   io_method: "sync",
   jit: "off",
   log_checkpoints: "off",
-  // Statements and details may hold what a user keeps secret.
+  // Statements and details in the log may contain secrets of users.
   log_min_error_statement: "panic",
   log_error_verbosity: "terse",
 };
 
-/** Starts PostgreSQL on a cluster that no process works on, and waits until it accepts connections. */
+/** Starts PostgreSQL on a cluster without running processes, and waits until it accepts connections. */
 export async function startPostmaster(
   cluster: Cluster,
   options: { port: number; settings: Readonly<Record<string, string>> },
@@ -65,7 +65,7 @@ export async function startPostmaster(
 async function whenEnded(child: RunningProgram, log: BoundedLog): Promise<string> {
   const logged = log.follow(child.stderr).catch(() => {});
   await child.exited;
-  // Orphaned backends may hold the pipe open; a moment is enough for what the postmaster said last.
+  // Orphaned backends may hold the pipe open; a short wait suffices for the last output of the postmaster.
   await Promise.race([logged, delay(50)]);
   return child.signalCode ? `ended by ${child.signalCode}` : log.reason() || `exit code ${child.exitCode}`;
 }
@@ -73,7 +73,7 @@ async function whenEnded(child: RunningProgram, log: BoundedLog): Promise<string
 async function ready(path: string, child: RunningProgram, ended: Promise<string>): Promise<void> {
   const started = Date.now();
   while (child.exitCode === null && child.signalCode === null) {
-    // The file names the process, so that this cannot mistake another server on the port for this one.
+    // The file contains the pid, so that another server on the same port is not mistaken for this one.
     const file = await readPostmasterFile(path);
     if (file?.pid === child.pid && file.ready) return;
     const waited = Date.now() - started;

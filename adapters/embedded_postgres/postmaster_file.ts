@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a running PostgreSQL says of itself in its cluster. */
+/** The state of a running PostgreSQL, from its `postmaster.pid`. */
 export interface PostmasterFile {
   readonly pid: number;
   readonly port: number;
   readonly ready: boolean;
 }
 
-/** Reads `postmaster.pid`, or gives `undefined` when no PostgreSQL has written a whole one. */
+/** Reads `postmaster.pid`; `undefined` if it is missing or invalid. */
 export async function readPostmasterFile(cluster: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "");
   const lines = text.split("\n");

@@ -2,35 +2,38 @@ import { closeSync, constants, openSync } from "node:fs";
 import type { SystemUser } from "../../ports/servers/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** Names an open file to a child: by descriptor where the system can, so that the path to it need not be passable. */
+/**
+ * Path of an open file for a child process: by file descriptor where the system supports it, so that the child needs no
+ * permission to traverse the real path.
+ */
 export function inherited(path: string, descriptor: number): string {
   return process.platform === "linux" ? `/proc/self/fd/${descriptor}` : path;
 }
 
-/** What a program of PostgreSQL is started with. */
+/** Options of a PostgreSQL program. */
 export interface Program {
-  /** Argument vector; the files are named in it by `inherited(path, 3)`, `inherited(path, 4)` and so on. */
+  /** Command with arguments; refers to the files by `inherited(path, 3)`, `inherited(path, 4)` and so on. */
   readonly command: readonly string[];
   readonly user: SystemUser | undefined;
-  /** Files and folders the program gets opened, from descriptor 3 on. */
+  /** Files and folders that the program inherits open, from file descriptor 3 on. */
   readonly files: readonly string[];
-  /** Sent to the program when this process dies, however it dies. */
+  /** Signal that the program gets when this process dies, for whatever cause. */
   readonly deathSignal: "INT" | "KILL";
   readonly input?: string;
 }
 
-/** A started program whose errors are still to be read. */
+/** A started program, with its stderr still to be read. */
 export type RunningProgram = Bun.Subprocess<Uint8Array | "ignore", "ignore", "pipe">;
 
-/** Starts a program of PostgreSQL as an unprivileged user, in a session of its own, without this process's environment. */
+/** Starts a PostgreSQL program as an unprivileged user, in its own session, without this process's environment. */
 export function startProgram({ command, user, files, deathSignal, input }: Program): RunningProgram {
   const descriptors = files.map((file) => openSync(file, constants.O_RDONLY));
   try {
     return Bun.spawn([...privileges(user, deathSignal), ...command], {
       cwd: "/",
-      // Neither the server's secrets nor anyone's PG… variables belong in there.
+      // Must contain neither the server's secrets nor PG… variables.
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
-      // A Ctrl-C in the terminal is for the server, which stops PostgreSQL when it is done with it.
+      // Ctrl-C in the terminal is for the server, which stops PostgreSQL when it no longer needs it.
       detached: true,
       stdio: [input === undefined ? "ignore" : new TextEncoder().encode(input), "ignore", "pipe", ...descriptors],
     });
@@ -39,7 +42,9 @@ export function startProgram({ command, user, files, deathSignal, input }: Progr
   }
 }
 
-/** The argument vector in front of a command that drops root's rights and ties the program's life to this process. */
+/**
+ * Returns the command prefix that drops root privileges and sends `deathSignal` to the program when this process dies.
+ */
 export function privileges(user: SystemUser | undefined, deathSignal: string): string[] {
   const setpriv = process.platform === "linux" ? Bun.which("setpriv") : null;
   if (setpriv) {

@@ -4,7 +4,7 @@ import { processesOn } from "./leftover_processes.ts";
 import { readPostmasterFile } from "./postmaster_file.ts";
 import { folderUnusable } from "./unavailable.ts";
 
-/** The address of the PostgreSQL that another process runs on this data folder, or `undefined` when none is up. */
+/** Returns the URL of the PostgreSQL that another process runs on this data folder; `undefined` if none is running. */
 export async function runningEmbeddedPostgres(folder: string): Promise<string | undefined> {
   const record = await readConnectionRecord(folder).catch((error: unknown) => {
     throw folderUnusable(error);

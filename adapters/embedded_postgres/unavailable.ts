@@ -1,6 +1,6 @@
 import { Failure } from "../../domain/failure.ts";
 
-/** Turns a failed use of the data folder into a sentence without its path; failures pass as they are. */
+/** Converts an error of the data folder into a failure whose message omits the path; passes failures through. */
 export function folderUnusable(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const reason = error instanceof Error ? error.message.replace(/, \w+ '.*$/s, "").replace(/^E\w+: /, "") : "unknown";
@@ -11,7 +11,7 @@ export function folderUnusable(error: unknown): Failure {
   );
 }
 
-/** A failure of the embedded PostgreSQL itself; the sentence says why and what to do. */
+/** A failure of the embedded PostgreSQL itself; the message states the reason and what to do. */
 export function unavailable(code: string, message: string, cause?: unknown): Failure {
   return new Failure("unavailable", code, message, { cause });
 }

@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, readonly [code: string, reason: string]>>
   ENAMETOOLONG: ["misconfigured", "the names are too long for the file system"],
 };
 
-/** The failure that an error of the file system amounts to for whoever keeps backups there; what is no such error passes unchanged. */
+/** Maps a file system error to the failure of a backup store; passes any other error through. */
 export function backupFailure(action: string, error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error) || codeOf(error) === "") return error;
   const [code, reason] = REASONS[codeOf(error)] ?? ["unreachable", "the disk failed; the log of this machine says why"];

@@ -6,19 +6,20 @@ import type { LocalFolderTarget } from "../../ports/backups/object_storages.ts";
 import { FolderHandle } from "./folder_handle.ts";
 import { codeOf } from "./folder_tree.ts";
 
-/** Which folder is wanted. */
+/** The folder to open. */
 export interface WantedFolder {
-  /** Inside the target, without slashes around it. */
+  /** Path within the target, without leading and trailing slashes. */
   readonly folder: string;
-  /** Whether to make what is missing of the way to it. */
+  /** Whether to create missing folders of the path. */
   readonly make: boolean;
-  /** The service's own folder, which is out of bounds. */
+  /** The server's own data folder, which is refused. */
   readonly dataFolder: string;
 }
 
 /**
- * Opens a folder of a target. Links on the way to the target itself count for what they lead to, as long as that lies in the root; inside the target no
- * link is followed. The way is walked folder by folder, each held open: a link that is put in its place meanwhile leads nowhere.
+ * Opens a folder of a target. Symlinks in the path of the target itself are resolved, as long as the result lies in the
+ * root; within the target no symlink is followed. Walks the path folder by folder, holding each open, so that a symlink
+ * that replaces one meanwhile has no effect (TOCTOU).
  */
 export async function backupFolder(target: LocalFolderTarget, wanted: WantedFolder): Promise<FolderHandle> {
   if (wanted.make) await mkdir(target.root, { recursive: true, mode: 0o700 });
@@ -32,7 +33,7 @@ export async function backupFolder(target: LocalFolderTarget, wanted: WantedFold
   return walk(root, names, wanted.make);
 }
 
-/** The real path of what there is of a path, and the rest as it is. */
+/** Resolves the symlinks of the part of a path that exists and appends the missing rest unchanged. */
 async function loosely(path: string): Promise<string> {
   const missing: string[] = [];
   for (let names = namesOf(path); ; missing.unshift(names.pop() ?? "")) {
@@ -47,7 +48,7 @@ async function loosely(path: string): Promise<string> {
 async function walk(root: string, names: readonly string[], make: boolean): Promise<FolderHandle> {
   let here = await FolderHandle.open(root);
   try {
-    // The path was real a moment ago; it has to be still.
+    // The path was resolved a moment ago; verify that it still is the real one.
     if ((await here.realPath()) !== root) throw refused("its root was moved at this moment; try again");
     for (const name of names) {
       const next = await here.enter(name, { make });

@@ -14,36 +14,37 @@ import { join } from "node:path";
 import { invalid } from "../../domain/failure.ts";
 import { codeOf } from "./folder_tree.ts";
 
-/** One entry that is about to be copied. */
+/** An entry that is about to be copied. */
 export interface CopiedEntry {
   readonly path: string;
   readonly type: "file" | "folder" | "link" | "special";
   readonly size: number;
-  /** Where a link points. */
+  /** The target of a symlink. */
   readonly target: string;
 }
 
 export interface CopyOptions {
   readonly signal?: AbortSignal;
-  /** Whether files may be hard links to those they are copied from, because nobody will write to either. */
+  /** Whether to hard-link files instead of copying them, which is safe only if neither side is ever written to. */
   readonly share?: boolean;
-  /** Told of each entry before it is copied; `false` leaves it out, throwing ends the copy. */
+  /** Called for each entry before it is copied: `false` skips it, throwing aborts the copy. */
   readonly accept?: (entry: CopiedEntry) => boolean;
-  /** Called when everything was told and all but the links is copied; throwing ends the copy. */
+  /** Called once all entries were accepted and everything except symlinks is copied; throwing aborts the copy. */
   readonly beforeLinks?: () => void;
 }
 
 const FILES_AT_ONCE = 16;
-/** Every folder on the way to an entry is held open. */
+/** Bounds the open files, as every folder on the path to an entry is held open. */
 const MAX_DEPTH = 256;
 const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const FOLDER_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
-/** What is said of an entry that was listed a moment ago and now is absent or another kind. */
+/** Error codes of an entry that was removed or replaced by another kind after it was listed. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EINVAL"]);
 
 /**
- * Copies the content of a folder into an existing one. Links are copied as links and never followed, not even when somebody puts one in the
- * place of a file or folder meanwhile; what vanishes meanwhile is left out. Sockets, pipes and devices are never copied.
+ * Copies the content of a folder into an existing one. Copies symlinks as symlinks and never follows them, not even
+ * when one replaces a file or folder during the copy. Skips entries that vanish meanwhile. Never copies sockets, pipes
+ * and devices.
  */
 export async function copyTree(from: string, to: string, options: CopyOptions = {}): Promise<void> {
   const links: CopiedEntry[] = [];
@@ -57,12 +58,12 @@ export async function copyTree(from: string, to: string, options: CopyOptions = 
   }
 }
 
-/** A folder under way; `handle` keeps it the same one whatever happens to its name. */
+/** A folder being copied; `handle` keeps referring to it whatever happens to its name. */
 interface OpenFolder {
   readonly handle: FileHandle;
   readonly from: string;
   readonly to: string;
-  /** Of the folder, relative, with a `/` at its end unless it is empty. */
+  /** Relative path of the folder, ending with `/` unless empty. */
   readonly path: string;
   readonly depth: number;
 }
@@ -131,7 +132,7 @@ class TreeCopy {
   }
 }
 
-/** Makes a hard link where the disk can, and tells whether it did. */
+/** Tries to create a hard link; returns whether the file system allowed it. */
 function tryLink(from: string, to: string): Promise<boolean> {
   return hardLink(from, to).then(
     () => true,
@@ -139,7 +140,7 @@ function tryLink(from: string, to: string): Promise<boolean> {
   );
 }
 
-/** The folder by its descriptor where the system can: a name may lead elsewhere a moment later. */
+/** The path of the folder, by file descriptor where possible, because its name may refer to another folder later. */
 function placeOf({ handle, from }: OpenFolder): string {
   return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : from;
 }
@@ -153,7 +154,7 @@ async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Waits for all, then fails with the first failure: nothing goes on writing behind the caller's back. */
+/** Waits for all, then throws the first failure, so that nothing keeps writing after the caller has returned. */
 async function allSettled(actions: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(actions)) if (outcome.status === "rejected") throw outcome.reason;
 }

@@ -10,12 +10,12 @@ export interface DiskSpace {
 
 const MOST_RESERVED = 512 * 2 ** 20;
 const SHARE_RESERVED = 0.05;
-/** Others fill the disk too: after so many bytes it is looked at again. */
+/** Other programs fill the disk too: the free space is checked again after this many bytes. */
 const STRIDE = 16 * 2 ** 20;
-/** What an entry takes beside its content. */
+/** Disk usage of an entry beside its content. */
 const ENTRY_BYTES = 4_096;
 
-/** Lets one upload fill a disk only so far that the database and everything else can go on. */
+/** Lets an upload fill the disk only up to a reserve, so that the database and everything else can continue. */
 export class DiskReserve {
   readonly #space: () => Promise<DiskSpace>;
   #allowance = 0;
@@ -24,7 +24,7 @@ export class DiskReserve {
     this.#space = space;
   }
 
-  /** Fails with `storage_full` when a step of an upload would reach into the reserve; a file has to fit in as a whole. */
+  /** Throws `storage_full` when a step of an upload would use the reserve; a file has to fit as a whole. */
   async admit(step: UnpackStep): Promise<void> {
     switch (step.type) {
       case "file":
@@ -38,7 +38,7 @@ export class DiskReserve {
     }
   }
 
-  /** Takes some bytes, with more in sight. */
+  /** Takes bytes from the allowance; `inSight` more are expected and have to fit as well. */
   async #take(bytes: number, inSight = 0): Promise<void> {
     if (bytes + inSight > this.#allowance) {
       const { free, total } = await this.#space();

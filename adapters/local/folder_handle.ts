@@ -6,8 +6,8 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const PRIVATE_FOLDER = 0o700;
 
 /**
- * A folder that is held open: whatever happens to its path meanwhile, names in it are names in this folder. Linux gives a path to what a process holds
- * open; elsewhere the path itself has to do.
+ * An open folder: whatever happens to its path meanwhile, names are resolved in this very folder. Uses `/proc/self/fd`
+ * on Linux; on other systems it falls back to the path.
  */
 export class FolderHandle implements AsyncDisposable {
   readonly #handle: FileHandle;
@@ -18,12 +18,12 @@ export class FolderHandle implements AsyncDisposable {
     this.#path = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path;
   }
 
-  /** Opens a folder by its real path, refusing one whose last name is a link. */
+  /** Opens a folder by its real path; rejects if the last segment is a symlink. */
   static async open(path: string): Promise<FolderHandle> {
     return new FolderHandle(await open(path, FOLDER), path);
   }
 
-  /** Opens a folder in this one, never through a link; `make` makes it when it is not there. */
+  /** Opens a subfolder, never through a symlink; `make` creates it if missing. */
   async enter(name: string, { make }: { readonly make: boolean }): Promise<FolderHandle> {
     const path = this.#at(name);
     try {
@@ -37,7 +37,7 @@ export class FolderHandle implements AsyncDisposable {
     return FolderHandle.open(path);
   }
 
-  /** Opens a file in this folder, never through a link and without waiting for anybody. */
+  /** Opens a file of this folder, never through a symlink and without blocking (for example on a pipe). */
   file(name: string, flags: number): Promise<FileHandle> {
     return open(this.#at(name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
   }
@@ -50,7 +50,7 @@ export class FolderHandle implements AsyncDisposable {
     return lstat(this.#at(name));
   }
 
-  /** Where a link in this folder points. */
+  /** The target of a symlink in this folder. */
   target(name: string): Promise<string> {
     return readlink(this.#at(name));
   }
@@ -68,12 +68,12 @@ export class FolderHandle implements AsyncDisposable {
     return unlink(this.#at(name));
   }
 
-  /** Writes the names in this folder to the disk. */
+  /** Syncs the entries of this folder to disk (fsync). */
   sync(): Promise<void> {
     return this.#handle.sync();
   }
 
-  /** Where this folder is now. */
+  /** The current real path of this folder. */
   realPath(): Promise<string> {
     return realpath(this.#path);
   }

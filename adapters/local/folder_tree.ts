@@ -7,7 +7,10 @@ import { storageFailure } from "./storage_failure.ts";
 const STATS_AT_ONCE = 64;
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Yields what a folder holds, sorted by path, links never followed, entries named in `without` left out; nothing for an absent one. */
+/**
+ * Yields the entries of a folder recursively, sorted by path, without following symlinks and without the names in
+ * `without`; nothing if it is missing.
+ */
 export async function* treeEntries(root: string, without: ReadonlySet<string> = NOTHING): AsyncGenerator<TreeEntry> {
   const waiting = await contentOf({ root, without }, "");
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -16,7 +19,10 @@ export async function* treeEntries(root: string, without: ReadonlySet<string> = 
   }
 }
 
-/** Reads one regular file, not through links that leave the folder; `undefined` when absent or over `maxBytes`. */
+/**
+ * Reads a regular file, but not through symlinks that leave the folder; `undefined` if missing or larger than
+ * `maxBytes`.
+ */
 export async function readInside(
   root: string,
   path: string,
@@ -34,12 +40,12 @@ export async function readInside(
   });
 }
 
-/** What a folder holds by itself; nothing for an absent one. */
+/** Lists the direct entries of a folder; none if it is missing. */
 export async function entriesOf(folder: string): Promise<Dirent[]> {
   return (await absentAsUndefined(() => readdir(folder, { withFileTypes: true }))) ?? [];
 }
 
-/** The outcome of looking at something, `undefined` when it is not there. */
+/** Returns the result of a file system call, or `undefined` if the file is missing. Throws other errors as failures. */
 export async function absentAsUndefined<T>(action: () => Promise<T>): Promise<T | undefined> {
   try {
     return await action();
@@ -49,12 +55,12 @@ export async function absentAsUndefined<T>(action: () => Promise<T>): Promise<T 
   }
 }
 
-/** The code of an error of the file system. */
+/** The code of a file system error, such as `ENOENT`; empty for other errors. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";
 }
 
-/** An entry to yield, or a folder (`path` ends with `/`) whose content comes at this place. */
+/** An entry to yield, or a folder (`path` ends with `/`) whose content is inserted at this position. */
 type Waiting = { readonly path: string; readonly entry: TreeEntry } | { readonly path: string };
 
 interface Tree {
@@ -62,7 +68,10 @@ interface Tree {
   readonly without: ReadonlySet<string>;
 }
 
-/** What a folder holds, last first. A folder in it comes as `name` and as `name/`: so the whole is sorted by path. */
+/**
+ * Lists a folder in reverse order. A subfolder is listed both as `name` and as `name/`, so that the whole is sorted by
+ * path.
+ */
 async function contentOf({ root, without }: Tree, folder: string): Promise<Waiting[]> {
   const waiting: Waiting[] = [];
   const entries = (await entriesOf(join(root, folder))).filter(({ name }) => !without.has(name));

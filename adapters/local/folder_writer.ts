@@ -1,7 +1,7 @@
 import { chmod, type FileHandle, mkdir, open, symlink, unlink, writeFile } from "node:fs/promises";
 import type { UnpackStep } from "../../domain/archive/unpack.ts";
 
-/** Files up to this size are held in memory for one write; larger ones are written as they arrive. */
+/** Files up to this size are buffered and written at once; larger ones are streamed. */
 const SMALL_BYTES = 128 * 1024;
 const PARALLEL_WRITES = 8;
 const FOLDER_MODE = 0o755;
@@ -11,19 +11,19 @@ interface OpenFile {
   readonly mode: number;
   readonly size: number;
   written: number;
-  /** Set for a large file. */
+  /** Set for a large file, which is streamed. */
   readonly handle?: FileHandle;
-  /** Set for a small one. */
+  /** Set for a small file, which is buffered. */
   readonly content?: Uint8Array;
 }
 
-/** Carries out the steps of unpacking in one empty folder of which it is the only writer. */
+/** Writes the steps of an unpacked archive into an empty folder, of which it is the only writer. */
 export class FolderWriter {
   readonly #root: string;
-  /** Writes under way, in a ring: a new one takes the place of the oldest. */
+  /** Writes in progress, as a ring buffer: a new one waits for the oldest and replaces it. */
   readonly #writes: Promise<void>[] = Array.from({ length: PARALLEL_WRITES }, async () => {});
   #oldest = 0;
-  // The mask would take bits away from what is asked for; asking again sets them.
+  // The umask clears permission bits on creation; a chmod sets them again.
   readonly #masked = (process.umask() & FOLDER_MODE) !== 0;
   #file: OpenFile | undefined;
   #failure: { readonly error: unknown } | undefined;
@@ -32,7 +32,7 @@ export class FolderWriter {
     this.#root = root;
   }
 
-  /** Carries out one step, or fails with what went wrong in an earlier one. */
+  /** Carries out one step, or throws the failure of an earlier one. */
   async take(step: UnpackStep): Promise<void> {
     switch (step.type) {
       case "folder":
@@ -51,7 +51,7 @@ export class FolderWriter {
     }
   }
 
-  /** Ends what is under way, whatever became of it; afterwards nothing is written any more. */
+  /** Waits for writes in progress, failed or not; nothing is written after that. */
   async close(): Promise<void> {
     await Promise.all(this.#writes);
     await this.#file?.handle?.close().catch(() => {});

@@ -9,18 +9,18 @@ import { removeTree } from "./remove_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
 
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
-/** A source that is being filled, or that has to go. */
+/** The name of a source that is being written, or to be removed. */
 const ASIDE = /^([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.[0-9a-f-]{36}\.(?:part|removed)$/;
 const SWAP_ATTEMPTS = 16;
 
 /**
- * Keeps each source in `<folder>/<id>`, filled in a `.part` folder beside it and moved there when it is complete. Deployments that share files share them as hard
- * links, which is safe because nobody writes to them.
+ * Keeps each source in `<folder>/<id>`. It is written to a `.part` folder beside that and renamed when complete.
+ * Deployments share files as hard links, which is safe because they are never written to.
  */
 export class LocalKeptSources implements KeptSources {
   readonly #folder: string;
 
-  /** `folder` is absolute; it is created when needed. */
+  /** `folder` is absolute; it is created if missing. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -34,7 +34,7 @@ export class LocalKeptSources implements KeptSources {
       await fill(part);
       await failing("keep the source", () => this.#replace(home, part));
     } catch (error) {
-      // What cannot be removed now is found by `list()`; the caller has to hear of the first failure.
+      // Leftovers are found by `list()`; the caller must get the first failure.
       await removeTree(part).catch(() => {});
       throw error;
     }
@@ -52,7 +52,7 @@ export class LocalKeptSources implements KeptSources {
     try {
       await this.keep(toDeploymentId, async (part) => {
         await failing("share the source", () => copyTree(from, part, { share: true }));
-        // Removed or replaced meanwhile, some of it may be missing.
+        // If the source was removed or replaced meanwhile, the copy may be incomplete.
         if ((await inodeOf(from)) !== before) throw gone;
         await confirm?.();
       });
@@ -98,7 +98,7 @@ export class LocalKeptSources implements KeptSources {
     for (const name of new Set(names)) if (SAFE_ID.test(name)) yield name;
   }
 
-  /** Puts `part` in the place of what is kept; of two at the same time the later one stays. */
+  /** Replaces the kept source by `part`; of two concurrent calls the later one wins. */
   async #replace(home: string, part: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const former = await this.#putAside(home);
@@ -107,25 +107,25 @@ export class LocalKeptSources implements KeptSources {
       } catch (error) {
         if (!["ENOTEMPTY", "EEXIST"].includes(codeOf(error)) || attempt === SWAP_ATTEMPTS) throw error;
       } finally {
-        // What cannot be removed now is found by `list()`.
+        // Leftovers are found by `list()`.
         if (former !== undefined) await removeTree(former).catch(() => {});
       }
     }
   }
 
-  /** Moves what is kept away, if there is something: from then on it is not there any more. */
+  /** Renames the kept source, if any, so that it no longer exists from then on. */
   async #putAside(home: string): Promise<string | undefined> {
     const aside = `${home}.${randomUUID()}.removed`;
     return absentAsUndefined(() => rename(home, aside).then(() => aside));
   }
 
-  /** The folder of an id, or `undefined` for a word that can be no id and so is never there. */
+  /** The folder of an id; `undefined` for text that is no valid id, and so never exists. */
   #home(id: string): string | undefined {
     return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
   }
 }
 
-/** What tells a folder from another one that takes its place; `undefined` when there is none. */
+/** The inode of a folder, to detect its replacement; `undefined` if it is missing. */
 async function inodeOf(folder: string): Promise<number | undefined> {
   const found = await absentAsUndefined(() => lstat(folder));
   return found?.isDirectory() ? found.ino : undefined;

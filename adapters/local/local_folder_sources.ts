@@ -7,14 +7,14 @@ import { type CopiedEntry, copyTree } from "./copy_tree.ts";
 import { absentAsUndefined, codeOf } from "./folder_tree.ts";
 import { storageFailure } from "./storage_failure.ts";
 
-/** What a folder of this machine may hold to be deployed. */
+/** Limits of a local folder to deploy. */
 export interface FolderLimits {
   readonly maxBytes: number;
   readonly maxEntries: number;
 }
 
 export interface LocalFolderOptions {
-  /** Never a source, nor part of one: the service's own data. */
+  /** The server's own data folder, which is never a source or part of one. */
   readonly dataFolder: string;
   readonly limits?: FolderLimits;
 }
@@ -22,7 +22,7 @@ export interface LocalFolderOptions {
 const LIMITS: FolderLimits = { maxBytes: 16 * 1_024 ** 3, maxEntries: 1_000_000 };
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
-/** Copies a folder of this machine, without `.git` and `node_modules`, by the rules that uploads are held to. */
+/** Copies a folder of this machine, without `.git` and `node_modules`, under the same rules as uploads. */
 export class LocalFolderSources implements Sources<"local"> {
   readonly #options: LocalFolderOptions;
 
@@ -55,7 +55,7 @@ export class LocalFolderSources implements Sources<"local"> {
   }
 }
 
-/** Counts and judges the entries of one folder. */
+/** Counts and validates the entries of one folder. */
 class FolderIntake {
   readonly #limits: FolderLimits;
   readonly #isData: (path: string) => boolean;

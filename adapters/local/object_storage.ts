@@ -14,16 +14,16 @@ import { codeOf } from "./folder_tree.ts";
 const PAGE = 1_000;
 const CHUNK = 256 * 1024;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-/** Means that there is no such object, whatever stands in its place. */
+/** Error codes that mean that the object does not exist, whatever is in its place. */
 const ABSENT = ["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EISDIR"];
 
-/** Keeps objects as files of a folder, which is looked for anew, link by link, whenever it is used. */
+/** Stores objects as files of a folder, whose path is resolved and checked anew for every operation. */
 export class LocalObjectStorage implements OpenStorage {
   readonly hostKey = null;
   readonly #target: LocalFolderTarget;
   readonly #dataFolder: string;
 
-  /** `dataFolder` is the service's own, in which nothing is ever written. */
+  /** `dataFolder` is the server's own data folder, which is never written to. */
   constructor(target: LocalFolderTarget, dataFolder: string) {
     this.#target = target;
     this.#dataFolder = dataFolder;
@@ -98,7 +98,7 @@ export class LocalObjectStorage implements OpenStorage {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** Does something to an object; `undefined` when it is not there. */
+  /** Runs an operation on an object; returns `undefined` if it does not exist. */
   async #look<T>(
     key: string,
     action: string,
@@ -136,7 +136,7 @@ export class LocalObjectStorage implements OpenStorage {
   }
 }
 
-/** Writes a whole stream into a new file and to the disk. */
+/** Writes a whole stream into a new file and syncs it to disk. */
 async function fill(
   home: FolderHandle,
   name: string,
@@ -177,7 +177,7 @@ async function writing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Like the work, with `undefined` for what is not there and failures for what goes wrong. */
+/** Runs work; returns `undefined` for a missing object, and throws other errors as failures. */
 async function failing<T>(action: string, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

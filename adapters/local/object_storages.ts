@@ -1,11 +1,11 @@
 import type { LocalFolderTarget, ObjectStorages, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { LocalObjectStorage } from "./object_storage.ts";
 
-/** Opens folders of this machine as stores. */
+/** Opens folders of this machine as object stores. */
 export class LocalObjectStorages implements ObjectStorages<LocalFolderTarget> {
   readonly #dataFolder: string;
 
-  /** `dataFolder` is the service's own, in which nothing is ever written. */
+  /** `dataFolder` is the server's own data folder, which is never written to. */
   constructor({ dataFolder }: { readonly dataFolder: string }) {
     this.#dataFolder = dataFolder;
   }

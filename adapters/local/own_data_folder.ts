@@ -3,18 +3,20 @@ import { Failure } from "../../domain/failure.ts";
 
 const PRIVATE = 0o700;
 
-/** Names of which one alone tells that a folder is Slipway's. */
+/** File names that each identify a folder as a data folder of Slipway. */
 const MARKS = ["secret.key", "postgres.json", "postgres.lock"];
 
-/** Names that tell it where nothing else is there; a fresh disk brings "lost+found". */
+/** Names that identify it if there are no others; a new disk contains "lost+found". */
 const KNOWN =
   /^(?:(?:secret\.key|postgres|uploads|sources|releases|instances|builds|cache|edge|containers|starting|known_hosts)(?:\..*)?|lost\+found)$/;
 
-/** Makes the data folder, or makes sure that an existing one is empty or Slipway's already, and closes it to other users. */
+/**
+ * Creates the data folder, or checks that an existing one is empty or Slipway's own, and makes it private (mode 0700).
+ */
 export async function ownDataFolder(folder: string): Promise<void> {
   try {
     const made = await mkdir(folder, { recursive: true, mode: PRIVATE });
-    // Root may change any folder: one of somebody else, such as /tmp, closed to others breaks the machine.
+    // Root may chmod any folder: making a shared one such as /tmp private would break the machine.
     if (made === undefined && !(await isOurs(folder))) throw unusable(folder, "it holds other files");
     if (((await stat(folder)).mode & 0o7777) !== PRIVATE) await chmod(folder, PRIVATE);
   } catch (cause) {

@@ -3,7 +3,7 @@ import { type Failure, invalid } from "../../domain/failure.ts";
 import { FolderHandle } from "./folder_handle.ts";
 import { codeOf } from "./folder_tree.ts";
 
-/** What lies at a path, and a digest of it. */
+/** The kind of the entry at a path, and its digest. */
 export interface PathDigest {
   readonly kind: "file" | "folder";
   readonly digest: string;
@@ -12,16 +12,18 @@ export interface PathDigest {
 const LEFT_OUT = ".git";
 const FILES_AT_ONCE = 16;
 const CHUNK_BYTES = 128 * 1_024;
-/** Every folder on the way to an entry is held open. */
+/** Bounds the open files, as every folder on the path to an entry is held open. */
 const MAX_DEPTH = 256;
-/** A copy of a release adds these to each folder, so that it can be filled. */
+/** The copy of a release adds these bits to each folder, so that it can be written to. */
 const OWNER_BITS = 0o700;
-/** What is said of an entry that was listed a moment ago and now is absent or another kind. */
+/** Error codes of an entry that was removed or replaced by another kind after it was listed. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EINVAL", "ENXIO", "ENAMETOOLONG"]);
 
 /**
- * A digest of the file or folder at a relative path: of all names, modes and bytes, links as links, `.git` left out; sockets, pipes and devices count as little as they
- * are copied. An empty path is the folder itself, whose own mode does not count. `undefined` when nothing is there; a path over a link, or out of the folder, is refused.
+ * Computes a digest of the file or folder at a relative path, over all names, modes and contents. Symlinks count as
+ * symlinks; `.git` and, as in copies, sockets, pipes and devices are skipped. An empty path means the folder itself,
+ * whose own mode does not count. Returns `undefined` if nothing exists there; throws `link_outside` for a path through
+ * a symlink or out of the folder.
  */
 export async function pathDigest(root: string, path: string): Promise<PathDigest | undefined> {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
@@ -30,7 +32,7 @@ export async function pathDigest(root: string, path: string): Promise<PathDigest
   return await digestAt(whole, parts);
 }
 
-/** What is known of an entry, but for its name. */
+/** What the digest covers of an entry, except its name. */
 type Seen = readonly [kind: "file" | "folder", mode: number, content: string] | readonly [kind: "link", target: string];
 
 async function digestAt(folder: FolderHandle, [name, ...rest]: readonly string[]): Promise<PathDigest | undefined> {
@@ -46,7 +48,7 @@ async function digestAt(folder: FolderHandle, [name, ...rest]: readonly string[]
   return seen && { kind: seen[0], digest: `sha256:${sha256().update(JSON.stringify(seen)).digest("hex")}` };
 }
 
-/** A digest of all that a folder holds. */
+/** Computes the digest of everything in a folder. */
 async function contentOf(folder: FolderHandle, depth: number): Promise<string> {
   if (depth > MAX_DEPTH) {
     throw invalid("source_too_deep", `Cannot read this folder: it is more than ${MAX_DEPTH} folders deep`);
@@ -65,7 +67,7 @@ async function contentOf(folder: FolderHandle, depth: number): Promise<string> {
   }
   const all = sha256();
   for (const [name, each] of [...seen].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    // Texts in brackets and quotes cannot run into each other.
+    // JSON quotes and brackets keep the fields unambiguous.
     if (each) all.update(`${JSON.stringify([name, ...each])}\n`);
   }
   return all.digest("hex");

@@ -16,21 +16,23 @@ import { type PathDigest, pathDigest } from "./path_digest.ts";
 const CURRENT = "current";
 const TREE = /^tree-[0-9a-f-]{36}$/;
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
-/** What stands in the place of a removed folder until all of it is gone. */
+/** The name of a removed folder until all of it is deleted. */
 const REMOVED = /^([A-Za-z0-9][A-Za-z0-9_-]{0,127})\.[0-9a-f-]{36}\.removed$/;
-/** A site that is larger is not one to be served from files. */
+/** A larger site is not one to serve from files. */
 const BUILT_LIMITS = { maxBytes: 8 * 1024 ** 3, maxUnpackedBytes: 8 * 1024 ** 3, maxEntries: 1_000_000 };
 const LEFT_OUT: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /**
- * Keeps each release in `<folder>/<id>/tree-<random>`, which the file `current` beside it names; the empty file `finished` makes it an artifact, so that
- * nothing in a tree can. Whoever still writes to a tree that was made anew since, such as a server that stood still meanwhile, writes to a place of its own. A
- * folder that has to go is moved aside first: from that moment on it is no release any more, however long its removal takes.
+ * Keeps each release in `<folder>/<id>/tree-<random>`, which the file `current` beside it names. The empty file
+ * `finished`, which lies outside the tree so that nothing in the tree can create it, marks it as a finished artifact. A
+ * stale writer of a tree that was replaced since, such as a server that was suspended, still writes to its own old
+ * tree. A folder is renamed before its removal: from that moment on it is no release any more, however long the removal
+ * takes.
  */
 export class LocalReleaseFolders implements ReleaseFolders {
   readonly #folder: string;
 
-  /** `folder` is absolute; it is created when needed. */
+  /** `folder` is absolute; it is created if missing. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -71,7 +73,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
       await rename(home, `${home}.${randomUUID()}.removed`).catch((error: unknown) => {
         if (codeOf(error) !== "ENOENT") throw error;
       });
-      // Whoever was killed while removing left the rest of it here.
+      // Also removes leftovers of a removal that was killed.
       for (const { name } of await entriesOf(this.#folder)) {
         if (REMOVED.exec(name)?.[1] === deploymentId) await removeTree(join(this.#folder, name));
       }
@@ -84,7 +86,7 @@ export class LocalReleaseFolders implements ReleaseFolders {
     if (to === undefined) throw notThere();
     return failing("copy the release folder", async () => {
       await copyTree(from.path, to.path);
-      // Removed meanwhile, the copy may have missed some of it.
+      // If the source was removed meanwhile, the copy may be incomplete.
       return (await this.find(fromDeploymentId))?.finished ?? false;
     });
   }
@@ -134,13 +136,13 @@ export class LocalReleaseFolders implements ReleaseFolders {
     for (const name of new Set(names)) if (SAFE_ID.test(name)) yield name;
   }
 
-  /** The folder of an id, or `undefined` for a word that can be no id and so is never there. */
+  /** The folder of an id; `undefined` for text that is no valid id, and so never exists. */
   #home(id: string): string | undefined {
     return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
   }
 }
 
-/** Releases of earlier versions have but one place for their tree. */
+/** The name of the current tree; releases of earlier versions have a single tree of fixed name. */
 async function nameOfTree(home: string): Promise<string> {
   const name = await absentAsUndefined(() => readFile(join(home, CURRENT), "utf8"));
   return name !== undefined && TREE.test(name) ? name : "tree";
@@ -150,7 +152,10 @@ function notThere(): Failure {
   return conflict("release_folder_gone", "Cannot go on with this deployment: its release folder is not there any more");
 }
 
-/** Where a path of a tree is, with all folders above it. None of them may be a link: what a container wrote there could lead anywhere. */
+/**
+ * Returns the absolute location of a path in a tree, and creates its parent folders. None of them may be a symlink,
+ * because one that a container wrote could lead anywhere.
+ */
 async function placeIn(tree: string, path: string): Promise<string> {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.length === 0) return tree;

@@ -4,7 +4,10 @@ import { codeOf } from "./folder_tree.ts";
 
 const ATTEMPTS = 50;
 
-/** Removes a folder with all it holds, however it is protected, and even while somebody still writes into it; an absent one is no error. */
+/**
+ * Removes a folder recursively, whatever its permissions, and even while it is being written to. A missing one is no
+ * error.
+ */
 export async function removeTree(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -18,7 +21,7 @@ export async function removeTree(folder: string): Promise<void> {
   }
 }
 
-/** Gives this process every right to the folders of a tree; tells whether anything changed. */
+/** Makes all folders of a tree accessible to this process; returns whether any mode was changed. */
 async function unprotect(folder: string): Promise<boolean> {
   let changed = false;
   const waiting = [folder];

@@ -1,6 +1,6 @@
 import { conflict, Failure, invalid } from "../../domain/failure.ts";
 
-/** The failure that an error of the file system amounts to; `action` goes after "Cannot". Failures pass unchanged. */
+/** Maps a file system error to a failure; `action` follows "Cannot" in the message. Passes failures through. */
 export function storageFailure(action: string, error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error)) return error;
   const because = (reason: string) => `Cannot ${action}: ${reason}`;
@@ -33,7 +33,7 @@ export function storageFailure(action: string, error: unknown): unknown {
   }
 }
 
-/** The failure of a disk without room; `action` goes after "Cannot". */
+/** The failure of a full disk; `action` follows "Cannot" in the message. */
 export function storageFull(action: string, cause?: unknown): Failure {
   const sentence = `Cannot ${action}: the disk of this server is full; free some space and try again`;
   return new Failure("unavailable", "storage_full", sentence, { cause });

@@ -4,12 +4,15 @@ import type { FindSystemUser, SystemUser } from "../../ports/servers/system_user
 
 const TRIES = 10;
 const AGAIN_MS = 300;
-/** How `useradd` ends while another program changes the users. */
+/** Exit codes of `useradd` while another program locks the user database. */
 const BUSY = [1, 10];
-/** Two `useradd` at once may both succeed, and one user is lost. */
+/** Two concurrent `useradd` may both succeed, and one user is lost. */
 const LOCK = "/run/slipway-users.lock";
 
-/** Finds a user of this machine by name for programs that root starts, made when missing; `nobody` where none can be made. */
+/**
+ * Returns a system user of this name for programs that root starts. Creates it if missing, and falls back to `nobody`.
+ * Returns `undefined` when this process is not root.
+ */
 export function systemUser(name: string): FindSystemUser {
   let user: Promise<SystemUser | undefined> | undefined;
   return async function () {
@@ -25,7 +28,7 @@ export function systemUser(name: string): FindSystemUser {
   };
 }
 
-/** The user, made when missing. Only one program at a time may change the users of a machine: it is waited for. */
+/** Finds or creates the user; retries while another program locks the user database. */
 async function found(name: string): Promise<SystemUser | undefined> {
   for (let attempt = 1, isBusy = true; isBusy && attempt <= TRIES; attempt++) {
     const user = await find(name);
@@ -36,7 +39,7 @@ async function found(name: string): Promise<SystemUser | undefined> {
   return find(name);
 }
 
-/** Tries to make it; resolves to whether it may work in a moment. */
+/** Tries to create the user; returns whether a retry may succeed. */
 async function make(name: string): Promise<boolean> {
   const useradd = Bun.which("useradd", { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` });
   if (!useradd) return false;

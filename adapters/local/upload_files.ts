@@ -21,14 +21,14 @@ const SWAP_ATTEMPTS = 16;
 const REMOVE_ATTEMPTS = 50;
 
 /**
- * Keeps each upload in `<folder>/<id>/tree`, unpacked in a `.part` folder beside it and moved there when complete. Nothing
- * is forced to the disk: after a power failure an upload of the last seconds may have to be sent again.
+ * Stores each upload in `<folder>/<id>/tree`. It is unpacked in a `.part` folder beside that and renamed when complete.
+ * Nothing is synced to disk (no fsync): after a power failure, an upload of the last seconds may have to be repeated.
  */
 export class LocalUploadFiles implements UploadFiles {
   readonly #folder: string;
   readonly #space: () => Promise<DiskSpace>;
 
-  /** `folder` is absolute; it is created when needed. `space` tells how full its disk is. */
+  /** `folder` is absolute; it is created if missing. `space` returns the free space of its disk. */
   constructor(folder: string, space: () => Promise<DiskSpace> = () => diskSpace(folder)) {
     this.#folder = folder;
     this.#space = space;
@@ -59,7 +59,7 @@ export class LocalUploadFiles implements UploadFiles {
       return received!;
     } catch (error) {
       await writer.close();
-      // What cannot be removed now is found by `stored()`; the caller has to hear of the first failure.
+      // Leftovers are found by `stored()`; the caller must get the first failure.
       await remove(part).catch(() => {});
       await rmdir(home).catch(() => {});
       if (!archive.locked) await archive.cancel(error).catch(() => {});
@@ -85,7 +85,7 @@ export class LocalUploadFiles implements UploadFiles {
     await copyTree(tree, folder, { ...(signal && { signal }), share: shared }).catch((error: unknown) => {
       throw signal?.aborted ? signal.reason : storageFailure("copy the upload", error);
     });
-    // Removed or replaced meanwhile, some of it may be missing.
+    // If the upload was removed or replaced meanwhile, the copy may be incomplete.
     if ((await absentAsUndefined(() => lstat(tree)))?.ino !== before.ino) throw gone();
   }
 
@@ -106,7 +106,7 @@ export class LocalUploadFiles implements UploadFiles {
     }
   }
 
-  /** The folder of an id, or `undefined` for a word that can be no id and so is never stored. */
+  /** The folder of an id; `undefined` for text that is no valid id, and so is never stored. */
   #home(id: string): string | undefined {
     return SAFE_ID.test(id) ? join(this.#folder, id) : undefined;
   }
@@ -120,16 +120,16 @@ function gone(): Failure {
   );
 }
 
-/** A failed upload that removes its empty home may do so between the two folders made here: then once more. */
+/** A concurrent failed upload may remove its empty home between the two folders created here: then retry once. */
 async function makeFolders(part: string): Promise<void> {
   const make = () => mkdir(part, { recursive: true });
   await make().catch(make);
   await chmod(part, 0o755);
 }
 
-/** Puts `part` in the place of `tree`; of two at the same time the later one stays. */
+/** Replaces `tree` by `part`; of two concurrent calls the later one wins. */
 async function replace(tree: string, part: string): Promise<void> {
-  // No longer than the name it had while it was unpacked: a deeper path could be too long for the disk.
+  // No longer than the name it was unpacked under: a longer path could exceed the limit of the file system.
   const former = part.replace(/part$/, "old");
   for (let attempt = 1; ; attempt++) {
     const replaces = await absentAsUndefined(() => rename(tree, former).then(() => true));
@@ -138,7 +138,7 @@ async function replace(tree: string, part: string): Promise<void> {
       break;
     } catch (error) {
       const taken = ["ENOTEMPTY", "EEXIST"].includes(codeOf(error));
-      // Where another one came first, what was here before both is of no use any more.
+      // If another upload came first, the version before both is no longer needed.
       if (replaces) await (taken ? remove(former) : rename(former, tree).catch(() => remove(former)));
       if (!taken || attempt === SWAP_ATTEMPTS) throw error;
     }
@@ -146,7 +146,7 @@ async function replace(tree: string, part: string): Promise<void> {
   await remove(former).catch(() => {});
 }
 
-/** Removes a folder even while another upload still writes into it. */
+/** Removes a folder even while another upload still writes to it. */
 async function remove(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

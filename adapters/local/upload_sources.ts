@@ -1,7 +1,7 @@
 import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 import type { UploadFiles } from "../../ports/projects/upload_files.ts";
 
-/** Takes what was uploaded; the upload stays, so that a broken-off deployment can start again. */
+/** Fetches an uploaded folder; the upload stays, so that an interrupted deployment can be retried. */
 export class UploadSources implements Sources<"upload"> {
   readonly #files: Pick<UploadFiles, "copyTo">;
 
