@@ -48,10 +48,7 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
     return this.#of(instanceId).find(instanceId);
   }
 
-  /**
-   * While the container engine is unavailable, lists only the instances of folders, unless `all` is set: then it
-   * rejects.
-   */
+  /** While the container engine is unavailable, lists only instances of folders; with `all` it rejects instead. */
   async list({ all = false, containers = true }: ListOptions = {}): Promise<readonly Instance[]> {
     if (!containers || !(await this.#usesContainers())) return this.#folders.list();
     const listed = this.#images.list();

@@ -6,10 +6,7 @@ export interface ByteRange {
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
-/**
- * Parses a Range header with a single range; `undefined` for none, several or malformed ones, for which the whole file
- * is sent.
- */
+/** Parses a Range header; `undefined` for none, several or malformed ranges, for which the whole file is sent. */
 export function byteRange(value: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const [, from = "", to = ""] = RANGE.exec(value ?? "") ?? [];
   if (from === "" && to === "") return undefined;

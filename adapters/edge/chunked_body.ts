@@ -21,8 +21,7 @@ const MAX_DIGITS = 13;
 const MAX_EXTRA = 16_384;
 
 /**
- * Parses a chunked body including trailers, strictly: rejects every spelling that another program could parse
- * differently.
+ * Parses a chunked body with its trailers, strictly: rejects all spellings that other programs could parse differently.
  */
 export class ChunkedBody implements BodyReader {
   #state: State = "size";

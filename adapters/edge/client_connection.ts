@@ -289,7 +289,7 @@ export class ClientConnection implements Timed {
   }
 
   /**
-   * Half-closes while request bytes are unread: a full close would reset the connection, and the client could lose the
+   * Half-closes while request bytes are unread: a full close would send a reset, and the client could lose the
    * response.
    */
   #close(): void {

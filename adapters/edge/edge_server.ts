@@ -71,10 +71,7 @@ export class EdgeServer implements Edge, ClientHost, ProxyHost, AsyncDisposable 
     }
   }
 
-  /**
-   * Replaces the whole routing table at the start; `ownerOf` returns the owner that later calls of `switch` use for a
-   * route.
-   */
+  /** Replaces the whole routing table at the start; `ownerOf` returns the owner that later `switch` calls use. */
   load(routes: readonly EdgeRoute[], ownerOf: (route: EdgeRoute) => string = ({ projectId }) => projectId): void {
     this.#table.clear();
     for (const [owner, own] of Map.groupBy(routes, ownerOf)) this.#table.replace(owner, own);

@@ -52,10 +52,7 @@ function keptFields({ text, hop, fields }: RequestHead | ResponseHead, keep: (fi
   return kept + text.slice(from);
 }
 
-/**
- * Returns whether a field is hop-by-hop. Framing fields never are, whatever a Connection header lists (request
- * smuggling).
- */
+/** Returns whether a field is hop-by-hop. Framing fields never are, whatever Connection lists (request smuggling). */
 function forThisHop(name: string, hop: readonly string[]): boolean {
   switch (name) {
     case "connection":

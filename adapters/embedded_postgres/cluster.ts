@@ -41,8 +41,7 @@ export async function hasCluster({ folder, binaries }: Cluster): Promise<boolean
 }
 
 /**
- * Creates a cluster with an empty database. Atomic: when interrupted it leaves no cluster, and the next call starts
- * over.
+ * Creates a cluster with an empty database. Atomic: an interrupted call leaves no cluster, and the next starts over.
  */
 export async function createCluster(cluster: Cluster, password: string): Promise<void> {
   const part = join(cluster.folder, "postgres.part");

@@ -36,10 +36,7 @@ export interface EmbeddedPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/**
- * Starts the PostgreSQL server of a data folder and creates the database the first time. A lock admits one process at a
- * time.
- */
+/** Starts the PostgreSQL of a data folder and creates the database the first time; only one process at a time may. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {
     return await start(options);

@@ -19,10 +19,7 @@ export async function* treeEntries(root: string, without: ReadonlySet<string> = 
   }
 }
 
-/**
- * Reads a regular file, but not through symlinks that leave the folder; `undefined` if missing or larger than
- * `maxBytes`.
- */
+/** Reads a regular file, but not through symlinks that leave the folder; `undefined` if missing or over `maxBytes`. */
 export async function readInside(
   root: string,
   path: string,
@@ -69,8 +66,7 @@ interface Tree {
 }
 
 /**
- * Lists a folder in reverse order. A subfolder is listed both as `name` and as `name/`, so that the whole is sorted by
- * path.
+ * Lists a folder in reverse. A subfolder is listed both as `name` and as `name/`, so that the whole is sorted by path.
  */
 async function contentOf({ root, without }: Tree, folder: string): Promise<Waiting[]> {
   const waiting: Waiting[] = [];

@@ -4,10 +4,7 @@ import { codeOf } from "./folder_tree.ts";
 
 const ATTEMPTS = 50;
 
-/**
- * Removes a folder recursively, whatever its permissions, and even while it is being written to. A missing one is no
- * error.
- */
+/** Removes a folder recursively, whatever its permissions, even while it is written to. A missing one is no error. */
 export async function removeTree(folder: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {

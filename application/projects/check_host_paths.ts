@@ -3,10 +3,7 @@ import { demand, type Principal, type Target } from "../../domain/identity/permi
 import type { ProjectSettings, ProjectSettingsChange } from "../../domain/projects/project.ts";
 import type { LocalSourceRules } from "./check_local_path.ts";
 
-/**
- * Refuses a change of a project's host paths to callers below admin, and any host paths in cloud mode. An equal list is
- * no change.
- */
+/** Refuses changed host paths to callers below admin, and any host paths in cloud mode. An equal list is no change. */
 export function checkHostPaths({ localSources }: { readonly localSources: LocalSourceRules }) {
   return function (
     by: Principal,

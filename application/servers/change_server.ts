@@ -5,10 +5,7 @@ import { refusePrivateHost } from "../domains/refuse_private_host.ts";
 import { checkServerName, type CreateServerPorts, hostKeyOf } from "./create_server.ts";
 import { findServer } from "./find_server.ts";
 
-/**
- * Changes the given fields of a server. Only an admin may replace a pinned host key or change the address, which drops
- * the key.
- */
+/** Changes fields of a server. Only an admin may replace a pinned host key, or drop it by moving the server. */
 export function changeServer(ports: CreateServerPorts) {
   const find = findServer(ports);
   const refusePrivate = refusePrivateHost(ports);

@@ -9,10 +9,7 @@ interface Wanted {
   readonly limit: number;
 }
 
-/**
- * The logs that a deployment shows for a service: its own, and that of a former version that was carried over or
- * restored.
- */
+/** The logs that a deployment shows for a service: its own, and one of a carried-over or restored former version. */
 interface ServiceLogs {
   readonly service: string;
   readonly own: ServiceLog;

@@ -20,10 +20,7 @@ export interface Attempted extends Origin {
   readonly changed?: readonly string[];
 }
 
-/**
- * Writes the audit log around a change. The attempt is stored before the change happens, so that every change has an
- * entry.
- */
+/** Writes the audit log around a change. Stores the attempt before the change, so that every change has an entry. */
 export function auditTrail({ auditLog, clock }: { readonly auditLog: AuditLog; readonly clock: Clock }) {
   async function begin({ by, changed = [], ...attempted }: Attempted): Promise<string> {
     const at = clock.now();

@@ -21,7 +21,7 @@ export const ALIVE_MS = 20_000;
 
 /**
  * Runs an edge that a server controls: writes its note file, serves by the received routes, and keeps serving by the
- * last ones when the server is gone. Resolves once it was told to stop and has stopped.
+ * last ones when the server is gone. Resolves once it has carried out a stop command.
  */
 export async function runEdge(file: string, settings: EdgeProcessSettings, log?: Log): Promise<void> {
   const edge = new EdgeServer({ trustedProxies: settings.trustedProxies, ...(log && { log }) });
@@ -81,8 +81,7 @@ function handlersFor(edge: EdgeServer, stop: (command: EdgeCommands["stop"]) => 
 }
 
 /**
- * A starting server may not know yet what still runs: until it does, routes in state `starting` keep their former
- * target.
+ * A starting server may not know yet what still runs: until then, routes in state `starting` keep their former target.
  */
 function keptWhereStarting(edge: EdgeServer, routes: readonly EdgeRoute[]): readonly EdgeRoute[] {
   const known = new Map(edge.routes().map((route) => [placeOf(route), route]));

@@ -180,10 +180,7 @@ export async function endedEdge(
   throw new Failure("unavailable", "edge_busy", `Cannot end the edge: its process ${note.pid} goes on. End it by hand`);
 }
 
-/**
- * Kills the process that was started with this note file, whether the file still exists or not; returns whether there
- * was one.
- */
+/** Kills the process that was started with this note file, even if the file is gone; returns whether there was one. */
 function killStray(file: string): boolean {
   const found = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && commandOf(name).includes(file));
   for (const pid of found) process.kill(Number(pid), "SIGKILL");

@@ -9,10 +9,7 @@ export interface DiscardUploadSessionPorts {
   readonly uploadSessions: UploadSessions;
 }
 
-/**
- * Removes the caller's own unused upload session and its files, and aborts an upload into it. Sessions of other users
- * are not found.
- */
+/** Removes the caller's own unused upload session with its files and aborts an upload into it. Others are not found. */
 export function discardUploadSession({ uploadFiles, uploadSessions }: DiscardUploadSessionPorts) {
   return async function (by: Principal, id: string): Promise<void> {
     const removed = isId("upl", id) && (await uploadSessions.remove(by.organizationId, by.userId, id));
