@@ -159,4 +159,17 @@ describe("limited()", () => {
     expect(await textOf(stream)).toBe("x");
     expect(await next).toMatchObject({ bytes: 1 });
   });
+
+  test("one that leaves in the moment in which it gets its slot takes no other's", async () => {
+    const one = limited(new MemoryObjectStorage(), 1);
+    await one.put("x", textBody("x"));
+    const stream = (await one.get("x"))!;
+    const stop = new AbortController();
+    const leaving = one.stat("x", { signal: stop.signal }).catch(() => {});
+    const next = one.stat("x");
+    const cancelled = stream.cancel();
+    stop.abort(new Error("Left"));
+    await Promise.all([cancelled, leaving]);
+    expect(await next).toMatchObject({ bytes: 1 });
+  });
 });

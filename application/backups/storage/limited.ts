@@ -4,11 +4,11 @@ import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
  * Limits the concurrent operations of a store; further ones queue in FIFO order. A read counts until its stream ends.
  */
 export function limited(storage: ObjectStorage, atOnce: number): ObjectStorage {
-  const places = new Places(atOnce);
+  const slots = new Semaphore(atOnce);
   return {
-    put: (key, content, options) => places.during(options?.signal, () => storage.put(key, content, options)),
+    put: (key, content, options) => slots.during(options?.signal, () => storage.put(key, content, options)),
     async get(key, options) {
-      const leave = await places.take(options?.signal);
+      const leave = await slots.take(options?.signal);
       try {
         const content = await storage.get(key, options);
         if (content) return leaving(content, leave);
@@ -19,16 +19,16 @@ export function limited(storage: ObjectStorage, atOnce: number): ObjectStorage {
         throw error;
       }
     },
-    stat: (key, options) => places.during(options?.signal, () => storage.stat(key, options)),
-    list: (prefix, options) => places.during(options?.signal, () => storage.list(prefix, options)),
-    remove: (key, options) => places.during(options?.signal, () => storage.remove(key, options)),
-    unfinished: (prefix, options) => places.during(options?.signal, () => storage.unfinished(prefix, options)),
-    discard: (key, options) => places.during(options?.signal, () => storage.discard(key, options)),
-    sweep: (prefix, options) => places.during(options.signal, () => storage.sweep(prefix, options)),
+    stat: (key, options) => slots.during(options?.signal, () => storage.stat(key, options)),
+    list: (prefix, options) => slots.during(options?.signal, () => storage.list(prefix, options)),
+    remove: (key, options) => slots.during(options?.signal, () => storage.remove(key, options)),
+    unfinished: (prefix, options) => slots.during(options?.signal, () => storage.unfinished(prefix, options)),
+    discard: (key, options) => slots.during(options?.signal, () => storage.discard(key, options)),
+    sweep: (prefix, options) => slots.during(options.signal, () => storage.sweep(prefix, options)),
   };
 }
 
-class Places {
+class Semaphore {
   readonly #queue: (() => void)[] = [];
   #free: number;
 
@@ -63,7 +63,9 @@ class Places {
   async #wait(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const abort = () => {
-      this.#queue.splice(this.#queue.indexOf(resolve), 1);
+      const at = this.#queue.indexOf(resolve);
+      // It may have got its slot in the same tick, and keeps it then.
+      if (at >= 0) this.#queue.splice(at, 1);
       reject(signal?.reason);
     };
     this.#queue.push(resolve);
