@@ -3,7 +3,7 @@ import { boundedKey } from "./bounded_key.ts";
 import type { Database } from "./database.ts";
 import { milliseconds } from "./milliseconds.ts";
 
-/** Counts attempts in PostgreSQL, in windows that begin with their first attempt. */
+/** Counts attempts (rate limits) in PostgreSQL, in windows that begin with their first attempt. */
 export class PostgresAttempts implements Attempts {
   readonly #database: Database;
 
@@ -13,7 +13,7 @@ export class PostgresAttempts implements Attempts {
 
   async take(key: string, { limit, windowMs }: AttemptLimit): Promise<number> {
     const bounded = boundedKey(key);
-    // One more than the limit stands for any number of refused attempts.
+    // The count stops at one above the limit, which stands for any number of refused attempts.
     const [row] = await this.#database.run(
       (sql) => sql<{ count: number; left_ms: number }[]>`
         insert into attempts as known (key, count, ends_at) values (${bounded}, 1, now() + ${milliseconds(sql, windowMs)})

@@ -18,7 +18,7 @@ interface AuditRow {
   readonly outcome: AuditOutcome;
 }
 
-/** Removed by one statement, which has only so much time. */
+/** Rows that one DELETE removes at most, so that it stays within the statement timeout. */
 const BATCH = 5_000;
 
 /** Keeps the audit log in PostgreSQL. */

@@ -7,7 +7,7 @@ import type {
 import { nameKey } from "../../domain/backups/destination_values.ts";
 import type { Sql } from "./database.ts";
 
-/** A destination as it is read, without its secrets. */
+/** A destination row as selected, without its secrets. */
 export interface DestinationRow {
   readonly id: string;
   readonly organization_id: string;
@@ -41,7 +41,10 @@ export interface DestinationRow {
   readonly updated_at: Date;
 }
 
-/** The columns of a `DestinationRow`, of the table or of what has its columns; `isDefault` where the statement itself decides on it. */
+/**
+ * Returns the columns of a `DestinationRow`, selected from the table or from a CTE with the same columns. `isDefault`
+ * overrides the stored default where the statement itself sets it.
+ */
 export function destinationColumns(sql: Sql, table: string, isDefault?: boolean | undefined) {
   return sql`id, organization_id, name, kind, endpoint, region, bucket, force_path_style, path_prefix, ssh_host, ssh_port,
     ssh_user, ssh_host_key, server_id, sealed_access_key_id is not null as has_access_key_id,
@@ -53,7 +56,7 @@ export function destinationColumns(sql: Sql, table: string, isDefault?: boolean 
       select 1 from default_backup_destinations where destination_id = ${sql(table)}.id)) as is_default`;
 }
 
-/** Settings by their columns. */
+/** Maps settings to their columns. */
 export function settingColumns(settings: DestinationSettings) {
   return {
     endpoint: settings.endpoint,
@@ -69,7 +72,7 @@ export function settingColumns(settings: DestinationSettings) {
   };
 }
 
-/** What secrets are for, by their columns. */
+/** Maps credential targets (which destination each secret is for) to their columns. */
 export function targetColumns(targets: CredentialTargets) {
   return {
     access_key_id_target: targets.accessKeyId,
@@ -79,7 +82,7 @@ export function targetColumns(targets: CredentialTargets) {
   };
 }
 
-/** A new destination by its columns, without its secrets. */
+/** Maps a new destination to its columns, without its secrets. */
 export function insertedValues(destination: BackupDestination) {
   return {
     id: destination.id,
@@ -98,7 +101,7 @@ export function insertedValues(destination: BackupDestination) {
   };
 }
 
-/** The destination that a row holds. */
+/** Converts a row to a destination. */
 export function toDestination(row: DestinationRow): BackupDestination {
   return {
     id: row.id,

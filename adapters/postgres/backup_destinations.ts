@@ -39,7 +39,7 @@ const NAME_TAKEN = {
   },
 };
 
-/** Keeps backup destinations in PostgreSQL, their secrets sealed; every operation is one statement. */
+/** Stores backup destinations in PostgreSQL with encrypted secrets. Every operation is one statement. */
 export class PostgresBackupDestinations implements BackupDestinations {
   readonly #database: Database;
   readonly #secrets: SealedFields<CredentialField>;

@@ -2,7 +2,9 @@ import { fingerprint } from "../../domain/identity/token.ts";
 
 const MAX_LENGTH = 200;
 
-/** Gives a text that callers choose a length that an index can hold: a long one is replaced by its fingerprint. */
+/**
+ * Bounds the length of a caller-supplied key so that an index can hold it: replaces a long one with its SHA-256 hash.
+ */
 export function boundedKey(text: string): string {
   return text.length <= MAX_LENGTH ? text : `sha256:${fingerprint(text)}`;
 }

@@ -1,7 +1,7 @@
 import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import type { Sql } from "./database.ts";
 
-/** The condition under which a row of `deployments` is the claimed one, and the claim is not void. */
+/** Returns the SQL condition that a row of `deployments` is the claimed one and that the claim is still valid. */
 export function isClaimed(sql: Sql, { deploymentId, owner, attempt }: WorkClaim) {
   return sql`deployments.id = ${deploymentId} and deployments.lease_owner = ${owner} and deployments.attempts = ${attempt}`;
 }

@@ -4,7 +4,7 @@ import type { Vault } from "../../ports/system/vault.ts";
 import type { Database } from "./database.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
-/** Keeps links to the hosted cloud in PostgreSQL, the token sealed. */
+/** Stores links to the hosted cloud in PostgreSQL with encrypted tokens. */
 export class PostgresCloudLinks implements CloudLinks {
   readonly #database: Database;
   readonly #vault: Vault;

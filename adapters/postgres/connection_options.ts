@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 
-/** What postgres.js tells of where to connect. */
+/** The connection target as postgres.js passes it. */
 interface Target {
   readonly host: readonly string[];
   readonly port: readonly number[];
@@ -9,14 +9,14 @@ interface Target {
 
 const HUNG_UP_MS = 250;
 
-/** What every connection of this service is opened with, to this address; each pool needs options of its own. */
+/** Returns the options of every connection to this URL. Each pool needs its own options object. */
 export function connectionOptions(url: string) {
   return {
     connect_timeout: 5,
-    // Waiting ever longer before a connection is tried again would keep the service down after the database is back.
+    // No reconnect backoff: growing delays would keep the service down after the database is back.
     backoff: () => 0,
     max_lifetime: null,
-    // It would ask for all array types on every connection; the one in use is told here.
+    // Fetching types would query all array types on every connection. Only `text[]` is used, and is declared here.
     fetch_types: false,
     types: {
       bigint: { to: 20, from: [20], parse: Number, serialize: String },
@@ -27,7 +27,10 @@ export function connectionOptions(url: string) {
   };
 }
 
-/** The host of an address that names it as `[::1]`; postgres.js takes the colons in it for the one before a port. */
+/**
+ * Returns the host of a URL with an IPv6 literal like `[::1]`, because postgres.js takes its colons for the port
+ * separator.
+ */
 function literalHost(url: string): string | undefined {
   const { hostname } = URL.canParse(url) ? new URL(url) : { hostname: "" };
   return hostname.startsWith("[") ? hostname.slice(1, -1) : undefined;
@@ -35,7 +38,7 @@ function literalHost(url: string): string | undefined {
 
 /**
  * Opens sockets as postgres.js does, with one difference: when a peer accepts and hangs up, as a proxy without its
- * database does, postgres.js connects again at once and for ever. Here the next socket then fails.
+ * database does, postgres.js reconnects at once and forever. Here the next socket fails instead.
  */
 function socketSource(literal: string | undefined): (target: Target) => Socket {
   let hungUpAt = Number.NEGATIVE_INFINITY;
@@ -62,7 +65,7 @@ function socketSource(literal: string | undefined): (target: Target) => Socket {
   };
 }
 
-/** Writes texts as PostgreSQL reads an array. */
+/** Formats strings as a PostgreSQL array literal. */
 function arrayText(items: readonly (string | null)[]): string {
   const quoted = items.map((item) => (item === null ? "null" : `"${item.replaceAll(/["\\]/g, "\\$&")}"`));
   return `{${quoted.join(",")}}`;

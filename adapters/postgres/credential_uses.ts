@@ -10,7 +10,7 @@ interface Use {
 const WRITE_MS = 5_000;
 const LAST_WRITE_MS = 2_000;
 
-/** Collects uses of credentials and writes them now and then, all in one statement. */
+/** Buffers uses of credentials and writes them periodically, all in one statement. */
 export class CredentialUses {
   readonly #database: Database;
   readonly #timer: ReturnType<typeof setInterval>;
@@ -40,7 +40,7 @@ export class CredentialUses {
     const tokens = [...token];
     const sessions = [...session];
     try {
-      // Rows are locked in one order, so that two processes that write the same ones cannot wait for each other.
+      // Locks rows in a fixed order, so that two processes that write the same rows cannot deadlock.
       await this.#database.run(
         (sql) => sql`
           with used_tokens as (

@@ -3,28 +3,28 @@ import { invalid } from "../../domain/failure.ts";
 import { connectionOptions } from "./connection_options.ts";
 import { codeOf, databaseFailure, violatedConstraint } from "./database_failure.ts";
 
-/** A pool of connections that makes statements of template literals. */
+/** A connection pool that builds statements from template literals. */
 export type Sql = postgres.Sql<Record<string, unknown>>;
 
-/** What to answer instead of failing when a constraint of this name is violated. */
+/** Maps names of violated constraints to functions that return the result (or throw) instead of the database error. */
 export type Refusals<T> = Readonly<Record<string, () => T>>;
 
 export interface DatabaseOptions {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly max?: number;
-  /** Told every statement that is sent; for tests. */
+  /** Called with the text of every statement that is sent. For tests. */
   readonly onStatement?: (text: string) => void;
-  /** How long a statement may take before its connection counts as dead. */
+  /** Timeout of a statement, in milliseconds, after which its connection counts as dead. */
   readonly limitMs?: number;
 }
 
-/** The one way to PostgreSQL: statements fail within seconds while it is away, and work again once it is back. */
+/** The only access to PostgreSQL. Statements fail within seconds during an outage and work again once it is over. */
 export interface Database {
-  /** The pool of the moment; a broken one is replaced, so do not keep it. */
+  /** The current pool. A broken pool is replaced, so do not keep a reference. */
   readonly sql: Sql;
-  /** Runs one statement; its errors arrive as failures, violated constraints as `refusals` answer them. */
+  /** Runs one statement. Errors are thrown as failures; violated constraints are handled by `refusals`. */
   run<T>(work: (sql: Sql) => PromiseLike<T>, refusals?: Refusals<T>): Promise<T>;
-  /** Ends every connection, within two seconds. */
+  /** Closes every connection within two seconds. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const LIMIT_MS = 8_000;
 const CHECK_MS = 500;
 const BROKEN = new Set(["CONNECTION_CLOSED", "CONNECT_TIMEOUT", "ECONNRESET", "EPIPE", "ERR_SOCKET_CLOSED"]);
 
-/** Opens the way to the database; nothing connects before the first statement. */
+/** Creates the database client. It connects lazily, with the first statement. */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   return new PooledDatabase(url, options);
 }
@@ -82,9 +82,9 @@ class PooledDatabase implements Database {
   }
 
   /**
-   * A broken pool is replaced as a whole: postgres.js can leave a connection that closed at a bad moment unable to send
-   * ever again, and it never gives up on one that goes silent, or whose peer accepts and hangs up. What still runs on it
-   * gets the time that is left to the oldest.
+   * Replaces a broken pool as a whole: postgres.js can leave a connection that closed at a bad moment unable to send
+   * ever again, and it never gives up on one that goes silent or whose peer accepts and hangs up. Statements that still
+   * run on the old pool get the time left until the timeout of the oldest one.
    */
   #replace(pool: Sql): void {
     if (pool !== this.#pool || this.#closed) return;
@@ -113,7 +113,7 @@ function openPool(url: string, { max = MAX_CONNECTIONS, onStatement }: DatabaseO
         application_name: "slipway",
         DateStyle: "ISO",
         default_transaction_isolation: "read committed",
-        // The server gives up first, so that a statement over the limit means a dead connection.
+        // The server times out first, so that a statement over the limit means a dead connection.
         statement_timeout: Math.round(limitMs * 0.9),
       },
     }) as unknown as Sql;

@@ -1,6 +1,9 @@
 import { conflict, Failure, invalid } from "../../domain/failure.ts";
 
-/** Why the database cannot be used, by the code of the error; classes of SQLSTATE are named by their first two characters. */
+/**
+ * Reasons why the database is unavailable, by error code. SQLSTATE classes are keyed by their first two or three
+ * characters.
+ */
 const AWAY: Readonly<Record<string, string>> = {
   CONNECTION_CLOSED: "the connection broke",
   CONNECTION_DESTROYED: "it does not answer",
@@ -26,13 +29,19 @@ const AWAY: Readonly<Record<string, string>> = {
   "58": "its disk fails",
 };
 
-/** Codes of certificates that prove nothing. */
+/** Matches error codes of untrusted TLS certificates. */
 const UNTRUSTED = /CERT|LEAF_SIGNATURE|^ERR_(?:TLS|SSL)/;
 
-/** Statements that were given up because the database took too long over them. */
+/**
+ * SQLSTATEs of statements that were aborted by a serialization failure, a deadlock, a lock timeout or the statement
+ * timeout.
+ */
 const BUSY = new Set(["40001", "40P01", "55P03", "57014"]);
 
-/** Turns an error of postgres.js into the failure it means to the caller; an error that means a bug stays what it is. */
+/**
+ * Converts an error of postgres.js to the failure that it means to the caller. Returns errors that mean a bug
+ * unchanged.
+ */
 export function databaseFailure(error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof Failure || code === undefined) return error;
@@ -56,7 +65,7 @@ function whyAway(code: string, error: unknown): string | undefined {
   return (error as { readonly syscall?: unknown }).syscall === undefined ? undefined : "its host cannot be reached";
 }
 
-/** No statement fails like this, only a connection that is refused while it is opened. */
+/** Explains FATAL errors: no statement fails with one, only a connection that the server refuses while it is opened. */
 function whyFatal(error: unknown): string | undefined {
   const { severity } = error as { readonly severity?: unknown };
   return severity === "FATAL"
@@ -64,14 +73,14 @@ function whyFatal(error: unknown): string | undefined {
     : undefined;
 }
 
-/** The constraint that an error of PostgreSQL says was violated. */
+/** Returns the name of the constraint that a PostgreSQL error reports as violated. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (!codeOf(error)?.startsWith("23")) return undefined;
   const name = (error as { readonly constraint_name?: unknown }).constraint_name;
   return typeof name === "string" ? name : undefined;
 }
 
-/** The code of an error, as Node and PostgreSQL name them. */
+/** Returns the error code as Node or PostgreSQL sets it (SQLSTATE). */
 export function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error ? (error as { readonly code?: unknown }).code : undefined;
   return typeof code === "string" ? code : undefined;
@@ -79,7 +88,7 @@ export function codeOf(error: unknown): string | undefined {
 
 function refusedValue(code: string, cause: unknown): Failure | undefined {
   switch (code) {
-    // No UTF-8, a NUL character, or half of a surrogate pair in JSON.
+    // Invalid UTF-8, a NUL character, or half of a surrogate pair in JSON.
     case "22021":
     case "22P02":
     case "22P05":

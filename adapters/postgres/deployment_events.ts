@@ -14,7 +14,7 @@ interface LogFilter {
   readonly service?: string;
 }
 
-/** Which rows to read: those after one number that begin at most at another, or that end before one, the last ones first. */
+/** Selects event rows: after `since` and starting at most at `until`, or ending before `before`, newest first. */
 interface ChunkQuery {
   readonly since: number;
   readonly until?: number;
@@ -32,14 +32,14 @@ interface EventQuery {
 const PAGE_ROWS = 200;
 const PAGE_BYTES = 1_048_576;
 
-/** Keeps the events of deployments in PostgreSQL. */
+/** Stores the events of deployments in PostgreSQL. */
 export class PostgresDeploymentEvents implements DeploymentEvents {
   readonly #database: Database;
   readonly #feeds = new Map<string, EventFeed>();
   readonly #pollMs: number | undefined;
   #closed = false;
 
-  /** Looks every `pollMs` for events that no message told of. */
+  /** Polls every `pollMs` milliseconds for events whose notification was missed. */
   constructor(database: Database, signals: Pick<PostgresSignals, "subscribe" | "onReset">, pollMs?: number) {
     this.#database = database;
     this.#pollMs = pollMs;
@@ -101,7 +101,7 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     }
   }
 
-  /** Ends everybody's following. */
+  /** Ends all followers. */
   close(): void {
     this.#closed = true;
     for (const feed of this.#feeds.values()) feed.close();
@@ -148,7 +148,10 @@ export class PostgresDeploymentEvents implements DeploymentEvents {
     return pages.flat().slice(-limit);
   }
 
-  /** Reads rows in order, at most so many bytes of them; `last` is the end of the last one when there may be more. */
+  /**
+   * Reads rows in order, up to `PAGE_ROWS` rows and about `PAGE_BYTES` bytes. `last` is the `seq` of the last row when
+   * there may be more, a cursor for the next page.
+   */
   async #rows(id: string, { since, until = Number.MAX_SAFE_INTEGER, before, only }: ChunkQuery) {
     const rows = await this.#database.run(
       (sql) => sql<(EventChunkRow & { readonly seq: number; readonly found: number })[]>`

@@ -6,10 +6,10 @@ import { deploymentColumns, type DeploymentRow, toDeployment } from "./deploymen
 import { milliseconds } from "./milliseconds.ts";
 import type { PostgresSignals } from "./signals.ts";
 
-/** The channel that tells that there may be work on deployments. */
+/** The NOTIFY channel that signals that there may be work on deployments. */
 export const WORK_CHANNEL = "slipway_work";
 
-/** Hands out deployments from PostgreSQL. */
+/** The deployment queue in PostgreSQL. */
 export class PostgresDeploymentQueue implements DeploymentQueue {
   readonly #database: Database;
   readonly #signals: PostgresSignals;
@@ -17,7 +17,7 @@ export class PostgresDeploymentQueue implements DeploymentQueue {
   constructor(database: Database, signals: PostgresSignals) {
     this.#database = database;
     this.#signals = signals;
-    // Listened to from the start on, so that nothing is missed between the first handler and its LISTEN.
+    // Listens from the start, so that no notification is missed between the first handler and its LISTEN.
     signals.subscribe(WORK_CHANNEL, () => {});
   }
 

@@ -2,7 +2,7 @@ import type { Deployment, DeploymentStatus } from "../../domain/deployments/depl
 import type { Sql } from "./database.ts";
 import { plainJson } from "./plain_json.ts";
 
-/** What has a column of its own, because the database asks for it. */
+/** Fields with their own column, because queries use them. */
 const COLUMN_NAMES = [
   "id",
   "organizationId",
@@ -17,7 +17,7 @@ const COLUMN_NAMES = [
 ] as const satisfies readonly (keyof Deployment)[];
 const COLUMNS: ReadonlySet<string> = new Set(COLUMN_NAMES);
 
-/** A value as JSON gives it back. */
+/** The type of a value after a JSON round trip. */
 type Written<T> = T extends Date ? string : T extends object ? { readonly [Key in keyof T]: Written<T[Key]> } : T;
 
 export interface DeploymentRow {
@@ -40,7 +40,7 @@ export function deploymentColumns(sql: Sql) {
     record`;
 }
 
-/** Reads a row back into what was stored. */
+/** Converts a row to a deployment. */
 export function toDeployment(row: DeploymentRow): Deployment {
   const { prompt, steps, startedAt, builtAt, finishedAt, ...record } = row.record;
   return {
@@ -63,12 +63,12 @@ export function toDeployment(row: DeploymentRow): Deployment {
   };
 }
 
-/** The JSON of everything that has no column. */
+/** Serializes all fields without their own column to JSON. */
 export function recordText(deployment: Deployment): string {
   return plainJson(Object.fromEntries(Object.entries(deployment).filter(([name]) => !COLUMNS.has(name))));
 }
 
-/** Until when the open question of a build can be answered; `null` without one. */
+/** Returns the deadline of the build's open prompt, or `null` without one. */
 export function answerDue({ prompt }: Pick<Deployment, "prompt">): Date | null {
   return prompt && prompt.answer === null ? prompt.expiresAt : null;
 }

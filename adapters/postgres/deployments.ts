@@ -20,7 +20,7 @@ import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
 type Revised = DeploymentRow & { readonly revision: number };
 
-/** Keeps deployments in PostgreSQL, their environments and service sets sealed. */
+/** Stores deployments in PostgreSQL with encrypted environments and service sets. */
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -120,7 +120,7 @@ export class PostgresDeployments implements Deployments {
     id: string,
     how: (deployment: Deployment) => DeploymentChange | undefined,
   ): Promise<Deployment | undefined> {
-    // Nobody waits holding a lock: a change that was worked out on a former state is worked out again.
+    // Optimistic concurrency: holds no lock, and recomputes a change that was computed from an outdated revision.
     for (;;) {
       const row = await this.#row(id);
       if (!row) return undefined;
@@ -143,7 +143,7 @@ export class PostgresDeployments implements Deployments {
   }
 
   async remove(organizationId: string, id: string): Promise<boolean> {
-    // The project is locked first, as by whoever removes it as a whole, so that the two never wait for each other.
+    // Locks the project first, as removing the whole project does, so that the two cannot deadlock.
     const rows = await this.#database.run(
       (sql) => sql`
         with project as (
@@ -214,14 +214,14 @@ export class PostgresDeployments implements Deployments {
   }
 }
 
-/** Tells followers of new events, and workers of what concerns them, once the statement is committed. */
+/** Notifies followers of new events and workers of changes relevant to them, once the statement is committed. */
 function told(sql: Sql, events: number, work: boolean) {
   return sql`
     case when ${events}::bigint > 0 then pg_notify(${EVENTS_CHANNEL}, id || ' ' || last_seq)::text end as told_followers,
     case when ${work}::boolean then pg_notify(${WORK_CHANNEL}, '')::text end as told_workers`;
 }
 
-/** Whether there may be something to take or to cancel after a change. */
+/** Returns whether a change may leave something for workers to take or to cancel. */
 function concernsWorkers(row: DeploymentRow, { status, held, cancelRequested }: Deployment): boolean {
   return row.status !== status || row.held !== held || row.cancel_requested !== cancelRequested;
 }

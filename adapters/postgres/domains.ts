@@ -15,7 +15,7 @@ interface DomainRow {
   readonly created_at: Date;
 }
 
-/** Keeps host names in PostgreSQL. */
+/** Stores domains (host names) in PostgreSQL. */
 export class PostgresDomains implements Domains {
   readonly #database: Database;
 

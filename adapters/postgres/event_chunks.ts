@@ -2,22 +2,25 @@ import type { DeploymentEvent, NewEvent } from "../../domain/deployments/deploym
 import type { Sql } from "./database.ts";
 import { plainJson } from "./plain_json.ts";
 
-/** The channel that tells of new events, as `<deployment> <number of the last>`; of a removed deployment with the number 0. */
+/**
+ * The NOTIFY channel of new events. The payload is `<deployment id> <number of the last event>`, with the number 0 for
+ * a removed deployment.
+ */
 export const EVENTS_CHANNEL = "slipway_events";
 
-/** Events as they are stored: together, in a few rows. */
+/** Events as they are stored: batched into a few rows. */
 export interface EventChunks {
   readonly count: number;
-  /** One JSON list a line. */
+  /** One JSON array per line. */
   readonly text: string;
-  /** For each list: how many events there are before it, and with it. */
+  /** For each array: the number of events before it, and the number up to and including it. */
   readonly before: readonly string[];
   readonly upTo: readonly string[];
-  /** For each list: the services with log lines in it, as JSON; `null` when it holds none. */
+  /** For each array: the services with log lines in it, as JSON, or `null` without log lines. */
   readonly logServices: readonly (string | null)[];
 }
 
-/** A row of events as it is read. */
+/** A row of events as selected. */
 export interface EventChunkRow {
   readonly first_seq: number;
   readonly events: string;
@@ -26,7 +29,7 @@ export interface EventChunkRow {
 const MAX_EVENTS = 1_000;
 const MAX_LENGTH = 131_072;
 
-/** Puts events together for storing, in order. */
+/** Batches events for storage, in order. */
 export function eventChunks(events: readonly NewEvent[]): EventChunks {
   const [lines, before, upTo, logServices]: [string[], string[], string[], (string | null)[]] = [[], [], [], []];
   let texts: string[] = [];
@@ -47,7 +50,10 @@ export function eventChunks(events: readonly NewEvent[]): EventChunks {
   return { count: events.length, text: lines.join("\n"), before, upTo, logServices };
 }
 
-/** Stores events of the deployment that the query `owner` names by `id`, its `last_seq` counting them already. */
+/**
+ * Returns the INSERT for events of the deployment in the CTE `owner` (`id`, `last_seq`), whose `last_seq` already
+ * counts them.
+ */
 export function insertChunks(sql: Sql, owner: string, { count, text, before, upTo, logServices }: EventChunks) {
   return sql`
     insert into deployment_events (deployment_id, seq, first_seq, log_services, events)
@@ -59,7 +65,7 @@ export function insertChunks(sql: Sql, owner: string, { count, text, before, upT
     ) as chunk (events, before, up_to, log_services)`;
 }
 
-/** Reads the events of rows, in order, those up to `since` left out. */
+/** Parses the events of rows, in order, without those up to `since`. */
 export function eventsOf(rows: readonly EventChunkRow[], since: number): DeploymentEvent[] {
   const events: DeploymentEvent[] = [];
   for (const row of rows) {

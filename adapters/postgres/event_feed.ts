@@ -4,11 +4,13 @@ import { EventFollower } from "./event_follower.ts";
 
 export type EventBatch = readonly DeploymentEvent[];
 
-/** Where the events of one deployment are stored. */
+/** The stored events of one deployment. */
 export interface EventSource {
-  /** The number of the last event; `undefined` when the deployment is gone. */
+  /** Returns the number of the last event, or `undefined` when the deployment is gone. */
   last(): Promise<number | undefined>;
-  /** Some of the events after a number, the next ones first, with the size of their text; none when there are none. */
+  /**
+   * Returns the next page of events after a number, in order, with the size of their text. Empty when there are none.
+   */
   page(since: number): Promise<EventPage>;
 }
 
@@ -24,8 +26,8 @@ const POLL_MS = 3_000;
 const RETRY_MS = 500;
 
 /**
- * The events of one deployment for everybody in this process who follows it: the newest are read once and kept for all,
- * within bounds; who is further behind reads for himself.
+ * The events of one deployment for all its followers in this process. The newest are read once and cached for all,
+ * within bounds; a follower that is further behind reads pages from the source.
  */
 export class EventFeed {
   readonly #source: EventSource;
@@ -35,27 +37,27 @@ export class EventFeed {
   readonly #kept: EventPage[] = [];
   #events = 0;
   #bytes = 0;
-  /** The number of the last event that was read for all; unknown until asked for. */
+  /** The number of the last event that was read for all followers. Unknown until first read. */
   #head: number | undefined;
-  /** The last event there is, as far as told. */
+  /** The highest event number that was announced or read. */
   #told = 0;
   #stale = true;
   #reading = false;
   #end: { readonly error?: unknown } | undefined;
 
-  /** Asks every `pollMs` whether something was missed. */
+  /** Polls every `pollMs` milliseconds for missed events. */
   constructor(source: EventSource, pollMs = POLL_MS) {
     this.#source = source;
     this.#poll = setInterval(() => this.recheck(), pollMs);
     this.#poll.unref();
   }
 
-  /** Whether nobody follows. */
+  /** Whether the feed has no followers. */
   get idle(): boolean {
     return this.#followers.size === 0;
   }
 
-  /** Whether nothing more can come; throws when that is by a fault. */
+  /** Whether the feed has ended. Throws the error when a fault ended it. */
   get ended(): boolean {
     if (this.#end && "error" in this.#end) throw this.#end.error;
     return this.#end !== undefined;
@@ -71,31 +73,34 @@ export class EventFeed {
     this.#followers.delete(follower);
   }
 
-  /** Hears that there are events up to a number. */
+  /** Announces events up to this number. */
   tell(last: number): void {
     this.#told = Math.max(this.#told, last);
     this.want();
   }
 
-  /** Hears that somebody waits for what is new. */
+  /** Reads new events if there are any that a follower waits for. */
   want(): void {
     if (this.#stale || this.#isWanted()) void this.#readOn();
   }
 
-  /** Hears that it may have missed something. */
+  /** Checks the source for events whose announcement may have been missed. */
   recheck(): void {
     this.#stale = true;
     void this.#readOn();
   }
 
-  /** Ends it for everybody. */
+  /** Ends the feed for all followers, with an error if `fault` is given. */
   close(fault?: { readonly error: unknown }): void {
     clearInterval(this.#poll);
     this.#end ??= fault ?? {};
     this.#wakeAll();
   }
 
-  /** The next events after a number: kept ones, or those being read; `undefined` when there are none yet. */
+  /**
+   * Returns the next events after a number, from the cache or as a pending read, or `undefined` when there are none
+   * yet.
+   */
   next(since: number): EventBatch | Promise<EventBatch | undefined> | undefined {
     if (this.#head === undefined || since >= this.#head) return undefined;
     return this.#keptAfter(since) ?? this.#storedAfter(since);
@@ -112,11 +117,11 @@ export class EventFeed {
     }
     const { events } = this.#kept[low]!;
     const skipped = since + 1 - events[0]!.seq;
-    // The very same list goes to everybody, so that it can be made into bytes once.
+    // All followers get the same array, so that it can be serialized once.
     return skipped === 0 ? events : events.slice(skipped);
   }
 
-  /** Reads for who is behind; several at the same place share one reading. */
+  /** Reads a page for followers that are behind. Followers at the same position share one read. */
   #storedAfter(since: number): Promise<EventBatch | undefined> {
     const underWay = this.#pages.get(since);
     if (underWay) return underWay;
@@ -139,7 +144,7 @@ export class EventFeed {
     return this.#told > (this.#head ?? 0) && this.#followers.values().some(({ waits }) => waits);
   }
 
-  /** Reads what is new for those who wait, one reading at a time. */
+  /** Reads new events for waiting followers, one read at a time. */
   async #readOn(): Promise<void> {
     if (this.#reading) return;
     this.#reading = true;
@@ -150,7 +155,7 @@ export class EventFeed {
         this.#wakeAll();
       }
     } catch (error) {
-      // The next look, some seconds later, tries again.
+      // The next poll, some seconds later, retries.
       this.#stale = true;
       if (!isPassing(error)) this.close({ error });
     } finally {
@@ -193,7 +198,7 @@ export class EventFeed {
   }
 }
 
-/** Whether a failure may be over the next time. */
+/** Returns whether an error is transient. */
 function isPassing(error: unknown): boolean {
   return error instanceof Failure && error.kind === "unavailable";
 }

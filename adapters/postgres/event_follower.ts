@@ -2,7 +2,7 @@ import type { DeploymentEvent } from "../../domain/deployments/deployment_event.
 
 type EventBatch = readonly DeploymentEvent[];
 
-/** What one who follows needs of a feed. */
+/** The part of a feed that a follower uses. */
 interface Followed {
   readonly ended: boolean;
   next(since: number): EventBatch | Promise<EventBatch | undefined> | undefined;
@@ -10,7 +10,7 @@ interface Followed {
   leave(follower: EventFollower): void;
 }
 
-/** One who follows a feed, and how far he got. */
+/** A follower of a feed, with its position. */
 export class EventFollower implements Disposable {
   readonly #feed: Followed;
   readonly #signal: AbortSignal;
@@ -26,7 +26,7 @@ export class EventFollower implements Disposable {
     signal.addEventListener("abort", this.#onAbort);
   }
 
-  /** Whether he has all there is, and waits for more. */
+  /** Whether the follower has caught up and waits for new events. */
   get waits(): boolean {
     return this.#waits;
   }
@@ -36,7 +36,10 @@ export class EventFollower implements Disposable {
     this.#woken?.resolve(undefined);
   }
 
-  /** The next events once there are some; `undefined` when the signal aborted or the deployment is gone. */
+  /**
+   * Resolves with the next events once there are some, or `undefined` when the signal aborted or the deployment is
+   * gone.
+   */
   async next(): Promise<EventBatch | undefined> {
     while (!this.#signal.aborted && !this.#feed.ended) {
       const next = this.#feed.next(this.#since);
@@ -53,7 +56,7 @@ export class EventFollower implements Disposable {
     this.#feed.leave(this);
   }
 
-  /** Waits for a page, or for more than there is; being woken ends either. */
+  /** Waits for the page, or for new events without one. Waking ends either wait. */
   async #unlessWoken(page: Promise<EventBatch | undefined> | undefined): Promise<EventBatch | undefined> {
     this.#woken = Promise.withResolvers();
     if (page) return Promise.race([page, this.#woken.promise]);

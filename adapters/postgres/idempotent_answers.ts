@@ -16,7 +16,7 @@ interface AnswerRow {
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Remembers answers in PostgreSQL, sealed. */
+/** Stores responses of idempotent requests in PostgreSQL, encrypted. */
 export class PostgresIdempotentAnswers implements IdempotentAnswers {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -32,7 +32,7 @@ export class PostgresIdempotentAnswers implements IdempotentAnswers {
     for (;;) {
       if (await this.#take(claimId, bounded, leaseMs)) return { state: "mine", claimId };
       const row = await this.#find(bounded);
-      // It was released between the two statements, and can be taken now.
+      // The claim was released between the two statements, so it can be taken now.
       if (!row) continue;
       if (differs(row, request)) return { state: "other_request" };
       if (row.status === null) return { state: "running" };

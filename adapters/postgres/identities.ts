@@ -16,7 +16,7 @@ interface IdentityRow {
   readonly memberships: readonly Membership[];
 }
 
-/** Finds identities with one statement, or none while the process is told of every change to them. */
+/** Looks up identities with one statement, or from the cache while this process is notified of every change to them. */
 export class PostgresIdentities implements Identities {
   readonly #database: Database;
   readonly #cache: IdentityCache;
@@ -51,7 +51,7 @@ export class PostgresIdentities implements Identities {
     this.#uses.note(credential, at);
   }
 
-  /** Writes what was noted of uses and stops; gives up after two seconds. */
+  /** Writes the buffered uses and stops. Gives up after two seconds. */
   async close(): Promise<void> {
     await this.#uses.close();
   }

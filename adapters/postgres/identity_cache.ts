@@ -5,17 +5,17 @@ const MAX_ENTRIES = 10_000;
 const EVERYBODY = "*";
 
 /**
- * Identities by the fingerprint of their credential, kept only while the process is told of every change: an entry goes
- * at once when its credential or person changes, and all go when a message may have been missed.
+ * Caches identities by the fingerprint of their credential, only while this process is notified of every change. Evicts
+ * an entry at once when its credential or user changes, and all entries when a notification may have been missed.
  */
 export class IdentityCache {
   readonly #signals: Pick<PostgresSignals, "live">;
   readonly #max: number;
-  /** Oldest use first. */
+  /** Least recently used first. */
   readonly #entries = { token: new Map<string, Identity>(), session: new Map<string, Identity>() };
-  /** The fingerprints that depend on a credential or a person, by its id. */
+  /** Fingerprints of the entries that depend on a credential or user, by its id. */
   readonly #dependents = new Map<string, Set<string>>();
-  /** Counts what was dropped, so that a read that began before is not kept. */
+  /** Counts invalidations, so that the result of a read that began before one is not cached. */
   #generation = 0;
 
   constructor(signals: Pick<PostgresSignals, "live" | "onReset" | "subscribe">, max = MAX_ENTRIES) {
@@ -34,7 +34,10 @@ export class IdentityCache {
     return identity;
   }
 
-  /** Call before reading the database; what it returns keeps the result, unless something changed meanwhile. */
+  /**
+   * Call before reading the database. The returned function caches the result, unless something was invalidated
+   * meanwhile.
+   */
   beginRead(): (fingerprint: string, identity: Identity) => void {
     const generation = this.#generation;
     return (fingerprint, identity) => {

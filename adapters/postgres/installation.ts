@@ -6,7 +6,7 @@ import { jsonValue } from "./json_value.ts";
 import type { PostgresSignals } from "./signals.ts";
 import { toUser, type UserRow } from "./users.ts";
 
-/** Keeps the first owner in PostgreSQL. */
+/** Stores the installation and its first owner in PostgreSQL. */
 export class PostgresInstallation implements Installation {
   readonly #database: Database;
   readonly #signals: PostgresSignals;
@@ -18,7 +18,7 @@ export class PostgresInstallation implements Installation {
   }
 
   async id(): Promise<string> {
-    // The update changes nothing; without it a row that is there would not be returned.
+    // The update is a no-op; without it RETURNING would not return an existing row.
     const [row] = await this.#database.run(
       (sql) => sql<{ readonly id: string }[]>`
         insert into installation (id) values (${crypto.randomUUID().replaceAll("-", "")})
@@ -28,7 +28,7 @@ export class PostgresInstallation implements Installation {
   }
 
   async usesContainers(): Promise<boolean> {
-    // Once true it stays so.
+    // Cached, because it never becomes false again.
     this.#usesContainers ||= await this.#database.run(async (sql) => {
       const rows = await sql`select 1 from installation where uses_containers`;
       return rows.length > 0;

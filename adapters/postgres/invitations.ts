@@ -19,7 +19,7 @@ interface InvitationRow {
   readonly expires_at: Date;
 }
 
-/** Keeps untaken invitations in PostgreSQL; a taken or withdrawn one is gone. */
+/** Stores pending invitations in PostgreSQL. An accepted or withdrawn invitation is deleted. */
 export class PostgresInvitations implements Invitations {
   readonly #database: Database;
   readonly #signals: PostgresSignals;

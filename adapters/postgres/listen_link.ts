@@ -3,19 +3,19 @@ import { connectionOptions } from "./connection_options.ts";
 import type { Sql } from "./database.ts";
 import { within } from "./within.ts";
 
-/** One connection that listens, for as long as it lasts; it never connects again by itself. */
+/** One listening connection (LISTEN). It never reconnects by itself. */
 export interface ListenLink {
   /**
-   * Resolves once every process that listens has heard a notification sent now, and so handled every earlier one, or kept
-   * silent for `limitMs`. Rejects when this one did not hear it, or lost its connection.
+   * Resolves once every listening process has received a notification sent now, and so handled every earlier one, or
+   * stayed silent for `limitMs`. Rejects when this process did not receive it, or lost its connection.
    */
   echo(limitMs: number): Promise<void>;
   /**
-   * Resolves to `true` once every process that listens is done with every earlier notification, to `false` after
-   * `limitMs`.
+   * Resolves with `true` once every listening process has finished handling every earlier notification, or with `false`
+   * after `limitMs`.
    */
   allHandled(limitMs: number): Promise<boolean>;
-  /** Resolves once the connection answered; unlike an echo it writes nothing. */
+  /** Resolves once the connection responds. Unlike an echo, it writes nothing. */
   answers(): Promise<void>;
   listen(channels: Iterable<string>): Promise<void>;
   close(): void;
@@ -25,11 +25,11 @@ export interface ListenLinkEvents {
   readonly onNotify: (channel: string, payload: string) => void;
   /** Called once, when the connection broke or was closed. */
   readonly onLost: () => void;
-  /** Resolves once this process is done with every notification so far. */
+  /** Resolves once this process has finished handling every notification so far. */
   readonly workDone: () => Promise<unknown>;
 }
 
-/** Who has not answered an echo yet. */
+/** An echo, with the names of the processes that have not acknowledged it yet. */
 interface Echo {
   readonly awaited: Set<string>;
   readonly heard: PromiseWithResolvers<void>;
@@ -38,11 +38,11 @@ interface Echo {
 const NAME = "slipway-listen";
 const ECHO = "slipway_echo";
 const HEARD = "slipway_heard";
-/** Follows the id of an echo that is to be answered only when the work is done. */
+/** Suffix of the id of an echo to acknowledge only after the work is done. */
 const WHEN_DONE = "/done";
 const LOOK_AGAIN_MS = 200;
 
-/** Makes a connection of its own; the first statement opens it. */
+/** Creates a dedicated connection. The first statement opens it. */
 export function listenLink(url: string, events: ListenLinkEvents): ListenLink {
   return new PostgresListenLink(url, events);
 }
@@ -50,16 +50,16 @@ export function listenLink(url: string, events: ListenLinkEvents): ListenLink {
 class PostgresListenLink implements ListenLink {
   readonly #events: ListenLinkEvents;
   readonly #sql: Sql;
-  /** What other processes know it by, as soon as it listens. */
+  /** The name (`application_name`) by which other processes find this one, set once it listens. */
   readonly #name = `${NAME} ${crypto.randomUUID()}`;
   readonly #echoes = new Map<string, Echo>();
-  /** Processes that did not answer, until they do; nobody waits for them again. */
+  /** Processes that did not acknowledge an echo. Later echoes do not wait for them until they acknowledge one. */
   readonly #silent = new Set<string>();
   #lost = false;
 
   constructor(url: string, events: ListenLinkEvents) {
     this.#events = events;
-    // Its own listen() connects again without a word, and what was sent meanwhile is missed unnoticed.
+    // postgres.js' own listen() reconnects silently, so that notifications sent meanwhile would be missed unnoticed.
     const options = {
       ...connectionOptions(url),
       max: 1,
@@ -80,11 +80,13 @@ class PostgresListenLink implements ListenLink {
     return (await this.#unanswered(WHEN_DONE, limitMs)).size === 0;
   }
 
-  /** Who has not answered an echo of this kind in time; nobody waits for those that are known to be silent. */
+  /**
+   * Returns the processes that did not acknowledge an echo of this kind in time. Does not wait for known silent ones.
+   */
   async #unanswered(kind: "" | typeof WHEN_DONE, limitMs: number): Promise<ReadonlySet<string>> {
     if (this.#lost) throw lostConnection();
     const id = crypto.randomUUID();
-    // Asked first: whoever listens by now hears the echo, and whoever begins later starts with an empty memory.
+    // Read before sending: every current listener receives the echo, and later ones start with an empty cache.
     const awaited = new Set(await this.#listeners()).difference(this.#silent);
     const echo = { awaited, heard: Promise.withResolvers<void>() };
     this.#echoes.set(id, echo);
@@ -141,7 +143,7 @@ class PostgresListenLink implements ListenLink {
     if (!this.#lost && !this.#hear(id, this.#name)) this.#tellHeard(id);
   }
 
-  /** Notes that a process heard an echo; `false` when the echo is another's. */
+  /** Records that a process acknowledged an echo. Returns `false` when another process sent the echo. */
   #hear(id: string, name: string): boolean {
     const echo = this.#echoes.get(id);
     echo?.awaited.delete(name);

@@ -15,7 +15,7 @@ interface LiveRow {
   readonly active_deployment_id: string;
 }
 
-/** Finds what is live in PostgreSQL. */
+/** Reads live releases from PostgreSQL. */
 export class PostgresLiveReleases implements LiveReleases {
   readonly #database: Database;
   readonly #signals: PostgresSignals;
@@ -63,7 +63,7 @@ export class PostgresLiveReleases implements LiveReleases {
           ) end as "waitingFor"
         from deployments as asked join projects on projects.id = asked.project_id
         where ${
-          // A list of one would be planned anew each time, which takes longer than the rest.
+          // PostgreSQL would plan an array of one again each time, which takes longer than the query.
           others.length === 0 ? sql`asked.id = ${only}` : sql`asked.id = any (${[...deploymentIds]}::text[])`
         }`,
     );
@@ -74,7 +74,8 @@ export class PostgresLiveReleases implements LiveReleases {
     deploymentId: string | null,
     { claim, at }: { readonly claim: WorkClaim; readonly at: Date },
   ): Promise<void> {
-    // The project is locked first, as by whoever removes one of its deployments. Nobody takes the claimed one before this is committed.
+    // Locks the project first, in the same order as removing one of its deployments. No other worker takes the claimed
+    // deployment before this commits.
     const { count } = await this.#database.run(
       (sql) => sql`
         with project as (
@@ -112,7 +113,7 @@ export class PostgresLiveReleases implements LiveReleases {
   }
 }
 
-/** What serves: all of it, or what has this key. */
+/** Selects live releases: all, or the one with this key. */
 function liveRows(sql: Sql, key: string | null) {
   const only = key === null ? sql`` : sql`and id = ${key}`;
   return sql`

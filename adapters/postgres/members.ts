@@ -17,10 +17,10 @@ interface MemberRow {
   readonly created_at: Date;
 }
 
-/** The database itself refuses to lose the last owner. */
+/** A constraint of the database keeps the last owner. */
 const LAST_OWNER = { members_last_owner: () => "last_owner" as const };
 
-/** Keeps memberships in PostgreSQL. */
+/** Stores memberships in PostgreSQL. */
 export class PostgresMembers implements Members {
   readonly #database: Database;
   readonly #signals: PostgresSignals;

@@ -13,14 +13,14 @@ interface Applied {
 
 type Checked = Migration & { readonly sha256: string };
 
-/** Held by the one process that changes the schema. */
+/** Advisory lock of the one process that changes the schema. */
 const LOCK = 7_349_128_311;
 const NO_SUCH_TABLE = "42P01";
 
 /**
- * Brings the schema of a database forward to this version, each step whole or not at all; several processes may at once.
- * Rejects with an `unavailable` failure, code `database_newer`, when a later version was there, and code
- * `migration_changed` when an applied step differs from this version's.
+ * Migrates the schema of a database to this version, each migration atomically. Safe to run in several processes at
+ * once. Rejects with an `unavailable` failure: code `database_newer` when a newer version has migrated the database,
+ * code `migration_changed` when an applied migration differs from this version's.
  */
 export async function migrate(url: string, migrations: readonly Migration[] = ALL_MIGRATIONS): Promise<void> {
   const known = migrations.map((migration) => ({ ...migration, sha256: digest(migration.text) }));
@@ -44,7 +44,7 @@ async function applied(sql: Sql): Promise<readonly Applied[]> {
 }
 
 async function apply(sql: Sql, known: readonly Checked[]): Promise<void> {
-  // The lock belongs to the connection: it ends with this process, however that ends.
+  // A session-level lock: PostgreSQL releases it when this process ends, even by a crash.
   await sql`select pg_advisory_lock(${LOCK})`;
   await sql`
     create table if not exists schema_migrations (
@@ -59,7 +59,7 @@ async function apply(sql: Sql, known: readonly Checked[]): Promise<void> {
   }
 }
 
-/** The steps that are still to do, after a look at those that were done. */
+/** Returns the migrations left to apply, after verifying the applied ones. */
 function pending(known: readonly Checked[], done: readonly Applied[]): readonly Checked[] {
   for (const { version, name, sha256 } of done) {
     const same = known.find((candidate) => candidate.version === version);

@@ -13,7 +13,7 @@ interface OrganizationRow {
   readonly created_at: Date;
 }
 
-/** Keeps organizations in PostgreSQL. */
+/** Stores organizations in PostgreSQL. */
 export class PostgresOrganizations implements Organizations {
   readonly #database: Database;
   readonly #signals: PostgresSignals;

@@ -29,24 +29,29 @@ import { PostgresUsers } from "./users.ts";
 import { PostgresVariables } from "./variables.ts";
 import { assertKeys } from "./vault_keys.ts";
 
-/** The channel on which a process says that it added a secret key. */
+/** The NOTIFY channel on which a process announces that it added a secret key. */
 export const KEYS_CHANNEL = "slipway_keys";
 
 export interface PostgresWorldOptions extends DatabaseOptions {
-  /** Address of a database that `migrate` brought up to date. */
+  /** URL of a database that `migrate` brought up to date. */
   readonly url: string;
-  /** Seals the secrets; told to reload when another process added a key. */
+  /** Encrypts the secrets. Reloaded when another process added a key. */
   readonly vault: Vault & { reload?(): Promise<void> };
-  /** How often the connection that tells of changes is asked whether it lives. */
+  /** Interval of the health check of the listening connection, in milliseconds. */
   readonly beatMs?: number;
-  /** How often uses of credentials are written. */
+  /** Interval at which uses of credentials are written, in milliseconds. */
   readonly usesMs?: number;
 }
 
-/** Every store, in PostgreSQL; disposing writes what waits and closes all connections, within seconds even without a database. */
+/**
+ * All stores, in PostgreSQL. Disposing flushes pending writes and closes all connections, within seconds even without a
+ * database.
+ */
 export type PostgresWorld = ReturnType<typeof storesOf> & AsyncDisposable;
 
-/** Opens every store over one database; rejects with code `wrong_secret_key` when its secrets cannot be read with this vault. */
+/**
+ * Opens all stores over one database. Rejects with code `wrong_secret_key` when this vault cannot decrypt its secrets.
+ */
 export async function postgresWorld(options: PostgresWorldOptions): Promise<PostgresWorld> {
   const { url, vault } = options;
   const database = openDatabase(url, options);

@@ -24,7 +24,7 @@ interface ProjectRow {
 type Revised = ProjectRow & { readonly revision: number };
 type Creation = "created" | "slug_taken" | "hostname_taken";
 
-/** Keeps projects in PostgreSQL. */
+/** Stores projects in PostgreSQL. */
 export class PostgresProjects implements Projects {
   readonly #database: Database;
 
@@ -92,7 +92,7 @@ export class PostgresProjects implements Projects {
     id: string,
     how: { readonly change: (project: Project) => ProjectChange; readonly at: Date },
   ): Promise<Project | undefined> {
-    // Nobody waits holding a lock: a change that was worked out on a former state is worked out again.
+    // Optimistic concurrency: holds no lock, and recomputes a change that was computed from an outdated revision.
     for (;;) {
       const [row] = await this.#database.run(
         (sql) => sql<Revised[]>`

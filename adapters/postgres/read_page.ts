@@ -2,7 +2,7 @@ import type postgres from "postgres";
 import type { Listing, Page } from "../../domain/page.ts";
 import type { Database, Sql } from "./database.ts";
 
-/** Parts of a statement that lists rows. */
+/** The parts of a statement that lists rows. */
 export interface PageQuery {
   readonly columns: postgres.Fragment;
   /** Tables and conditions. */
@@ -11,7 +11,7 @@ export interface PageQuery {
   readonly order: postgres.Fragment;
 }
 
-/** Reads one page of rows and how many there are in all, with one statement; the total is right past the last page too. */
+/** Reads one page of rows and the total count with one statement. The total is also right past the last page. */
 export async function readPage<Row extends object, T>(
   database: Database,
   { page, perPage }: Page,

@@ -4,9 +4,9 @@ import { letterOf, streamOf, type StreamLetter } from "../../domain/deployments/
 import type { OutputLine } from "../../ports/services/runtime.ts";
 import { plainJson } from "./plain_json.ts";
 
-/** Lines as they are stored, together in a row. */
+/** Log lines as they are stored: batched into one row. */
 export interface LogChunk extends OutputPart {
-  /** One JSON list, on one line. */
+  /** One JSON array, on one line. */
   readonly text: string;
 }
 
@@ -15,7 +15,7 @@ type StoredLine = readonly [seq: number, at: number, stream: StreamLetter, messa
 const MAX_LINES = 1_000;
 const MAX_LENGTH = 131_072;
 
-/** Puts lines together for storing, in order, their numbers counted from `after`. */
+/** Batches lines for storage, in order. Adds `after` to their numbers. */
 export async function logChunks(lines: readonly OutputLine[], after: number): Promise<readonly LogChunk[]> {
   const chunks: LogChunk[] = [];
   let texts: string[] = [];
@@ -29,13 +29,13 @@ export async function logChunks(lines: readonly OutputLine[], after: number): Pr
     if (texts.length < MAX_LINES && length < MAX_LENGTH && index < lines.length - 1) continue;
     chunks.push({ seq: seq + after, at, lines: texts.length, bytes, text: `[${texts.join(",")}]` });
     [texts, length, bytes] = [[], 0, 0];
-    // There may be many, and others want their turn.
+    // Yields to the event loop, because there may be many lines.
     await breathe();
   }
   return chunks;
 }
 
-/** Reads the lines of a chunk, in order. */
+/** Parses the lines of a chunk, in order. */
 export function linesOf(text: string): readonly OutputLine[] {
   return (JSON.parse(text) as StoredLine[]).map(([seq, at, stream, message]) => ({
     seq,

@@ -17,7 +17,7 @@ interface LeftOutColumns {
   readonly own_left_out: StoredLeftOut;
 }
 
-/** A log as it stands, with a chunk of it; a deployment without a log has neither. */
+/** The current state of a log, joined with one of its chunks. A deployment without a log has `null` in both. */
 interface StandingRow extends LeftOutColumns {
   readonly revision: number | null;
   readonly last_seq: number | null;
@@ -29,18 +29,18 @@ interface StandingRow extends LeftOutColumns {
   readonly bytes: number;
 }
 
-/** What a log becomes. */
+/** The new state of a log. */
 interface Changed {
   readonly instanceId: string;
   readonly after: number;
   readonly leftOut: LeftOut | null;
   readonly ownLeftOut: LeftOut | null;
-  /** Chunks from this number on, up to `after`, stay. */
+  /** Chunks from this number up to `after` are kept. */
   readonly keptFrom: number;
   readonly chunks: readonly LogChunk[];
 }
 
-/** Keeps what services printed in PostgreSQL. */
+/** Stores runtime logs (the output of services) in PostgreSQL. */
 export class PostgresRuntimeLogs implements RuntimeLogs {
   readonly #database: Database;
 
@@ -49,7 +49,7 @@ export class PostgresRuntimeLogs implements RuntimeLogs {
   }
 
   async append(owner: LogOwner, output: InstanceOutput, { maxBytes }: { readonly maxBytes: number }): Promise<void> {
-    // Nobody waits holding a lock: what was worked out on a former state is worked out again.
+    // Optimistic concurrency: holds no lock, and recomputes a change that was computed from an outdated revision.
     for (;;) {
       const rows = await this.#standing(owner);
       const [log] = rows;
@@ -120,7 +120,7 @@ export class PostgresRuntimeLogs implements RuntimeLogs {
     );
   }
 
-  /** How a log stands, once for each of its chunks; nothing when there is no such deployment. */
+  /** Reads the state of a log, one row per chunk. Returns no rows when the deployment does not exist. */
   async #standing({ deploymentId, service }: LogOwner): Promise<readonly StandingRow[]> {
     return this.#database.run(
       (sql) => sql<StandingRow[]>`
@@ -135,10 +135,10 @@ export class PostgresRuntimeLogs implements RuntimeLogs {
     );
   }
 
-  /** Stores a change of a log that was worked out on this revision; `false` when it is another by now. */
+  /** Stores a change computed from this revision. Returns `false` when the log has another revision by now. */
   async #write({ deploymentId, service }: LogOwner, change: Changed, revision: number): Promise<boolean> {
     const { after, chunks, instanceId, keptFrom, leftOut, ownLeftOut } = change;
-    // Locked, so that one that is removed at this moment is not there, rather than there without this.
+    // Locks the deployment, so that a concurrently removed one counts as missing instead of failing the insert.
     const rows = await this.#database.run(
       (sql) => sql`
         with owner as (
@@ -176,7 +176,10 @@ export class PostgresRuntimeLogs implements RuntimeLogs {
     return rows.length > 0;
   }
 
-  /** Reads chunks in order, at most so many bytes of them, each with how many there are and what was left out. */
+  /**
+   * Reads chunks in order, up to `PAGE_ROWS` rows and about `PAGE_BYTES` bytes, each with the row count and the omitted
+   * lines.
+   */
   async #rows({ deploymentId, service }: LogOwner, { since, from }: { readonly since: number; readonly from: Date }) {
     return this.#database.run(
       (sql) => sql<(LeftOutColumns & { seq: number | null; lines: string | null; found: number | null })[]>`
@@ -201,7 +204,7 @@ export class PostgresRuntimeLogs implements RuntimeLogs {
   }
 }
 
-/** What a log becomes when an instance's output is added to it. */
+/** Computes the new state of a log with an instance's output added. */
 async function changed(
   rows: readonly StandingRow[],
   { instanceId, leftOut, lines }: InstanceOutput,

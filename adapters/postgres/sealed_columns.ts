@@ -1,13 +1,15 @@
 import type { SealedPlace } from "../../ports/system/vault.ts";
 
-/** A column that holds sealed text, and the columns that name its row. */
+/** A column with encrypted text, and the key columns of its row. */
 export interface SealedColumn {
   readonly table: string;
   readonly keys: readonly [string, ...string[]];
   readonly column: string;
 }
 
-/** Every column with secrets; what is not named here is neither sealed by a store nor sealed anew. */
+/**
+ * Every column with secrets. Columns not listed here are neither encrypted by a store nor re-encrypted on key rotation.
+ */
 export const SEALED_COLUMNS = {
   variable: { table: "variables", keys: ["project_id", "key"], column: "sealed_value" },
   deploymentEnvironment: { table: "deployment_environments", keys: ["deployment_id"], column: "sealed_values" },
@@ -20,12 +22,12 @@ export const SEALED_COLUMNS = {
   destinationSftpPassword: { table: "backup_destinations", keys: ["id"], column: "sealed_sftp_password" },
   destinationSftpPrivateKey: { table: "backup_destinations", keys: ["id"], column: "sealed_sftp_private_key" },
   destinationSftpKeyPassphrase: { table: "backup_destinations", keys: ["id"], column: "sealed_sftp_key_passphrase" },
-  // Not a secret by itself, but it repeats what was sent, values of variables among it.
+  // Not itself a secret, but it repeats request content, such as values of variables.
   keptAnswer: { table: "idempotent_answers", keys: ["claim_id"], column: "answer" },
   cloudToken: { table: "cloud_links", keys: ["organization_id"], column: "sealed_token" },
 } as const satisfies Record<string, SealedColumn>;
 
-/** Where the secret of one row belongs; `keys` are the values of the columns that name it. */
+/** Returns the place that a row's secret is bound to. `keys` are the values of the key columns. */
 export function sealedPlace({ table, column }: SealedColumn, ...keys: readonly string[]): SealedPlace {
   return { table, row: keys.join("/"), field: column };
 }

@@ -5,7 +5,7 @@ import { type SealedColumn, sealedPlace } from "./sealed_columns.ts";
 
 type Sealed = Readonly<Record<string, string | null>>;
 
-/** Several secrets of a row, each sealed in a column of its own; one that is not there is `null`. */
+/** Several secrets of a row, each encrypted in its own column. A missing secret is `null`. */
 export class SealedFields<Field extends string> {
   readonly #vault: Vault;
   readonly #columns: readonly (readonly [Field, SealedColumn])[];
@@ -15,12 +15,12 @@ export class SealedFields<Field extends string> {
     this.#columns = Object.entries(columns) as [Field, SealedColumn][];
   }
 
-  /** The columns, to be read. */
+  /** The columns to select. */
   columns(sql: Sql) {
     return sql(this.#columns.map(([, { column }]) => column));
   }
 
-  /** The secrets that are given, sealed for a row, by their columns. */
+  /** Encrypts the given secrets for a row and returns them by column. */
   async seal(id: string, secrets: Readonly<Partial<Record<Field, Secret | null>>>): Promise<Sealed> {
     const given = this.#columns.filter(([field]) => secrets[field] !== undefined);
     const sealed = given.map(async ([field, column]) => {
@@ -30,7 +30,7 @@ export class SealedFields<Field extends string> {
     return Object.fromEntries(await Promise.all(sealed));
   }
 
-  /** The secrets of a row. */
+  /** Decrypts the secrets of a row. */
   async open(id: string, row: Sealed): Promise<Record<Field, Secret | null>> {
     const opened = this.#columns.map(async ([field, column]) => {
       const sealed = row[column.column] ?? null;

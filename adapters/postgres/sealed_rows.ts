@@ -11,7 +11,7 @@ interface SealedRow {
 
 const BATCH = 100;
 
-/** Sees every sealed column of the database. */
+/** Counts and re-encrypts the values of every sealed (encrypted) column, for key rotation. */
 export class PostgresSealedRows implements SealedRows {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -53,7 +53,7 @@ export class PostgresSealedRows implements SealedRows {
         more = rows.length > 0;
       }
     }
-    // What cannot be read does not hold up the rest; only when nothing else is left does it show.
+    // Rows that cannot be decrypted do not block the others. Their error is thrown only once nothing else is left.
     if (done === 0 && unreadable instanceof Failure) throw unreadable;
     if (done === 0) await this.#forgetUnusedKeys();
     return done;
@@ -75,7 +75,7 @@ export class PostgresSealedRows implements SealedRows {
     return this.#vault.seal(await this.#vault.open(sealed, place), place);
   }
 
-  /** Puts new texts in the place of those they were made from; a value that changed meanwhile stays. */
+  /** Replaces old ciphertexts with their re-encrypted ones. Keeps values that changed meanwhile. */
   async #exchange(
     { table, keys, column }: SealedColumn,
     rows: readonly (SealedRow & { readonly fresh: string })[],
@@ -94,7 +94,7 @@ export class PostgresSealedRows implements SealedRows {
     return count;
   }
 
-  /** A key that seals nothing any more need not be configured at the next start. */
+  /** Deletes unused keys, so that the next start does not require them to be configured. */
   async #forgetUnusedKeys(): Promise<void> {
     const used = [...(await this.countByKey()).keys(), this.#vault.keyId()];
     await this.#database.run((sql) => sql`delete from vault_keys where key_id <> all (${used}::text[])`);

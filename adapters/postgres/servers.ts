@@ -32,7 +32,7 @@ const SEALED = {
 };
 const NAME_TAKEN = { servers_name: nameTaken };
 
-/** Keeps servers in PostgreSQL, their secrets sealed. */
+/** Stores servers in PostgreSQL with encrypted secrets. */
 export class PostgresServers implements Servers {
   readonly #database: Database;
   readonly #secrets: SealedFields<keyof ServerCredentials>;
@@ -134,7 +134,7 @@ export class PostgresServers implements Servers {
   }
 }
 
-/** What is given of a server by its columns, without its secrets and what was found out about it. */
+/** Maps the given fields to their columns, without secrets and check results. */
 function changedColumns({ name, sshHost, sshPort, sshUser }: ServerChange) {
   return {
     ...(name !== undefined && { name, name_key: nameKey(name) }),

@@ -4,7 +4,7 @@ import { within } from "./within.ts";
 
 const MOMENT_MS = 1_000;
 
-/** Asks the database itself. */
+/** Health check that queries the database. */
 export class PostgresServiceHealth implements ServiceHealth {
   readonly #database: Database;
 

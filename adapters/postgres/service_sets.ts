@@ -9,7 +9,7 @@ import { isClaimed } from "./claimed.ts";
 import type { Database } from "./database.ts";
 import { SEALED_COLUMNS, sealedPlace } from "./sealed_columns.ts";
 
-/** Keeps what deployments consist of in PostgreSQL, sealed. */
+/** Stores the service sets of deployments in PostgreSQL, encrypted. */
 export class PostgresServiceSets implements ServiceSets {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -31,7 +31,8 @@ export class PostgresServiceSets implements ServiceSets {
 
   async write(deploymentId: string, serviceSet: ServiceSet, claim?: WorkClaim): Promise<void> {
     const sealed = await sealServiceSet(this.#vault, deploymentId, serviceSet);
-    // Locked, so that one that is removed at this moment is not there, rather than there without this, and that nobody takes a claimed one meanwhile.
+    // Locks the deployment, so that a concurrently removed one counts as missing instead of failing the insert, and so
+    // that no other worker takes a claimed one meanwhile.
     const { count } = await this.#database.run(
       (sql) => sql`
         insert into deployment_compositions (deployment_id, sealed_composition)
@@ -48,7 +49,7 @@ export class PostgresServiceSets implements ServiceSets {
   }
 }
 
-/** Seals what a deployment consists of, for its row. */
+/** Encrypts a deployment's service set for its row. */
 export function sealServiceSet(vault: Vault, deploymentId: string, serviceSet: ServiceSet): Promise<string> {
   return vault.seal(new Secret(JSON.stringify(serviceSet)), placeOf(deploymentId));
 }

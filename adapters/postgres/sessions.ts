@@ -2,7 +2,7 @@ import type { Session, Sessions } from "../../ports/identity/sessions.ts";
 import type { Database } from "./database.ts";
 import type { PostgresSignals } from "./signals.ts";
 
-/** Keeps the fingerprints of logins in PostgreSQL. */
+/** Stores login sessions, with the fingerprints of their tokens, in PostgreSQL. */
 export class PostgresSessions implements Sessions {
   readonly #database: Database;
   readonly #signals: PostgresSignals;

@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 import { listenLink, type ListenLink } from "./listen_link.ts";
 import { within } from "./within.ts";
 
-/** What it returns, where that is a promise, tells when it is done with the message. */
+/** Handles a message. If it returns a promise, the message counts as handled once that settles. */
 type Handler = (payload: string) => unknown;
 
 const BEAT_MS = 2_000;
@@ -13,8 +13,9 @@ const LAST_RETRY_MS = 2_000;
 const MAX_PAYLOAD_BYTES = 7_900;
 
 /**
- * Messages between the processes that share a database. While `live`, everything published arrives; when that cannot be
- * promised any more, and again when it can, the reset handlers are told, since messages may have been missed.
+ * Messages between the processes that share a database, over LISTEN/NOTIFY. While `live`, every published message
+ * arrives. The reset handlers run when that can no longer be guaranteed, and again once it can, because messages may
+ * have been missed.
  */
 export class PostgresSignals {
   readonly #url: string;
@@ -22,7 +23,7 @@ export class PostgresSignals {
   readonly #database: Database;
   readonly #handlers = new Map<string, Set<Handler>>();
   readonly #resets = new Set<() => unknown>();
-  /** What handlers are still at. */
+  /** Pending promises of handlers. */
   readonly #work = new Set<Promise<unknown>>();
   #link: ListenLink | undefined;
   #up: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -32,7 +33,7 @@ export class PostgresSignals {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
-  /** Asks every `beatMs` whether the connection still answers, and waits as long for the answer. */
+  /** Sends a heartbeat every `beatMs` milliseconds, which is also its timeout. */
   constructor(url: string, database: Database, beatMs = BEAT_MS) {
     this.#url = url;
     this.#beatMs = beatMs;
@@ -40,13 +41,13 @@ export class PostgresSignals {
     this.#connect();
   }
 
-  /** Whether every message published from now on is sure to arrive, or its loss to be noticed within seconds. */
+  /** Whether every message published from now on arrives, or its loss is noticed within seconds. */
   get live(): boolean {
-    // A process that was stopped for long finds its last heartbeat too old, and trusts nothing before the next one.
+    // A process that was suspended for long finds its last heartbeat too old, and trusts nothing before the next one.
     return this.#isUp && performance.now() - this.#heardAt < this.#trustMs;
   }
 
-  /** How long after its last heartbeat a process still trusts its memory. */
+  /** How long after its last heartbeat a process still trusts its caches, in milliseconds. */
   get #trustMs(): number {
     return 2 * this.#beatMs + 1_000;
   }
@@ -56,7 +57,7 @@ export class PostgresSignals {
     return this.#up.promise;
   }
 
-  /** Calls the handler with each message on a channel; returns how to stop. */
+  /** Calls the handler with each message on a channel. Returns a function that unsubscribes. */
   subscribe(channel: string, handler: Handler): () => void {
     const known = this.#handlers.get(channel);
     if (known) known.add(handler);
@@ -67,13 +68,15 @@ export class PostgresSignals {
     return () => this.#handlers.get(channel)?.delete(handler);
   }
 
-  /** Calls the handler whenever messages may have been missed. */
+  /** Calls the handler whenever messages may have been missed. Returns a function that unsubscribes. */
   onReset(handler: () => unknown): () => void {
     this.#resets.add(handler);
     return () => this.#resets.delete(handler);
   }
 
-  /** Sends a message of at most 7,900 bytes to every process, this one included. */
+  /**
+   * Sends a message of at most 7,900 bytes to every process, including this one. Throws `message_too_long` above that.
+   */
   async publish(channel: string, payload: string): Promise<void> {
     if (Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
       throw invalid("message_too_long", "Cannot publish this message: it is too long. Send a reference to it instead");
@@ -82,8 +85,8 @@ export class PostgresSignals {
   }
 
   /**
-   * Resolves once every process handled all messages that were published before the call, or cannot be live any more; this
-   * one's reset handlers ran if it did not.
+   * Resolves once every process has handled all messages published before the call, or can no longer be live. If this
+   * process has not handled them, its reset handlers run.
    */
   async settled(): Promise<void> {
     const link = this.#link;
@@ -96,9 +99,9 @@ export class PostgresSignals {
   }
 
   /**
-   * Resolves to `true` once every process is done with all messages that were published before the call, also with what
-   * its handlers promised; to `false` after `limitMs`. Processes that do not answer at all are left out, as by
-   * `settled`.
+   * Resolves with `true` once every process has finished handling all messages published before the call, including the
+   * promises of its handlers, or with `false` after `limitMs`. Ignores processes that do not respond at all, as
+   * `settled` does.
    */
   async handled(limitMs: number): Promise<boolean> {
     const giveUpAt = performance.now() + limitMs;
@@ -123,7 +126,7 @@ export class PostgresSignals {
         for (const handler of this.#handlers.get(channel) ?? []) this.#note(handler(payload));
       },
       onLost: () => this.#lost(link),
-      // Those that begin later belong to later messages.
+      // Handlers that start later belong to later messages.
       workDone: () => Promise.all(this.#work),
     });
     this.#link = link;
@@ -162,7 +165,7 @@ export class PostgresSignals {
     this.#timer.unref();
   }
 
-  /** Listens to every channel, also to those that are subscribed to meanwhile. */
+  /** Listens to every channel, including those subscribed to meanwhile. */
   async #listen(link: ListenLink): Promise<void> {
     for (let listened = -1; listened !== this.#handlers.size;) {
       listened = this.#handlers.size;
@@ -195,12 +198,12 @@ export class PostgresSignals {
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
   }
 
-  /** Resolves once the reset handlers are done; all of them were called before. */
+  /** Calls all reset handlers at once and resolves when they are done. */
   async #reset(): Promise<void> {
     await Promise.all([...this.#resets].map((handler) => this.#note(handler())));
   }
 
-  /** Remembers work until it is done, however it ends. */
+  /** Tracks a promise until it settles. Rejections count as done. */
   #note(work: unknown): Promise<void> {
     if (!(work instanceof Promise)) return Promise.resolve();
     const done = work.then(

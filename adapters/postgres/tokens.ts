@@ -23,7 +23,7 @@ interface TokenRow {
   readonly last_used_at: Date | null;
 }
 
-/** Keeps the fingerprints of access tokens in PostgreSQL. */
+/** Stores access tokens, as fingerprints, in PostgreSQL. */
 export class PostgresTokens implements Tokens {
   readonly #database: Database;
   readonly #signals: PostgresSignals;

@@ -25,13 +25,13 @@ interface UploadRow {
   readonly expires_at: Date;
 }
 
-/** How many of an organization wait, and which gave way. */
+/** How many uploads of an organization are waiting, and which were evicted. */
 interface UploadQuotaUse {
   readonly ours: number;
   readonly displaced: readonly string[];
 }
 
-/** Keeps upload sessions in PostgreSQL. */
+/** Stores upload sessions in PostgreSQL. */
 export class PostgresUploadSessions implements UploadSessions {
   readonly #database: Database;
 

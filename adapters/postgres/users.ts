@@ -3,7 +3,7 @@ import type { User } from "../../domain/identity/identity.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import type { Database } from "./database.ts";
 
-/** A person as the statements here select one. */
+/** A user row as selected here. */
 export interface UserRow {
   readonly id: string;
   readonly email: string;
@@ -13,7 +13,7 @@ export interface UserRow {
   readonly created_at: Date;
 }
 
-/** Keeps people in PostgreSQL. */
+/** Stores users in PostgreSQL. */
 export class PostgresUsers implements Users {
   readonly #database: Database;
 
@@ -63,7 +63,7 @@ export class PostgresUsers implements Users {
   }
 }
 
-/** Makes a person of a row. */
+/** Converts a row to a user. */
 export function toUser({ id, email, name, founder, has_password, created_at }: UserRow): User {
   return { id, email, name, founder, hasPassword: has_password, createdAt: created_at };
 }

@@ -29,7 +29,7 @@ interface SealedChange extends Pick<VariablesChange, "deletes" | "at"> {
   }[];
 }
 
-/** Keeps environment variables in PostgreSQL, every value sealed. */
+/** Stores environment variables in PostgreSQL, every value encrypted. */
 export class PostgresVariables implements Variables {
   readonly #database: Database;
   readonly #vault: Vault;
@@ -61,7 +61,7 @@ export class PostgresVariables implements Variables {
       bytes: valueBytes({ value }),
       secret: secret ?? null,
     }));
-    // Nobody waits holding a lock: a change whose totals were counted on a former state is counted again.
+    // Optimistic concurrency: holds no lock, and recounts a change whose totals were counted at an outdated revision.
     for (;;) {
       const others = await this.#others(projectId, [...deletes, ...upserts.map(({ key }) => key)]);
       if (!others) throw notFound("project");
@@ -78,7 +78,7 @@ export class PostgresVariables implements Variables {
     return new Map(await Promise.all(rows.map(async (row) => [row.key, await this.#open(projectId, row)] as const)));
   }
 
-  /** What a project has beside these keys, with the count of its changes so far. */
+  /** Returns the totals of a project's variables other than these keys, with the revision of its variables. */
   async #others(projectId: string, keys: readonly string[]): Promise<(VariableTotals & Revision) | undefined> {
     const [row] = await this.#database.run(
       (sql) => sql<(VariableTotals & Revision)[]>`
@@ -89,7 +89,7 @@ export class PostgresVariables implements Variables {
     return row;
   }
 
-  /** Writes and deletes unless the variables were changed since that revision, and tells whether it did. */
+  /** Writes and deletes, and returns `true`, unless the variables were changed since that revision. */
   async #write(projectId: string, revision: number, { rows, deletes, at }: SealedChange): Promise<boolean> {
     const written = rows.map(({ key }) => key);
     const [project] = await this.#database.run<readonly unknown[]>(

@@ -10,8 +10,8 @@ interface KeyRow {
 }
 
 /**
- * Makes sure that every key that secrets in this database are sealed with can be used, and notes the current one. Rejects
- * with an `unavailable` failure, code `wrong_secret_key`, that names a key that cannot.
+ * Verifies that the vault has every key that secrets in this database are encrypted with, and records the current key.
+ * Rejects with an `unavailable` failure, code `wrong_secret_key`, that names a missing key.
  */
 export async function assertKeys(database: Database, vault: Vault): Promise<void> {
   for (;;) {
@@ -20,7 +20,7 @@ export async function assertKeys(database: Database, vault: Vault): Promise<void
     );
     for (const row of rows) await openCheck(vault, row);
     if (rows.some(({ key_id }) => key_id === vault.keyId())) return;
-    // The ordinal lets one in at a time: who comes second sees the first one's key, and must be able to use it.
+    // The unique ordinal serializes processes: the second one sees the first one's key, and must be able to use it.
     if (await noteKey(database, vault, (rows.at(-1)?.ordinal ?? 0) + 1)) return;
   }
 }

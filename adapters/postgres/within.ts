@@ -1,4 +1,4 @@
-/** Waits for a promise, but rejects when it takes longer than told. */
+/** Awaits a promise with a timeout in milliseconds, after which it rejects. */
 export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
   const limit = Promise.withResolvers<never>();
   const timer = setTimeout(() => limit.reject(new Error("no answer in time")), ms);

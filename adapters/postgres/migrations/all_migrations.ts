@@ -19,14 +19,14 @@ import uploadTurns from "./0018_upload_turns.sql" with { type: "text" };
 import givingWay from "./0019_giving_way.sql" with { type: "text" };
 import auditChanges from "./0020_audit_changes.sql" with { type: "text" };
 
-/** One step of the schema; its text never changes once released. */
+/** A schema migration. Its text never changes once released. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly text: string;
 }
 
-/** Every step of the schema, in order. */
+/** Every schema migration, in order. */
 export const ALL_MIGRATIONS: readonly Migration[] = [
   { version: 1, name: "identity", text: identity },
   { version: 2, name: "identity_signals", text: identitySignals },
