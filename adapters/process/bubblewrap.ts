@@ -8,12 +8,12 @@ const OPTION: Readonly<Record<SandboxEntry["kind"], string>> = {
   hidden: "--tmpfs",
 };
 
-/** The parent it dies with is the launcher, not the server: the program outlives the server. */
+/** `--die-with-parent` refers to the launcher, not to the server: the program outlives the server. */
 const SEPARATE = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"];
 const CHANGING_USER = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"];
 const OWN_DEVICES = ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/"];
 
-/** Runs programs under bubblewrap: a root of their own, only their own processes in sight. */
+/** Runs programs in a bubblewrap sandbox with their own root file system and PID namespace. */
 export function bubblewrap(program: string): Sandbox {
   return {
     kind: "bubblewrap",
@@ -38,7 +38,7 @@ export function bubblewrap(program: string): Sandbox {
 function optionsFor(sight: SandboxEntry): string[] {
   if (sight.kind === "hidden") return [OPTION.hidden, sight.target];
   const names = sight.target.split("/").slice(1, -1);
-  // Made by itself, a folder on the way would be closed to everyone but root.
+  // Without `--dir`, bubblewrap would create parent directories that only root can enter.
   const above = names.flatMap((_, index) => ["--dir", `/${names.slice(0, index + 1).join("/")}`]);
   return [...above, OPTION[sight.kind], sight.source, sight.target];
 }

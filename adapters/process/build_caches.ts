@@ -5,12 +5,12 @@ import { holdFile } from "../shared/file_lock.ts";
 
 const KEY = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** A home that builds of one key share, one at a time. */
+/** A home directory that builds with the same cache key share, one at a time. */
 export interface HeldCache extends Disposable {
   readonly home: string;
 }
 
-/** The homes of builds, where package managers keep what they fetched. */
+/** The home directories of builds, where package managers cache downloads. */
 export class BuildCaches {
   readonly #folder: string;
 
@@ -18,7 +18,9 @@ export class BuildCaches {
     this.#folder = folder;
   }
 
-  /** The cache of a key for one build; `undefined` while another build has it. */
+  /**
+   * Locks the cache of a key for one build. Returns `undefined` while another build holds it, or for an invalid key.
+   */
   async hold(key: string): Promise<HeldCache | undefined> {
     if (!KEY.test(key)) return undefined;
     const home = join(this.#folder, key);
@@ -30,7 +32,7 @@ export class BuildCaches {
     return { home, [Symbol.dispose]: () => lock[Symbol.dispose]() };
   }
 
-  /** Drops caches, those used longest ago first, until the rest takes at most `maxBytes`; those in use stay. */
+  /** Evicts least recently used caches until the rest takes at most `maxBytes`. Keeps caches in use. */
   async trim(maxBytes: number): Promise<void> {
     const keys = namesIn(this.#folder).filter((name) => KEY.test(name));
     const caches = await Promise.all(keys.map(async (key) => ({ key, ...(await this.#measured(key)) })));

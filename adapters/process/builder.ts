@@ -13,15 +13,15 @@ import { giveTo, makeSandboxDirs, type SandboxDirs } from "./sandbox_dirs.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
 
-/** Where and how builds run. */
+/** Options of the process builder. */
 export interface ProcessBuilderOptions {
-  /** The folder `builds` of the data folder; the data folder is hidden from builds. */
+  /** The `builds` folder in the data folder. The data folder is hidden from builds. */
   readonly folder: string;
-  /** The folder `cache` of the data folder. */
+  /** The `cache` folder in the data folder. */
   readonly cacheFolder: string;
-  /** Whom builds run as under root. */
+  /** The user that builds run as when the server is root. */
   readonly user: FindSystemUser;
-  /** Which sandboxes to try, best first; all that there are unless given. */
+  /** Sandboxes to try, best first. Defaults to all. */
   readonly sandboxes?: readonly SandboxKind[];
 }
 
@@ -35,7 +35,9 @@ interface Step {
 const NEW = ".new-";
 const HALF_MADE_MS = 600_000;
 
-/** Builds with processes of this machine, each build in a sandbox of its own where possible; they end with this process. */
+/**
+ * Runs builds as processes of this machine, each build in its own sandbox where possible. They end with this process.
+ */
 export class ProcessBuilder implements Builder {
   readonly #folder: string;
   readonly #caches: BuildCaches;
@@ -55,7 +57,7 @@ export class ProcessBuilder implements Builder {
     using cache = request.cacheKey === undefined ? undefined : await this.#caches.hold(request.cacheKey);
     try {
       const { user } = confinement;
-      // A server killed while it built with this home may have left something.
+      // A server that was killed during a build with this home may have left processes running.
       if (cache) await killTree(strays(cache.home, confinement));
       await giveTo(user, request.folder);
       const dirs = await makeSandboxDirs({
@@ -72,16 +74,20 @@ export class ProcessBuilder implements Builder {
     }
   }
 
-  /** Removes caches of package managers, those used longest ago first, until the rest takes at most `maxBytes`. */
+  /** Evicts least recently used package manager caches until the rest takes at most `maxBytes`. */
   trimCaches(maxBytes: number): Promise<void> {
     return this.#caches.trim(maxBytes);
   }
 
-  /** A new folder for one build, held until that ends; those of killed servers are removed, with what still runs in them. */
+  /**
+   * Creates a folder for one build and locks it until the build ends. Removes folders left by killed servers, and kills
+   * the processes still running in them.
+   */
   async #place(confinement: Confinement): Promise<{ readonly path: string } & Disposable> {
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
     for (const name of await readdir(this.#folder)) await this.#clearAway(name, confinement);
-    // It gets its name when it is held: nobody has to wait for anybody, who might stand still, and nobody takes it for one that was left.
+    // Renamed to its final name only once locked, so that no process waits for another, possibly stalled one, or
+    // mistakes this folder for an abandoned one.
     const made = await mkdtemp(join(this.#folder, NEW));
     await chmod(made, 0o711);
     const lock = holdFile(join(made, "lock"))!;
@@ -144,13 +150,13 @@ async function run({ request, command, dirs, confinement }: Step): Promise<void>
   }
 }
 
-/** What an earlier build with this home has left running. */
+/** Processes that an earlier build with this home left running. */
 function strays(home: string, { sandbox, user }: Confinement): Tree {
   const strayHome = sandbox.endsWhole ? undefined : home;
   return { isUp: () => false, launcher: () => undefined, launcherNotes: false, depth: 1, strayHome, user };
 }
 
-/** The exit code, once nothing is left of the command, in the background neither. */
+/** Returns the exit code once the command and its background processes have ended. */
 async function ended(child: Bun.Subprocess, tree: Tree): Promise<number> {
   const code = await child.exited;
   await killTree(tree);
@@ -162,7 +168,7 @@ function environmentFor(
   name: "install" | "build",
   surroundings: Parameters<typeof environmentText>[1],
 ) {
-  // Package managers leave out what is needed to build when they are told that this is production.
+  // Package managers skip dev dependencies, which builds need, when NODE_ENV is "production".
   const defaults: Record<string, string> = name === "build" ? { NODE_ENV: "production" } : {};
   return environmentText(request.environment, surroundings, { defaults, fixed: { CI: "1" } });
 }

@@ -8,24 +8,24 @@ import { makeSandboxDirs } from "./sandbox_dirs.ts";
 import { type Sandbox, SANDBOX_KINDS, type SandboxKind } from "./sandbox.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** How programs are kept apart here. */
+/** The sandbox and user that isolate programs on this machine. */
 export interface Confinement {
   readonly sandbox: Sandbox;
   readonly user: SystemUser | undefined;
 }
 
-/** Which sandboxes to try, best first. */
+/** Sandboxes to try, best first. */
 export interface SandboxChoice {
-  /** Where to make a folder for trying. */
+  /** Folder in which a temporary folder is created for the trial. */
   readonly folder: string;
   readonly kinds?: readonly SandboxKind[];
-  /** Whom programs run as under root. */
+  /** The user that programs run as when the server is root. */
   readonly user: FindSystemUser;
 }
 
 const WORKS = 7;
 
-/** The best sandbox that works on this machine, found by trying. */
+/** Returns the best sandbox that works on this machine, by trying each. Throws `no_sandbox` when none does. */
 export async function chooseSandbox({
   folder,
   kinds = SANDBOX_KINDS,
@@ -45,7 +45,10 @@ export async function chooseSandbox({
   );
 }
 
-/** Chooses a sandbox when it is first asked for; a choice that failed is made anew, as somebody may have installed what was missing. */
+/**
+ * Returns a function that chooses a sandbox on first use. A failed choice is retried on the next call, as the missing
+ * program may have been installed.
+ */
 export function sandboxChooser(choice: SandboxChoice): () => Promise<Confinement> {
   let chosen: Promise<Confinement> | undefined;
   return () => {
@@ -66,7 +69,7 @@ function candidate(kind: SandboxKind, user: SystemUser | undefined): Sandbox | u
   return program && (!user || Bun.which("setpriv")) ? bubblewrap(program) : undefined;
 }
 
-/** Whether a program in it reaches its folders, run the way every program will be. */
+/** Returns whether a sandboxed program can reach its folders, run the same way as every program will be. */
 async function works(
   sandbox: Sandbox,
   { folder, user }: { readonly folder: string; readonly user: SystemUser | undefined },
@@ -90,7 +93,7 @@ async function works(
   }
 }
 
-/** The environment that the machine's own programs are started with. */
+/** The environment for the machine's own programs. */
 export const SYSTEM_PATH: Readonly<Record<"PATH", string>> = {
   PATH: `/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
 };

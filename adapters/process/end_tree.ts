@@ -6,17 +6,20 @@ import { SYSTEM_PATH } from "./choose_sandbox.ts";
 import type { SystemUser } from "../../ports/servers/system_user.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** What belongs to one program. */
+/** The process tree of one program. */
 export interface Tree {
-  /** Whether its launcher lives. */
+  /** Whether its launcher is alive. */
   readonly isUp: () => boolean;
-  /** The launcher, a session leader; `undefined` when it has ended, and in its first moment. */
+  /** The pid of the launcher, a session leader. `undefined` once it has ended, and briefly at its start. */
   readonly launcher: () => number | undefined;
-  /** Whether the launcher notes how the program ended, and gets the time to. */
+  /** Whether the launcher records the program's exit code, and gets time to do so. */
   readonly launcherNotes: boolean;
-  /** How far below it the program itself begins. */
+  /** How many levels below the launcher the program itself begins. */
   readonly depth: number;
-  /** Its home, by which processes that left the session are known; `undefined` where the kernel ends them with the first one. */
+  /**
+   * The program's HOME, which identifies processes that left the session. `undefined` where the kernel kills them with
+   * the first process.
+   */
   readonly strayHome: string | undefined;
   readonly user: SystemUser | undefined;
 }
@@ -26,7 +29,10 @@ const STEP_MS = 10;
 const STEPS_A_LOOK = 5;
 const SIGTERM_BIT = 1n << 14n;
 
-/** Asks a program to end, then kills what is left of it, its children and theirs; resolves once nothing is. */
+/**
+ * Sends SIGTERM to a program, and SIGKILL to the rest of its process tree after the grace period. Resolves once no
+ * process is left.
+ */
 export async function endTree(tree: Tree, { graceMs }: { readonly graceMs: number }): Promise<void> {
   const graceEnds = Date.now() + graceMs;
   const told: SignalledProcesses = { toEnd: new Set(), toWait: new Set() };
@@ -38,16 +44,17 @@ export async function endTree(tree: Tree, { graceMs }: { readonly graceMs: numbe
   await killTree(tree);
 }
 
-/** The processes that were asked to end, and those that wait for their children to. */
+/** The processes that were sent SIGTERM, and those stopped until their children have ended. */
 interface SignalledProcesses {
   readonly toEnd: Set<number>;
   readonly toWait: Set<number>;
 }
 
 /**
- * Asks each process of a program once; returns whether there is nobody left to ask. One that would end at once, such as a shell that waits for what it
- * has started, is not asked before its children have ended, which would lose the time that they are given; until then it is stopped, so that it
- * neither goes on with the next command nor tells how the last one ended.
+ * Sends SIGTERM to each process of a program once. Returns whether no process is left to signal. A parent that would
+ * end at once, such as a shell that waits for its children, gets it only after they have ended, because they would lose
+ * their grace period otherwise. Until then it is stopped (SIGSTOP), so that it neither continues with the next command
+ * nor reports the exit of the last one.
  */
 function askToEnd(tree: Tree, { toEnd, toWait }: SignalledProcesses): boolean {
   const own = members(tree).filter(({ depth }) => depth >= tree.depth);
@@ -68,7 +75,7 @@ function askToEnd(tree: Tree, { toEnd, toWait }: SignalledProcesses): boolean {
   return isDone;
 }
 
-/** Whether a process does anything but end when it is asked to. */
+/** Returns whether a process catches or ignores SIGTERM. */
 function handlesTermination(pid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
@@ -79,7 +86,9 @@ function handlesTermination(pid: number): boolean {
   }
 }
 
-/** Kills a program with all it started, without asking. */
+/**
+ * Kills a program and its process tree with SIGKILL. Throws `process_stuck` when a process does not end within 10 s.
+ */
 export async function killTree(tree: Tree): Promise<void> {
   const started = Date.now();
   for (;;) {
@@ -98,7 +107,7 @@ export async function killTree(tree: Tree): Promise<void> {
   }
 }
 
-/** The living processes of the tree, and of its session. */
+/** Returns the live processes of the tree and, where needed, of its session. */
 function members({ launcher, strayHome }: Tree): Pick<Descendant, "depth" | "parent" | "pid">[] {
   const root = launcher();
   if (root === undefined) return [];
@@ -110,11 +119,11 @@ function members({ launcher, strayHome }: Tree): Pick<Descendant, "depth" | "par
   return [...tree, ...others.map(({ parent, pid }) => ({ parent, pid, depth: Infinity }))];
 }
 
-/** Processes that left tree and session, known by the home they were given. */
+/** Finds processes that left the tree and the session, by their HOME. */
 async function strayProcesses({ strayHome, user }: Tree): Promise<number[]> {
   if (strayHome === undefined) return [];
   const files = [...processTable().keys()].map((pid) => `/proc/${pid}/environ`);
-  // Root without CAP_SYS_PTRACE, as in most containers, may not look at another user's processes; that user may.
+  // Root without CAP_SYS_PTRACE, as in most containers, cannot read another user's environ files. That user can.
   if (!user) return files.filter((file) => hasHome(file, strayHome)).map(pidOf);
   const command = [...droppingRights({ user }), "grep", "-slzx", "-F", "-e", `HOME=${strayHome}`, ...files];
   const looking = Bun.spawn(command, { cwd: "/", env: SYSTEM_PATH, stdio: ["ignore", "pipe", "ignore"] });
@@ -137,6 +146,6 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended in the meantime, which is what was wanted.
+    // The process has already ended, which is the goal.
   }
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Instance } from "../../ports/services/runtime.ts";
 import { holdFile, tryLock, waitForFile } from "../shared/file_lock.ts";
 
-/** What an instance was started with; the environment is sealed. */
+/** The definition that an instance was started with. The environment is encrypted. */
 export interface InstanceRecord {
   readonly instanceId: string;
   readonly deploymentId: string;
@@ -19,30 +19,33 @@ export interface InstanceRecord {
   readonly port: number;
 }
 
-/** How an instance stands; times are milliseconds. */
+/** The state of an instance. Times are in milliseconds. */
 export interface InstanceState {
-  /** One in `stopping` is not started by itself again, and stays until it is restarted or removed; one in `removed` is gone for everybody. */
+  /**
+   * A `stopping` instance does not restart automatically, and stays until it is restarted or removed. A `removed` one
+   * is gone for all callers.
+   */
   readonly phase: "up" | "waiting" | "ended" | "stopping" | "removed";
   readonly startedAt: number;
-  /** When a waiting one is due. */
+  /** When a waiting instance is due to start. */
   readonly startAt: number;
-  /** How far below its launcher its program begins. */
+  /** How many levels below its launcher the program begins. */
   readonly depth: number;
   readonly restarts: number;
   readonly endings: readonly number[];
   readonly exit: Instance["exit"];
-  /** Whether it is being killed for the memory it took. */
+  /** Whether it is being killed for exceeding its memory limit. */
   readonly tooLarge: boolean;
 }
 
-/** What the launcher of a run has noted. */
+/** The launcher's notes about a run. */
 export interface RunNote {
   readonly pid: number | undefined;
   readonly code: number | undefined;
   readonly at: number;
 }
 
-/** The folder of one instance: what it was started with, how it stands, and whether it runs. */
+/** The folder of one instance: its record, its state, and whether it runs. */
 export class InstanceFolder {
   readonly path: string;
 
@@ -50,12 +53,12 @@ export class InstanceFolder {
     this.path = path;
   }
 
-  /** Makes the folder in one step: there is never one without record and state. */
+  /** Creates the folder atomically: it never exists without record and state. */
   async create(record: InstanceRecord, state: InstanceState): Promise<void> {
     const part = `${this.path}.part`;
     await rm(part, { recursive: true, force: true });
     await mkdir(part);
-    // To be passed through where there is no sandbox; what is in it is closed.
+    // Without a sandbox, programs have to traverse the folder. Its files are private.
     await chmod(part, 0o711);
     await writeFile(join(part, "record.json"), JSON.stringify(record), { mode: 0o600 });
     await writeFile(join(part, "state.json"), JSON.stringify(state), { mode: 0o600 });
@@ -70,12 +73,12 @@ export class InstanceFolder {
     return readJson<InstanceState>(join(this.path, "state.json"));
   }
 
-  /** Replaces the record in one step; only who holds the folder may. */
+  /** Replaces the record atomically. The caller must hold the lock. */
   async writeRecord(record: InstanceRecord): Promise<void> {
     await this.#replace("record.json", JSON.stringify(record));
   }
 
-  /** Replaces the state in one step; only who holds the folder may. */
+  /** Replaces the state atomically. The caller must hold the lock. */
   async writeState(state: InstanceState): Promise<void> {
     await this.#replace("state.json", JSON.stringify(state));
   }
@@ -86,27 +89,30 @@ export class InstanceFolder {
     await rename(part, join(this.path, name));
   }
 
-  /** Holds the instance alone, after whoever does; `undefined` when it is gone. */
+  /** Waits for the exclusive lock of the instance. Returns `undefined` when the instance is gone. */
   async hold(): Promise<Disposable | undefined> {
     return waitForFile(join(this.path, "lock"));
   }
 
-  /** The same without waiting; `undefined` also when another holds it. */
+  /** Like `hold`, but without waiting: returns `undefined` also when the lock is taken. */
   tryHold(): Disposable | undefined {
     return holdFile(join(this.path, "lock"));
   }
 
-  /** Begins a run: a fresh file, locked, for the launcher to inherit. As long as the launcher lives, the lock does. */
+  /**
+   * Begins a run: creates a fresh locked file for the launcher to inherit. The lock lasts as long as the launcher
+   * lives.
+   */
   newRun(): number {
     const file = join(this.path, "run");
     unlessMissing(() => unlinkSync(file));
     const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-    // Somebody may just be asking whether it is locked.
+    // Another process may hold a shared lock for a moment, in `isUp`.
     while (!tryLock(descriptor, "exclusive")) Bun.sleepSync(1);
     return descriptor;
   }
 
-  /** The launcher's id while it lives. No pid is trusted by itself: the lock is held by that very process. */
+  /** Returns the launcher's pid while it is alive. A pid alone is never trusted: that very process holds the lock. */
   launcher(): number | undefined {
     return this.isUp() ? this.note().pid : undefined;
   }
@@ -128,7 +134,7 @@ export class InstanceFolder {
     return { pid: pid ? Number(pid) : undefined, code: code ? Number(code) : undefined, at };
   }
 
-  /** Removes the folder in one step for everybody else, who may just be writing to it. */
+  /** Removes the folder atomically for other processes, which may be writing to it. */
   async remove(): Promise<void> {
     const gone = join(dirname(this.path), `.removed-${crypto.randomUUID()}`);
     await rename(this.path, gone);

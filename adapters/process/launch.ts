@@ -7,22 +7,22 @@ import { giveTo, makeSandboxDirs } from "./sandbox_dirs.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
 
 /**
- * Stays beside the program, outside its sandbox, to note its own id and how the program ended, also when no server is there. What
- * this shell itself would say about that ("Terminated") is no output of the program.
+ * The launcher stays outside the sandbox to record its own pid and the program's exit code, even while no server runs.
+ * It discards the shell's own messages ("Terminated"), which are not output of the program.
  */
 const LAUNCHER = `umask 022; ulimit -c 0; echo $$ >&3; exec 4>&2 2>/dev/null
 (exec "$@" 2>&4 3>&- 4>&-)
 code=$?; echo $code >&3; exit $code`;
 
-/** What is launched, and how it is kept apart. */
+/** The program to launch, and its sandbox. */
 export interface Launch extends Confinement {
   readonly record: InstanceRecord;
   readonly environment: ReadonlyMap<string, Secret>;
-  /** Not to be seen by the program. */
+  /** Folder to hide from the program. */
   readonly hidden: string;
 }
 
-/** Starts the program of an instance in a session of its own, its output going to files; it outlives this process. */
+/** Starts the program of an instance in its own session, with output redirected to files. It outlives this process. */
 export async function launch(instance: InstanceFolder, options: Launch): Promise<Bun.Subprocess> {
   const { record, environment, hidden, sandbox, user } = options;
   await giveTo(user, record.folder);
@@ -49,7 +49,7 @@ export async function launch(instance: InstanceFolder, options: Launch): Promise
   }
 }
 
-/** Opens a file for output that the program's user may open again by `/dev/stdout`. */
+/** Opens an output file that the program's user can reopen as `/dev/stdout`. */
 function outputFile(path: string, user: Confinement["user"]): number {
   const descriptor = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
   if (user) fchownSync(descriptor, user.uid, user.gid);

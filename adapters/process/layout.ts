@@ -3,19 +3,19 @@ import { join } from "node:path";
 import type { SandboxDirs } from "./sandbox_dirs.ts";
 import type { Surroundings } from "./sandbox.ts";
 
-/** One thing that a sandboxed program sees, in the order in which it is put there. */
+/** One mount or symlink in a sandbox. Entries are applied in order. */
 export type SandboxEntry =
   | { readonly kind: "readOnly" | "writable"; readonly source: string; readonly target: string }
   | { readonly kind: "link"; readonly source: string; readonly target: string }
   | { readonly kind: "hidden"; readonly target: string };
 
-/** Where things are inside every sandbox, whatever they are called outside. */
+/** Paths inside every sandbox, whatever they are outside. */
 const INSIDE = { release: "/app", home: "/home/app", temporary: "/tmp", programs: "/slipway/bin" } as const;
 
-/** Programs and settings of the machine; neither its data nor anybody's home. */
+/** Programs and settings of the machine, without its data and home directories. */
 const SYSTEM = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc", "opt", "nix", "sys"];
 
-/** All that a program in this room sees of the machine, beside its own `/proc` and `/dev`. */
+/** Returns everything that a sandboxed program sees of the machine, besides its own `/proc` and `/dev`. */
 export function layoutOf(dirs: SandboxDirs): SandboxEntry[] {
   const bun = realpathSync(process.execPath);
   return [
@@ -36,12 +36,12 @@ export function layoutOf(dirs: SandboxDirs): SandboxEntry[] {
   ];
 }
 
-/** The folder inside a sandbox that a program of this room starts in. */
+/** Returns the working directory of a program inside a sandbox. */
 export function workingInside(dirs: SandboxDirs): string {
   return join(INSIDE.release, dirs.working);
 }
 
-/** Where a program of this room finds itself inside a sandbox. */
+/** Returns the paths that a program sees inside a sandbox. */
 export function surroundingsInside(dirs: SandboxDirs): Surroundings {
   return { spawnFolder: "/", working: workingInside(dirs), home: INSIDE.home, programs: INSIDE.programs };
 }
@@ -53,7 +53,7 @@ function systemEntries(path: string): SandboxEntry[] {
   return [{ kind: "readOnly", source: path, target: path }];
 }
 
-/** The file that names the resolvers, where it is a link to a place that is not shown. */
+/** The target of /etc/resolv.conf, if that is a symlink to a path that is not mounted otherwise. */
 function resolverEntries(): SandboxEntry[] {
   try {
     const file = realpathSync("/etc/resolv.conf");

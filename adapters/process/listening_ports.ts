@@ -11,8 +11,8 @@ interface Reading {
 let last: Reading | undefined;
 
 /**
- * Every TCP port of this machine that a program listens on, without connecting to any, as it was at some moment after `since`. The kernel takes
- * milliseconds to write the table, however short it is.
+ * Returns every TCP port with a listener on this machine, without connecting to any, as of some moment after `since`.
+ * Cached for a while, because the kernel takes milliseconds to write the table, however short it is.
  */
 export function listeningPorts(since: number): ReadonlySet<number> {
   const at = Date.now();

@@ -3,8 +3,9 @@ import { layoutOf, type SandboxEntry, surroundingsInside, workingInside } from "
 import { droppingRights, type Sandbox } from "./sandbox.ts";
 
 /**
- * Puts a root together and stays as its first process. One program mounts everything that a table names: one for each mount would
- * take most of the time that a start takes. Arguments: the new root, the folder to start in, the table, files to be mounted on, `--`.
+ * Assembles a root file system and stays as its first process. One `mount` mounts the whole fstab-like table, because
+ * one process per mount would take most of the start time. Arguments: the new root, the working directory, the table,
+ * files to create as mount points, `--`.
  */
 const SCRIPT = `
 set -eu
@@ -27,16 +28,16 @@ code=0
 exit "$code"
 `;
 
-/** The programs that this sandbox is made with; they come with every common Linux. */
+/** The programs that this sandbox needs. Every common Linux distribution has them. */
 export const NAMESPACE_PROGRAMS = ["unshare", "mount", "chroot", "setpriv"];
 
-/** With its parent, the launcher, it goes too. */
+/** Ends with its parent, the launcher. */
 const SEPARATE =
   "setpriv --pdeathsig=KILL -- unshare --mount --propagation private --pid --ipc --uts --fork --kill-child --".split(
     " ",
   );
 
-/** Runs programs, as root, in namespaces of the kernel: the same as under bubblewrap, where that is not installed. */
+/** Runs programs, as root, in kernel namespaces: as isolated as with bubblewrap, where that is not installed. */
 export const namespaces: Sandbox = {
   kind: "namespaces",
   depth: 3,
@@ -62,11 +63,11 @@ export const namespaces: Sandbox = {
   },
 };
 
-/** A line of a table of mounts for one thing that is seen. */
+/** Returns the mount table line of one layout entry. */
 function mountLine(sight: SandboxEntry, root: string): string {
   const target = root + sight.target;
   if (sight.kind === "hidden") return tableLine("slipway", target, "tmpfs", "mode=755,size=4k");
-  // What a link of the machine leads to stands in its place.
+  // Mounts the target of a symlink in its place.
   const source = sight.kind === "link" ? realpathSync(sight.target) : sight.source;
   const access = sight.kind === "writable" ? "rw" : "ro";
   const made = statSync(source).isDirectory() ? ",X-mount.mkdir" : "";
@@ -82,7 +83,7 @@ function ownMounts(root: string): string[] {
 }
 
 function tableLine(...fields: readonly [source: string, target: string, type: string, options: string]): string {
-  // As in fstab(5): what divides fields and lines is written as a number.
+  // Escapes separators as octal, as in fstab(5).
   const written = fields.map((field) =>
     field.replaceAll(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`),
   );

@@ -6,13 +6,16 @@ import { RawOutput } from "./raw_output.ts";
 const STREAMS = ["stdout", "stderr"] as const;
 const MOST_ROUNDS = 16;
 
-/** Tells whether all that an instance has written so far was taken up, by whichever process. */
+/** Returns whether all output that an instance has written so far was read, by whichever process. */
 export function hasReader(folder: string): boolean {
   const progress = new OutputStore(folder).progress();
   return STREAMS.every((stream) => new RawOutput(folder, stream).size === progress[stream]);
 }
 
-/** Turns what an instance writes into numbered lines, each once, over restarts of the program and of the server. */
+/**
+ * Converts the output of an instance to numbered lines, each exactly once, across restarts of the program and of the
+ * server.
+ */
 export class OutputPump {
   readonly #store: OutputStore;
   readonly #raw: Readonly<Record<(typeof STREAMS)[number], RawOutput>>;
@@ -25,19 +28,19 @@ export class OutputPump {
     this.#progress = this.#store.recover();
   }
 
-  /** Takes up what was written so far; `last` when nothing more will come. */
+  /** Reads the output written so far, a bounded amount per call. `last` means that no more will come. */
   pump(options: { readonly last: boolean }): Promise<void> {
     this.#running = (this.#running ?? Promise.resolve()).catch(() => {}).then(() => this.#pump(options));
     return this.#running;
   }
 
-  /** Takes up all that was written by a program that has ended. */
+  /** Reads all output of a program that has ended. */
   drain(): Promise<void> {
     this.#running = (this.#running ?? Promise.resolve()).catch(() => {}).then(() => this.#drain());
     return this.#running;
   }
 
-  /** Adds a line of this service's own after all that was written by a program that has ended. */
+  /** Appends a line of Slipway's own after all output of a program that has ended. */
   note(message: string): Promise<void> {
     this.#running = this.drain().then(() => {
       const progress = { ...this.#progress, seq: this.#progress.seq + 1 };
@@ -58,7 +61,7 @@ export class OutputPump {
     }
   }
 
-  /** One block of each stream; whether there was any. */
+  /** Reads one block of each stream. Returns whether there was any new output. */
   #once(options: { readonly last: boolean }): boolean {
     const at = new Date();
     const lines: OutputLine[] = [];

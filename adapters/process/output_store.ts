@@ -4,7 +4,7 @@ import { letterOf, streamOf, type StreamLetter } from "../../domain/deployments/
 import type { OutputLine, OutputQuery } from "../../ports/services/runtime.ts";
 import { readBlock } from "./raw_output.ts";
 
-/** How far each stream has been turned into lines, and the last number given. */
+/** The offset up to which each stream was converted to lines, and the last line number. */
 export interface Progress {
   readonly stdout: number;
   readonly stderr: number;
@@ -17,7 +17,7 @@ const BLOCK = 256 * 1024;
 
 type Row = readonly [seq: number, at: number, stream: StreamLetter, message: string];
 
-/** Keeps the lines of an instance in two files, the older of which is dropped when the newer is full. */
+/** Stores the lines of an instance in two rotating files: when the newer is full, it replaces the older. */
 export class OutputStore {
   readonly #file: string;
   readonly #maxBytes: number;
@@ -27,7 +27,7 @@ export class OutputStore {
     this.#maxBytes = maxBytes;
   }
 
-  /** Adds lines together with how far they bring us: after a crash both are there, or neither is. */
+  /** Appends lines together with the new progress, atomically: after a crash both are stored or neither is. */
   append(lines: readonly OutputLine[], progress: Progress): void {
     const rows = lines.map(({ seq, at, stream, message }): Row => [seq, at.getTime(), letterOf(stream), message]);
     const text = [...rows, progress].map((row) => `${JSON.stringify(row)}\n`).join("");
@@ -44,24 +44,24 @@ export class OutputStore {
     }
   }
 
-  /** How far the last complete addition came; what a killed process wrote after it is cut off. */
+  /** Returns the progress of the last complete append, and truncates what a killed process wrote after it. */
   recover(): Progress {
     return lastProgress(this.#file, true) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
   }
 
-  /** How far the last complete addition came, while another process may be adding. */
+  /** Returns the progress of the last complete append, while another process may be appending. */
   progress(): Progress {
     return lastProgress(this.#file, false) ?? lastProgress(`${this.#file}.old`, false) ?? NO_PROGRESS;
   }
 
   /**
-   * The lines that are wanted, oldest first, up to one with which they have so many characters. Where some of these
-   * were dropped, a note in their place says how many.
+   * Reads the requested lines, oldest first, and stops after the line that reaches `maxCharacters`. Where some of the
+   * requested lines were dropped, a note in their place gives their number.
    */
   read({ since, limit, from = new Date(0) }: OutputQuery, maxCharacters = Infinity): OutputLine[] {
     const earliest = from.getTime();
     const isBefore = ([seq, at]: Row) => seq <= since || at < earliest;
-    // The newer first: when it becomes the older one meanwhile, both names lead to the same file, and nothing is missed.
+    // Opens the newer file first: if it is rotated meanwhile, both paths open the same file, and no line is missed.
     const newer = opened(this.#file);
     const older = opened(`${this.#file}.old`);
     try {
@@ -77,13 +77,13 @@ export class OutputStore {
   }
 }
 
-/** Tells of a row whether it comes before what is wanted. */
+/** Returns whether a row precedes the requested range. */
 type IsBefore = (row: Row) => boolean;
 
 interface ReadPage {
   readonly lines: OutputLine[];
   readonly limit: number;
-  /** How many more may be read. */
+  /** How many more characters may be read. */
   characters: number;
 }
 
@@ -98,7 +98,7 @@ function readInto(page: ReadPage, file: number, isBefore: IsBefore): void {
   }
 }
 
-/** The note about dropped lines after `since`: in the place of the last one, a millisecond before the next line. */
+/** The note about dropped lines after `since`, with the number of the last one and a time 1 ms before the next line. */
 function noteOfDropped({ lines: [first] }: ReadPage, file: number | undefined, since: number): OutputLine | undefined {
   if (!first || file === undefined || first.seq <= since + 1) return undefined;
   const oldest = firstRow(file, 0)?.row;
@@ -108,7 +108,7 @@ function noteOfDropped({ lines: [first] }: ReadPage, file: number | undefined, s
   return { seq: first.seq - 1, at: new Date(first.at.getTime() - 1), stream: "slipway", message };
 }
 
-/** The beginning of a line before which no line is wanted, and not far from the first that is, found by halving. */
+/** Binary search: returns the start of a line that precedes all requested lines and is close to the first of them. */
 function startFor(file: number, isBefore: IsBefore): number {
   let [low, high] = [0, fstatSync(file).size];
   while (high - low > BLOCK) {

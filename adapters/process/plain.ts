@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { droppingRights, type Sandbox } from "./sandbox.ts";
 
-/** Runs programs with nothing but a session, a home and, under root, a user of their own. */
+/** Runs programs without isolation except their own session, home and, when the server is root, user. */
 export const plain: Sandbox = {
   kind: "plain",
   depth: 1,

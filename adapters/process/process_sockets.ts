@@ -7,11 +7,11 @@ import { InstanceFolder } from "./instance_folder.ts";
 import { processTable, treeOf } from "./process_table.ts";
 import { isInstanceId } from "./supervisor.ts";
 
-/** Tells where the programs of a `ProcessRuntime` listen, by the sockets that their processes hold. */
+/** Finds the ports that programs of a `ProcessRuntime` listen on, by the sockets that their processes hold. */
 export class ProcessSockets implements InstanceSockets {
   readonly #folder: string;
 
-  /** Takes the folder `instances` of the data folder. */
+  /** Takes the `instances` folder in the data folder. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -33,7 +33,7 @@ export class ProcessSockets implements InstanceSockets {
   }
 }
 
-/** The sockets that a process holds, by their inodes; `undefined` when it is gone or must not be looked at. */
+/** Returns the inodes of a process's sockets, or `undefined` when the process is gone or its /proc entry unreadable. */
 async function socketsOf(pid: number): Promise<readonly number[] | undefined> {
   const folder = `/proc/${pid}/fd`;
   const names = await readdir(folder).catch(() => undefined);

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** One process of this machine, as the kernel shows it to everyone. */
+/** A process of this machine, from /proc/[pid]/stat, which every user can read. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly session: number;
-  /** Processor time of it and of its children that ended, in hundredths of a second. */
+  /** CPU time of the process and its reaped children, in hundredths of a second. */
   readonly ticks: number;
   readonly memoryBytes: number;
 }
 
-/** A process below another one, and how far below. */
+/** A process below another one, with its depth. */
 export interface Descendant extends ProcessEntry {
   readonly depth: number;
 }
@@ -18,7 +18,7 @@ export interface Descendant extends ProcessEntry {
 const AT_PAGESZ = 6n;
 const PAGE = pageSize();
 
-/** Every living process by its id; those that only wait to be collected are left out. */
+/** Returns every live process by pid, without zombies. */
 export function processTable(): ReadonlyMap<number, ProcessEntry> {
   const table = new Map<number, ProcessEntry>();
   for (const name of readdirSync("/proc")) {
@@ -28,12 +28,12 @@ export function processTable(): ReadonlyMap<number, ProcessEntry> {
   return table;
 }
 
-/** A process and everything below it. */
+/** Returns a process and all its descendants. */
 export function treeOf(root: number, table: ReadonlyMap<number, ProcessEntry>): Descendant[] {
   const children = Map.groupBy(table.values(), ({ parent }) => parent);
   const top = table.get(root);
   const found: Descendant[] = top ? [{ ...top, depth: 0 }] : [];
-  // It grows while it is walked.
+  // The array grows during the loop (breadth-first).
   for (const { pid, depth } of found) {
     for (const child of children.get(pid) ?? []) found.push({ ...child, depth: depth + 1 });
   }
@@ -43,7 +43,7 @@ export function treeOf(root: number, table: ReadonlyMap<number, ProcessEntry>): 
 function processEntry(pid: number): ProcessEntry | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name before may hold spaces and brackets.
+    // The process name may contain spaces and parentheses.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return undefined;
     const number = (index: number) => Number(fields[index]);
@@ -59,7 +59,7 @@ function pageSize(): number {
     const vector = new BigUint64Array(new Uint8Array(readFileSync("/proc/self/auxv")).buffer);
     for (let at = 0; at + 1 < vector.length; at += 2) if (vector[at] === AT_PAGESZ) return Number(vector[at + 1]);
   } catch {
-    // Not Linux: nothing reads the table there.
+    // Not Linux: the table is not used there.
   }
   return 4096;
 }

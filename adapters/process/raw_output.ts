@@ -15,15 +15,15 @@ const CARRIAGE_RETURN = 13;
 const library = process.platform === "darwin" ? undefined : "libc.so.6";
 const libc = library && dlopen(library, { fallocate: { args: ["i32", "i32", "i64", "i64"], returns: "i32" } });
 
-/** Lines taken from a raw file, and where they end in it. */
+/** Lines read from a raw file, and the offset of their end. */
 export interface TakenLines {
   readonly lines: readonly string[];
   readonly end: number;
-  /** Whether the line is no output, but tells of output that was left out. */
+  /** Whether the line is not output but a note about omitted output. */
   readonly isNote?: boolean;
 }
 
-/** The file a program writes one of its streams to: read once, from front to back, what was read given back to the disk. */
+/** The file a program writes one of its streams to. Read once, front to back; disk space of the part read is freed. */
 export class RawOutput {
   readonly #file: string;
   #freed = 0;
@@ -32,23 +32,23 @@ export class RawOutput {
     this.#file = join(folder, stream);
   }
 
-  /** How many bytes were written. */
+  /** The number of bytes written. */
   get size(): number {
     return statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /**
-   * The next lines after `from`. An unfinished line waits for its end, until it is long, the program has been quiet, or nothing
-   * more will come (`last`).
+   * Returns the next lines after the offset `from`. An unfinished line waits for its end, until it is long, the program
+   * has been quiet for a while, or no more output will come (`last`).
    */
   take(from: number, { last }: { readonly last: boolean }): TakenLines {
-    // Mostly there is nothing new, and this is asked often.
+    // Fast path: this is called often, and mostly there is nothing new.
     if (statSync(this.#file, { throwIfNoEntry: false })?.size === from) return { lines: [], end: from };
     const file = opened(this.#file, "r");
     if (file === undefined) return { lines: [], end: from };
     try {
       const { size, mtimeMs } = fstatSync(file);
-      // The program may have emptied its own output.
+      // The program may have truncated its own output.
       const start = size < from ? 0 : from;
       if (size === start) return { lines: [], end: start };
       if (size - start > MOST_WAITING) return leftOut(start, size - (size % PAGE));
@@ -62,7 +62,9 @@ export class RawOutput {
     }
   }
 
-  /** Frees the disk space before `end`, once its lines are kept elsewhere; the program goes on writing where it was. */
+  /**
+   * Frees the disk space before `end`, once its lines are stored elsewhere. The program keeps writing at its offset.
+   */
   free(end: number): void {
     const upTo = end - (end % PAGE);
     if (upTo - this.#freed < BLOCK || !libc) return;
@@ -74,22 +76,27 @@ export class RawOutput {
   }
 }
 
-/** A program may print faster than anything can be kept: what waits is bounded, and the gap is told. */
+/**
+ * Skips excess output: a program may print faster than it can be stored, so the backlog is bounded and a note reports
+ * the gap.
+ */
 function leftOut(start: number, end: number): TakenLines {
   return { lines: [`[${end - start} bytes of output left out: too much at once]`], end, isNote: true };
 }
 
-/** At most `length` bytes of a file. */
+/** Reads at most `length` bytes of a file. */
 export function readBlock(file: number, from: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   return buffer.subarray(0, readSync(file, buffer, 0, length, from));
 }
 
-/** How many bytes end with a line, or are a piece of a long one that tears no character. */
+/**
+ * Returns the length of the prefix that ends with a line, or of a piece of a long line that splits no UTF-8 character.
+ */
 function usable(block: Buffer): number {
   const fed = block.lastIndexOf(LINE_FEED);
   if (fed !== -1) return fed + 1;
-  // One at the very end may be followed by a line feed.
+  // A carriage return at the very end may be followed by a line feed.
   const returned = block.subarray(0, -1).lastIndexOf(CARRIAGE_RETURN);
   if (returned !== -1) return returned + 1;
   if (block.length < LONG_LINE) return 0;

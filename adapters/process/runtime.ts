@@ -36,20 +36,20 @@ import { instanceFolders, isInstanceId, STARTING, Supervisor } from "./superviso
 import { unavailable } from "./unavailable.ts";
 import { UsageMeter } from "./usage_meter.ts";
 
-/** Where and how programs run. */
+/** Options of the process runtime. */
 export interface ProcessRuntimeOptions {
-  /** The folder `instances` of the data folder; the data folder is hidden from programs. */
+  /** The `instances` folder in the data folder. The data folder is hidden from programs. */
   readonly folder: string;
-  /** Whom programs run as under root. */
+  /** The user that programs run as when the server is root. */
   readonly user: FindSystemUser;
-  /** Seals environments, which are kept so that a program can be started again. */
+  /** Encrypts environments, which are stored so that programs can be restarted. */
   readonly vault: Vault;
   readonly log?: Log;
-  /** Which sandboxes to try, best first; all that there are unless given. */
+  /** Sandboxes to try, best first. Defaults to all. */
   readonly sandboxes?: readonly SandboxKind[];
 }
 
-/** To read more at once would keep this process from everything else. */
+/** Limits one read, because a longer one would block the event loop. */
 const PAGE_CHARACTERS = 8 * 1_024 * 1_024;
 
 const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
@@ -61,7 +61,7 @@ const NEW: Omit<InstanceState, "startedAt" | "startAt"> = {
   tooLarge: false,
 };
 
-/** Runs programs as processes of this machine, each in a session and, where possible, a sandbox of its own. */
+/** Runs programs as processes of this machine, each in its own session and, where possible, its own sandbox. */
 export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings {
   readonly #folder: string;
   readonly #keeper: SupervisionPorts;
@@ -81,10 +81,13 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     this.#supervisor = new Supervisor(folder, this.#keeper, { log, onEnding: (id) => this.#endings.tell(id) });
   }
 
-  /** Begins to watch over all instances, as long as no other process does; resolves once what should run was started again. */
+  /**
+   * Starts supervising all instances, unless another process does. Resolves once the instances that should run were
+   * restarted.
+   */
   async supervise(): Promise<void> {
     const confinement = await this.#keeper.confinement().catch((error: unknown) => {
-      // Everything else works without; a start says the same to whoever asks for it.
+      // Everything else works without a sandbox. Starting an instance throws the same error to its caller.
       this.#log?.write("error", "Programs cannot be run", { ...loggedError(error) });
     });
     if (confinement?.sandbox.kind === "plain") {
@@ -97,7 +100,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     return this.#endings.add(handler);
   }
 
-  /** Ends watching; the instances run on, and the next process finds them. */
+  /** Stops supervising. The instances keep running, and the next process finds them. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#supervisor.stop();
   }
@@ -135,7 +138,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     using held = await folder?.hold();
     const state = folder?.state();
     if (!folder || !held || !state) return;
-    // From here on it is not started again, whatever happens to this process.
+    // From here on it is not restarted, even if this process is killed.
     const exit = { code: null, reason: "stopped" } as const;
     if (state.phase !== "removed") await folder.writeState({ ...state, phase: "stopping", exit });
     await stopInstance(folder, this.#keeper, graceMs);
@@ -166,7 +169,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     return describe(folder.record()!, folder.state()!, folder);
   }
 
-  /** Processes of one machine have no names: whoever is to reach another is told its address. */
+  /** A no-op: processes of one machine have no host names, so callers get each other's addresses instead. */
   async introduce(instanceId: string): Promise<void> {
     if (!(await this.find(instanceId))) throw notFound("instance");
   }
@@ -201,7 +204,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
     const { instanceId, deploymentId, projectId, service, runs } = request;
     const values = Array.from(request.environment, ([name, value]) => [name, value.reveal()]);
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
-    // One at a time, over all processes, so that no two get the same port, and that a change of key misses none.
+    // Serialized across processes, so that no two instances get the same port and key rotation misses none.
     using alone = await waitForFile(join(this.#folder, STARTING));
     if (!alone || existsSync(folder.path)) {
       throw conflict("instance_exists", "Cannot start this: there is an instance of that id; remove it first");
@@ -223,7 +226,7 @@ export class ProcessRuntime implements Runtime<RunnableFolder>, InstanceEndings 
       oneShot: request.oneShot ?? false,
       port,
     };
-    // Due a little later for the supervisor, which steps in only if this process is killed before it starts it.
+    // Due a little later for the supervisor, which starts it only if this process is killed before doing so.
     await folder.create(record, { ...NEW, startedAt: Date.now(), startAt: Date.now() + 5_000 });
   }
 }

@@ -3,38 +3,41 @@ import { join, relative, resolve } from "node:path";
 import { invalid } from "../../domain/failure.ts";
 import type { SystemUser } from "../../ports/servers/system_user.ts";
 
-/** The folders of this machine that one program works with. */
+/** The directories of one program on this machine. */
 export interface SandboxDirs {
-  /** The release folder, which it may read and write. */
+  /** The release folder, readable and writable. */
   readonly release: string;
-  /** The folder it starts in, relative to the release folder; empty for that itself. */
+  /** The working directory, relative to the release folder. Empty for the release folder itself. */
   readonly working: string;
-  /** Its home, kept from run to run. */
+  /** The home directory, kept across runs. */
   readonly home: string;
-  /** Emptied for each run. */
+  /** The temporary directory, emptied before each run. */
   readonly temporary: string;
-  /** Where the server's own Bun is found by name. */
+  /** Directory on PATH with the server's own Bun. */
   readonly programs: string;
-  /** An empty folder that a new root is mounted on. */
+  /** An empty directory to mount a new root on. */
   readonly root: string;
-  /** What it must not see, even where its surroundings are shown. */
+  /** A path to hide, even where its parent is mounted. */
   readonly hidden: string;
   readonly user: SystemUser | undefined;
 }
 
-/** What a room is made of. */
+/** Input of `makeSandboxDirs`. */
 export interface SandboxDirsOptions {
-  /** Private to this program; made when missing. */
+  /** Private to this program. Created when missing. */
   readonly folder: string;
   readonly release: string;
   readonly workingFolder: string;
   readonly hidden: string;
   readonly user: SystemUser | undefined;
-  /** Kept elsewhere when given, to be shared with later programs. */
+  /** A home directory elsewhere, shared with later programs. */
   readonly home?: string;
 }
 
-/** Makes the folders of a program ready for a run and hands them to the user it runs as. */
+/**
+ * Prepares the directories of a program for a run and chowns the private ones to its user. Throws `no_such_folder` when
+ * the working folder is not in the release.
+ */
 export async function makeSandboxDirs({
   folder,
   release,
@@ -65,16 +68,16 @@ export async function makeSandboxDirs({
   for (const path of [dirs.programs, join(dirs.programs, "last")]) await chmod(path, 0o755);
   await symlink(process.execPath, join(dirs.programs, "bun"));
   await symlink("bun", join(dirs.programs, "bunx"));
-  // Bun stands in for Node.js where there is none.
+  // Bun replaces Node.js where that is not installed.
   await symlink("../bun", join(dirs.programs, "last/node"));
   return dirs;
 }
 
-/** Gives a whole folder to the user that programs run as; what is theirs already is left alone. */
+/** Recursively chowns a folder to the user that programs run as. Skips a folder that already belongs to it. */
 export async function giveTo(user: SystemUser | undefined, folder: string): Promise<void> {
   if (!user || (await stat(folder)).uid === user.uid) return;
   const owner = `${user.uid}:${user.gid}`;
-  // Depth first, so that the folder itself changes hands last: one that did was done to the end.
+  // Depth first, so that the folder itself is changed last: its owner shows that the rest is complete.
   const change = ["-depth", "!", "-uid", `${user.uid}`, "-exec", "chown", "--no-dereference", owner, "{}", "+"];
   await Bun.spawn(["find", folder, ...change], { stdio: ["ignore", "ignore", "ignore"] }).exited;
 }

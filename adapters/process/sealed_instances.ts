@@ -7,15 +7,16 @@ import type { InstanceFolder, InstanceRecord } from "./instance_folder.ts";
 import { environmentPlace } from "./supervised_instance.ts";
 import { instanceFolders, STARTING } from "./supervisor.ts";
 
-/** Where instances are, and what seals their environments. */
+/** Options of `SealedInstances`. */
 export interface SealedInstancesOptions {
-  /** The folder `instances` of the data folder. */
+  /** The `instances` folder in the data folder. */
   readonly folder: string;
   readonly vault: Vault;
 }
 
 /**
- * Sees the sealed environments of the instances in a folder, whichever process watches over them; the programs run on.
+ * Re-encrypts the environments of the instances in a folder, whichever process supervises them. The programs keep
+ * running.
  */
 export class SealedInstances implements SealedRows {
   readonly #folder: string;
@@ -44,14 +45,14 @@ export class SealedInstances implements SealedRows {
         unreadable = error;
       }
     }
-    // What cannot be read does not hold up the rest; only when nothing else is left does it show.
+    // Records that cannot be decrypted do not block the others. Their error is thrown only once nothing else is left.
     if (done === 0 && unreadable) throw unreadable;
     return done;
   }
 
   async #sealAnew(folder: InstanceFolder): Promise<boolean> {
     if (!this.#isOutdated(neededRecord(folder))) return false;
-    // Held, so that nobody removes it and makes another one of its id in between.
+    // Locks the instance, so that it cannot be removed and recreated with the same id in between.
     using held = await folder.hold();
     const record = held && neededRecord(folder);
     if (!this.#isOutdated(record)) return false;
@@ -65,14 +66,14 @@ export class SealedInstances implements SealedRows {
     return record !== undefined && keyOf(record) !== this.#vault.keyId();
   }
 
-  /** All instances, also those whose environment was sealed before the call and that are still being made. */
+  /** Returns all instances, including those still being created whose environment was encrypted before the call. */
   async #instances(): Promise<readonly InstanceFolder[]> {
     using _ = await waitForFile(join(this.#folder, STARTING));
     return instanceFolders(this.#folder);
   }
 }
 
-/** What an instance is started again from; `undefined` for one that never will be. */
+/** Returns the record that an instance restarts from, or `undefined` for a removed instance. */
 function neededRecord(folder: InstanceFolder): InstanceRecord | undefined {
   return folder.state()?.phase === "removed" ? undefined : folder.record();
 }

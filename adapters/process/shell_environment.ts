@@ -6,20 +6,20 @@ import { SYSTEM_PATH } from "./choose_sandbox.ts";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** What a program finds in its environment beside what was given. */
+/** Environment variables that Slipway sets besides the given ones. */
 export interface OwnVariables {
-  /** Unless given. */
+  /** Apply unless given. */
   readonly defaults: Readonly<Record<string, string>>;
-  /** Whatever was given. */
+  /** Override given ones. */
   readonly fixed: Readonly<Record<string, string>>;
 }
 
-/** Reads its own text from standard input, so that no value is ever an argument, and becomes the command. */
+/** A shell that reads its script from stdin, so that no value ever appears in argv, and then execs the command. */
 export const READING_SHELL = ["/bin/sh", "-c", 'eval "$(cat)"', "sh"] as const;
 
 /**
- * The text for `READING_SHELL` that sets exactly this environment. It reaches the shell inside the sandbox: nothing that runs with
- * more rights than the program ever has one of these variables, `LD_PRELOAD` say.
+ * Returns the script for `READING_SHELL` that sets exactly this environment. The shell reads it inside the sandbox, so
+ * that no process with more privileges than the program ever has these variables, for example `LD_PRELOAD`.
  */
 export function environmentText(
   given: ReadonlyMap<string, Secret>,
@@ -32,7 +32,7 @@ export function environmentText(
   values.set("HOME", home);
   for (const [name, value] of Object.entries(fixed)) values.set(name, value);
   const lines = Array.from(values, ([name, value]) => `export ${checked(name)}=${shellWord(value)}`);
-  // Last, so that a text cut short runs nothing.
+  // The exec comes last, so that a truncated script runs nothing.
   return ["unset OLDPWD", ...lines, 'exec /bin/sh -c "$1" </dev/null', ""].join("\n");
 }
 

@@ -13,23 +13,23 @@ import { listeningPorts } from "./listening_ports.ts";
 import { type ProcessEntry, processTable, treeOf } from "./process_table.ts";
 import { afterEnding, isCrashLoop, STEADY_MS } from "./restart_policy.ts";
 
-/** What instances are run with. */
+/** Dependencies of supervised instances. */
 export interface SupervisionPorts {
   readonly vault: Vault;
   readonly confinement: () => Promise<Confinement>;
-  /** Told when a program that this process started has ended. */
+  /** Called when a program that this process started has exited. */
   readonly onExit: () => void;
 }
 
 const HOST = "127.0.0.1";
 const FIRST_MOMENT_MS = 1_000;
 
-/** Where the environment of an instance is sealed for. */
+/** The place that the encrypted environment of an instance is bound to. */
 export function environmentPlace(instanceId: string) {
   return { table: "instances", row: instanceId, field: "environment" };
 }
 
-/** Starts the program of a held instance and notes it. */
+/** Starts the program of an instance and records it. The caller must hold the instance's lock. */
 export async function startInstance(
   folder: InstanceFolder,
   state: InstanceState,
@@ -41,20 +41,24 @@ export async function startInstance(
   const environment = new Map(entries.map(([name, value]) => [name, new Secret(value)]));
   const confinement = await ports.confinement();
   const { depth } = confinement.sandbox;
-  // Before the launch: a server killed right after it finds the program by its lock.
+  // Written before the launch, so that after a server crash right behind it the program is found by its lock.
   await folder.writeState({ ...state, phase: "up", startedAt: Date.now(), depth, exit: null, tooLarge: false });
   const child = await launch(folder, { ...confinement, record, environment, hidden: dirname(dirname(folder.path)) });
   void child.exited.then(ports.onExit);
-  // The launcher's first act is to note its id.
+  // The launcher first writes its pid.
   while (folder.note().pid === undefined && folder.isUp()) await delay(1);
 }
 
-/** Stops the program of a held instance with everything it started. */
+/** Stops the program of an instance and its process tree. The caller must hold the instance's lock. */
 export async function stopInstance(folder: InstanceFolder, ports: SupervisionPorts, graceMs: number): Promise<void> {
   await endTree(await treeFor(folder, ports), { graceMs });
 }
 
-/** Notes that the program of a held instance has ended; resolves to in how many milliseconds it is started again, if it is. */
+/**
+ * Records that the program of an instance has exited, and kills what is left of its process tree. Resolves with its
+ * exit and the delay of its restart in milliseconds, or `undefined` for a one-shot. The caller must hold the instance's
+ * lock.
+ */
 export async function noteEnding(
   folder: InstanceFolder,
   state: InstanceState,
@@ -77,7 +81,7 @@ export async function noteEnding(
   return { exit, pauseMs };
 }
 
-/** Whether the programs of an instance take more memory than it may. */
+/** Returns whether the processes of an instance exceed its memory limit. */
 export function isTooLarge(
   folder: InstanceFolder,
   { memoryBytes }: InstanceRecord,
@@ -87,11 +91,11 @@ export function isTooLarge(
   if (launcher === undefined) return false;
   const tree = treeOf(launcher, table());
   const resident = tree.reduce((sum, entry) => sum + entry.memoryBytes, 0);
-  // What processes share counts once: only a sum that looks too large is worth the exact question.
+  // RSS counts shared memory several times, so a sum over the limit is checked against PSS, which is slower to read.
   return resident > memoryBytes! && tree.reduce((sum, entry) => sum + ownMemory(entry), 0) > memoryBytes!;
 }
 
-/** How an instance stands, for others. */
+/** Returns the public view of an instance. */
 export function describe(record: InstanceRecord, state: InstanceState, folder: InstanceFolder): Instance {
   const { instanceId, deploymentId, projectId, service, port } = record;
   const pid = state.phase === "up" ? folder.launcher() : undefined;
@@ -116,7 +120,7 @@ export function describe(record: InstanceRecord, state: InstanceState, folder: I
   };
 }
 
-/** Running means that it listens, or has stayed up: not every program has a port. */
+/** "running" means that it listens on its port or has stayed up: not every program has a port. */
 function statusUp({ port }: InstanceRecord, { startedAt }: InstanceState): Instance["status"] {
   return Date.now() - startedAt > STEADY_MS || listeningPorts(startedAt).has(port) ? "running" : "starting";
 }

@@ -17,15 +17,15 @@ const TAKE_UP_MS = 10_000;
 const TAKE_UP_LOOK_MS = 20;
 const INSTANCE = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** The file in the folder of all instances that is held by whoever makes one. */
+/** The lock file, in the folder of all instances, that is held while an instance is created. */
 export const STARTING = ".starting";
 
-/** Tells whether a text can name an instance. */
+/** Returns whether a string is a valid instance id. */
 export function isInstanceId(text: string): boolean {
   return INSTANCE.test(text);
 }
 
-/** The instances in a folder. */
+/** Returns the instances in a folder. */
 export function instanceFolders(folder: string): InstanceFolder[] {
   try {
     return readdirSync(folder)
@@ -41,7 +41,10 @@ export interface SupervisorOptions {
   readonly onEnding: (instanceId: string) => void;
 }
 
-/** Watches over all instances of a folder as long as no other process does: starts those that should run, keeps their output. */
+/**
+ * Supervises all instances of a folder, unless another process does: restarts those that should run, collects their
+ * output.
+ */
 export class Supervisor {
   readonly #folder: string;
   readonly #keeper: SupervisionPorts;
@@ -53,7 +56,7 @@ export class Supervisor {
   #round: Promise<void> = Promise.resolve();
   #stopped = true;
 
-  /** Calls `onEnding` with what ended and is started again. */
+  /** Calls `onEnding` with the id of each instance that exited and will be restarted. */
   constructor(folder: string, ports: SupervisionPorts, { log, onEnding }: SupervisorOptions) {
     this.#folder = folder;
     this.#keeper = ports;
@@ -61,14 +64,14 @@ export class Supervisor {
     this.#onEnding = onEnding;
   }
 
-  /** Resolves after the first round: what should run then does, or another process sees to it. */
+  /** Resolves after the first round: all instances that should run then do, or another process supervises them. */
   async start(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o711 });
     this.#stopped = false;
     await this.look();
   }
 
-  /** Ends watching; the instances run on. */
+  /** Stops supervising. The instances keep running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -78,18 +81,21 @@ export class Supervisor {
     this.#pumps.clear();
   }
 
-  /** Looks after all instances now, after a round under way. */
+  /** Reconciles all instances now, after a round in progress. */
   look(): Promise<void> {
     this.#round = this.#round.then(() => this.#look());
     return this.#round;
   }
 
-  /** Takes up what an instance has printed by now, if that is for this process to do. */
+  /** Collects an instance's output so far, if this process is the supervisor. */
   async pump(folder: InstanceFolder): Promise<void> {
     if (this.#lock) await this.#pumpFor(folder).pump({ last: false });
   }
 
-  /** Takes up the rest of what an instance that has ended printed, or gives the process that does so a moment for it. */
+  /**
+   * Collects the remaining output of an instance that has ended, or waits up to 10 s for the supervising process to do
+   * so.
+   */
   async takeUpAll(folder: InstanceFolder): Promise<void> {
     for (const until = Date.now() + TAKE_UP_MS; Date.now() < until; await Bun.sleep(TAKE_UP_LOOK_MS)) {
       if (this.#lock) return this.#pumpFor(folder).drain();
@@ -110,7 +116,7 @@ export class Supervisor {
     this.#timer.unref();
   }
 
-  /** Becomes the one that watches, if nobody is, and clears away what a killed process left half made. */
+  /** Becomes the supervisor if there is none, and removes leftovers of killed processes. */
   async #takeOver(): Promise<Disposable | undefined> {
     const lock = holdFile(join(this.#folder, ".supervisor"));
     for (const name of lock ? readdirSync(this.#folder) : []) {
@@ -126,12 +132,12 @@ export class Supervisor {
     const folders = instanceFolders(this.#folder);
     const paths = new Set(folders.map(({ path }) => path));
     for (const path of this.#pumps.keys()) if (!paths.has(path)) this.#pumps.delete(path);
-    // One table for all: to make it is most of the work of a round.
+    // One process table for all instances, because creating it is most of the work of a round.
     const table = once(processTable);
     await Promise.all(
       folders.map((folder) =>
         this.#lookAfter(folder, table).catch((error: unknown) => {
-          // One that was removed meanwhile is no news.
+          // Not an error if the instance was removed meanwhile.
           if (folder.state())
             this.#log?.write("error", "An instance could not be looked after", { ...loggedError(error) });
         }),
@@ -151,7 +157,7 @@ export class Supervisor {
     await this.#act(folder);
   }
 
-  /** Does what is due, if nobody else is at it. */
+  /** Performs the due action, unless another process holds the instance. */
   async #act(folder: InstanceFolder): Promise<void> {
     using held = folder.tryHold();
     const state = folder.state();
@@ -162,7 +168,7 @@ export class Supervisor {
       await stopInstance(folder, this.#keeper, 0);
       await folder.remove();
     } else if (state.phase === "stopping") {
-      // Whoever was stopping it was killed; another removes it.
+      // The process that was stopping it was killed. The caller removes it later.
       await stopInstance(folder, this.#keeper, 0);
     } else if (state.phase === "ended" || (state.phase === "waiting" && Date.now() >= state.startAt)) {
       await this.#startAgain(folder);
@@ -198,7 +204,10 @@ export class Supervisor {
   }
 }
 
-/** Whether it has done what it had to. An earlier version gave up what kept ending: that is started again. */
+/**
+ * Returns whether a one-shot has ended. Other `ended` instances are restarted: an earlier version gave up on crash
+ * loops.
+ */
 function isOver({ phase }: InstanceState, { oneShot }: InstanceRecord): boolean {
   return phase === "ended" && oneShot;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { processTable, treeOf } from "./process_table.ts";
 
-/** What a tree of processes uses. */
+/** Resource usage of a process tree. */
 export interface TreeUsage {
   readonly cpuPercent: number;
   readonly memoryBytes: number;
@@ -17,11 +17,13 @@ const FRESH_MS = 3_000;
 const SHORTEST_MS = 500;
 const WAIT_MS = 250;
 
-/** Measures trees of processes; 100 percent is one processor. */
+/** Measures the usage of process trees. 100 percent is one CPU. */
 export class UsageMeter {
   readonly #samples = new Map<string, Sample>();
 
-  /** Processor use since the last question when that was a moment ago, else over a quarter of a second. */
+  /**
+   * Returns the CPU usage since the last call if that was 0.5 to 3 seconds ago, otherwise over a quarter of a second.
+   */
   async measure(key: string, launcher: number): Promise<TreeUsage> {
     const known = this.#samples.get(key);
     const age = known ? Date.now() - known.at : Infinity;
