@@ -1,28 +1,30 @@
 import { invalid } from "../../domain/failure.ts";
 import { isGitUrl } from "../../domain/projects/project.ts";
 
-/** The parts of a git address that matter before git is asked. */
+/** A parsed git URL. */
 export interface GitAddress {
   readonly url: string;
   readonly protocol: "https" | "http" | "ssh";
   readonly host: string;
   readonly port: number;
-  /** `protocol://host[:port]` of an address over HTTP: what a credential belongs to. */
+  /** `protocol://host[:port]` of an HTTP URL, which a credential is bound to. Empty for SSH. */
   readonly origin: string;
 }
 
-/** What an address is read for, and whether it may be without encryption. */
+/** Rules for accepting a git URL. */
 export interface AddressRules {
   readonly allowHttp: boolean;
-  /** What goes after "Cannot" when it is refused. */
+  /** Completes the error message "Cannot …". */
   readonly action?: string;
 }
 
-/** Reads an address, or refuses one that is not plainly HTTPS or SSH (HTTP where allowed) without a password in it. */
+/**
+ * Parses a git URL. Throws `git_address_refused` unless it is HTTPS or SSH (or HTTP where allowed) without a password.
+ */
 export function gitAddress(url: string, { allowHttp, action = "clone the repository" }: AddressRules): GitAddress {
   const secure = allowHttp && url.startsWith("http://") ? url.replace("http://", "https://") : url;
   if (!isGitUrl(secure)) {
-    // The address stays unsaid: there may be a password in it.
+    // The message omits the URL, which may contain a password.
     const reason = "give it an https:// or ssh:// address (or user@host:path) without a password in it";
     throw invalid("git_address_refused", `Cannot ${action}: ${reason}`);
   }

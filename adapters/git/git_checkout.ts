@@ -7,33 +7,36 @@ import { gitEnvironment } from "./git_environment.ts";
 import { gitFailure } from "./git_failure.ts";
 import { type GitOutcome, runGit } from "./git_program.ts";
 
-/** How this installation uses git. */
+/** Options of git access. */
 export interface GitOptions {
-  /** Where the keys of SSH hosts are remembered; its folder is created when needed. */
+  /** The known_hosts file of SSH host keys. Its folder is created when needed. */
   readonly knownHostsFile: string;
-  /** Whether addresses without encryption are taken. */
+  /** Whether unencrypted http:// URLs are accepted. */
   readonly allowHttp?: boolean;
-  /** The address to connect to for a host, or a failure where it must not be; redirects and LFS are off with it, as they could lead elsewhere. */
+  /**
+   * Resolves a host to the IP address to connect to, or throws where that is not allowed. Disables redirects and LFS,
+   * which could lead to other hosts.
+   */
   readonly resolveAddress?: (host: string) => Promise<string>;
 }
 
-/** One command of git within a checkout. */
+/** A git command within a checkout. */
 export interface GitCommand {
   readonly arguments: readonly string[];
-  /** The repository it may talk to, when not the first. */
+  /** The repository it may connect to. Defaults to that of the checkout. */
   readonly address?: GitAddress;
-  /** Below the checkout. */
+  /** Working directory, relative to the checkout. */
   readonly folder?: string;
-  /** What goes after "Cannot" when it fails. */
+  /** Completes the error message "Cannot …". */
   readonly action?: string;
   readonly branch?: string | null;
 }
 
-/** What git says of refs, and what the host says of its own progress. */
+/** Matches lines about refs and progress of the remote, which are not logged. */
 const NOISE = /^(From |Cloning into| \* |hint:|remote: (Enumerating|Counting|Compressing|Total) )/;
 const WORTH_SHOWING = new Set([25, 50, 75]);
 
-/** A folder that one repository is brought into. */
+/** A folder into which one repository is cloned. */
 export class GitCheckout {
   readonly address: GitAddress;
   readonly #options: GitOptions;
@@ -62,19 +65,19 @@ export class GitCheckout {
     return this.#into.signal;
   }
 
-  /** Adds a line of our own to the log. */
+  /** Logs a line of Slipway's own. */
   async say(line: string): Promise<void> {
     await this.#into.log(this.#mask(line), "stdout");
   }
 
-  /** Runs git and gives its output, or fails with what it complained about. */
+  /** Runs git and returns its output. Throws a failure that explains its errors. */
   async git(command: GitCommand): Promise<string> {
     const outcome = await this.try(command);
     if (outcome.code !== 0) throw this.#failure(outcome, command);
     return outcome.output;
   }
 
-  /** Runs git, whatever comes of it. */
+  /** Runs git and returns the outcome, even if it fails. */
   async try({ arguments: words, address = this.address, folder = "" }: GitCommand): Promise<GitOutcome> {
     const { credential, signal } = this.#into;
     const environment = gitEnvironment({
@@ -95,14 +98,14 @@ export class GitCheckout {
   }
 }
 
-/** What must not be shown of a credential: it whole, and its password. */
+/** The parts of a credential to mask in output: the whole value and the password. */
 function partsOf(credential: Secret | undefined): Secret[] {
   if (!credential) return [];
   const value = credential.reveal();
   return [credential, new Secret(value.slice(value.indexOf(":") + 1))];
 }
 
-/** Leaves out most of git's progress, which it repeats at every percent. */
+/** Filters git's progress, which repeats at every percent. */
 function isWorthShowing(line: string): boolean {
   if (line.trim() === "" || NOISE.test(line)) return false;
   const percent = /: +(\d+)% \(/.exec(line)?.[1];

@@ -3,19 +3,19 @@ import { shellWord } from "../../domain/shell_word.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { GitAddress } from "./git_address.ts";
 
-/** What git must know to reach one address. */
+/** Parameters for connecting git to one URL. */
 export interface GitAccess {
   readonly address: GitAddress;
   readonly allowHttp: boolean;
   readonly knownHostsFile: string;
-  /** For the origin of the first address, never for another. */
+  /** Sent only to the origin of the first URL, never to another. */
   readonly credential: { readonly origin: string; readonly secret: Secret } | undefined;
-  /** The one address of the host that may be connected to. */
+  /** The only IP address of the host that git may connect to. */
   readonly pinnedTo: string | undefined;
   readonly lfs: boolean;
 }
 
-/** Answers git's question for a credential from the environment: so it is in no argument, no file and no address. */
+/** A credential helper that reads from the environment, so that the credential is in no argument, file or URL. */
 const HELPER =
   '!answer() { test "$1" != get || printf "username=%s\\npassword=%s\\n" "$SLIPWAY_GIT_USER" "$SLIPWAY_GIT_PASSWORD"; }; answer';
 
@@ -26,11 +26,14 @@ const LFS = {
   "filter.lfs.required": "true",
 };
 
-/** The environment of one run of git: no settings, hooks or prompts of this machine, no way but the allowed protocols. */
+/**
+ * Returns the environment of one git process: no configuration, hooks or prompts of this machine, only allowed
+ * protocols.
+ */
 export function gitEnvironment(access: GitAccess): Record<string, string> {
   return {
     LC_ALL: "C",
-    // Without one, curl and ssh would look into the home folder of the user.
+    // Without HOME, curl and ssh would use the home directory of the user.
     HOME: "/nonexistent",
     XDG_CONFIG_HOME: "/nonexistent",
     GIT_CONFIG_NOSYSTEM: "1",
@@ -67,7 +70,7 @@ function settings(access: GitAccess): Record<string, string> {
   };
 }
 
-/** The first colon of a credential ends its user; a token stands alone. */
+/** Splits a credential at its first colon into user and password. A token has no user. */
 function credentialOf({ credential }: GitAccess): Record<string, string> {
   if (!credential) return {};
   const value = credential.secret.reveal();
@@ -83,7 +86,10 @@ function resolution({ address, pinnedTo }: GitAccess): [string, string][] {
   return [["http.curloptResolve", `${address.host}:${address.port}:${literal}`]];
 }
 
-/** Git hands this to a shell: every word is quoted. The keys of the server's own user are nobody's to use. */
+/**
+ * Returns the ssh command. Git passes it to a shell, so every word is quoted. The SSH keys of the server's own user are
+ * never used.
+ */
 function sshCommand({ address, knownHostsFile, pinnedTo }: GitAccess): string {
   const file = knownHostsFile.replaceAll("%", "%%").replaceAll('"', '\\"');
   const options = [
@@ -101,7 +107,7 @@ function sshCommand({ address, knownHostsFile, pinnedTo }: GitAccess): string {
   return ["ssh", "-F", "/dev/null", ...options.flatMap((option) => ["-o", option])].map(shellWord).join(" ");
 }
 
-/** Settings as git takes them from its environment: they win over those of the repository. */
+/** Converts settings to git's environment variables, which take precedence over the repository's configuration. */
 function asEnvironment(entries: readonly (readonly [string, string])[]): Record<string, string> {
   const numbered = entries.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],

@@ -1,10 +1,10 @@
 import { Failure, type FailureKind } from "../../domain/failure.ts";
 
-/** What git was doing when it failed, in words that go after "Cannot". */
+/** The failed git operation, in words that complete "Cannot …". */
 export interface GitAttempt {
   readonly action: string;
   readonly branch: string | null;
-  /** Takes out what must not be shown. */
+  /** Masks secrets. */
   readonly mask: (text: string) => string;
 }
 
@@ -15,7 +15,7 @@ interface Cause {
   readonly reason: (attempt: GitAttempt) => string;
 }
 
-/** In this order: the first that one of git's lines matches is the cause. */
+/** In order of precedence: the first cause that matches any of git's lines wins. */
 const CAUSES: readonly Cause[] = [
   {
     code: "storage_full",
@@ -67,7 +67,7 @@ const CAUSES: readonly Cause[] = [
   },
 ];
 
-/** The failure that git's complaints amount to. */
+/** Converts git's error output to a failure. */
 export function gitFailure(errors: readonly string[], attempt: GitAttempt): Failure {
   const lines = errors.map((line) => attempt.mask(plain(line)));
   const said = lines.findLast((line) => /^(fatal|error|ERROR):/.test(line)) ?? lines.findLast((line) => line !== "");
@@ -80,7 +80,7 @@ export function gitFailure(errors: readonly string[], attempt: GitAttempt): Fail
   return new Failure("remote_failed", "git_failed", `Cannot ${attempt.action}: ${words}`);
 }
 
-/** A line without escape sequences and control characters. */
+/** Strips escape sequences and control characters from a line. */
 function plain(line: string): string {
   // oxlint-disable-next-line no-control-regex
   return line.replaceAll(/\u001B\[[0-9;?]*[A-Za-z]|[\u0000-\u001F\u007F-\u009F]/g, "").trim();

@@ -1,21 +1,24 @@
 import { LineSplitter } from "../../domain/deployments/line_splitter.ts";
 import { Failure } from "../../domain/failure.ts";
 
-/** How one run of git ended. */
+/** The outcome of one git process. */
 export interface GitOutcome {
   readonly code: number;
   readonly output: string;
-  /** The last lines of what it complained about. */
+  /** The last lines of stderr. */
   readonly errors: readonly string[];
 }
 
-/** What one run of git is given. */
+/** Input of one git process. */
 export interface GitRun {
   readonly arguments: readonly string[];
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Takes each line of its complaints and progress; a promise asks to read on only once it resolved. */
+  /**
+   * Called with each line of stderr, including progress. A returned promise applies backpressure: reading pauses until
+   * it resolves.
+   */
   readonly onLine?: (line: string) => void | Promise<void>;
 }
 
@@ -23,8 +26,8 @@ const MAX_OUTPUT = 1_048_576;
 const MAX_ERRORS = 50;
 
 /**
- * Runs git by an argument vector in a session of its own, with nothing of this process's environment but the `PATH`. Rejects with the signal's
- * reason when aborted, once git and its children are dead.
+ * Runs git with an argv in its own session, with nothing of this process's environment except `PATH`. Rejects with the
+ * signal's reason when aborted, once git and its children are dead.
  */
 export async function runGit(run: GitRun): Promise<GitOutcome> {
   run.signal.throwIfAborted();
@@ -61,13 +64,13 @@ export async function runGit(run: GitRun): Promise<GitOutcome> {
   }
 }
 
-/** What goes before a command so that it ends when this process is killed; nothing where the system cannot. */
+/** Returns the argv prefix that kills a command when this process is killed, or nothing where the system cannot. */
 function tiedToThisProcess(): string[] {
   const setpriv = process.platform === "linux" ? Bun.which("setpriv") : null;
   return setpriv ? [setpriv, "--no-new-privs", "--pdeathsig=KILL", "--"] : [];
 }
 
-/** Kills a process group; tells whether there was any of it left. */
+/** Kills a process group. Returns whether any of its processes was left. */
 function killGroup(pid: number): boolean {
   try {
     return process.kill(-pid, "SIGKILL");
@@ -76,7 +79,10 @@ function killGroup(pid: number): boolean {
   }
 }
 
-/** Kills a process group and waits until it is gone; dead ones that nobody collects count too, hence not for ever. */
+/**
+ * Kills a process group and waits until it is gone. The wait is bounded, because zombies that are never reaped count
+ * too.
+ */
 async function endGroup(pid: number): Promise<void> {
   for (let waits = 0; killGroup(pid) && waits < 100; waits++) await Bun.sleep(5);
 }

@@ -11,15 +11,18 @@ import { updateSubmodules } from "./submodules.ts";
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;
 
-/** What was fetched, by a name that no repository uses. */
+/** The local ref of the fetched commit, a name that no repository uses. */
 const FETCHED = "refs/slipway/source";
 const WHOLE_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const COMMIT = /^[0-9a-f]{7,64}$/;
-/** Failures that the whole history may mend. */
+/** Failures that fetching the whole history may fix. */
 const NOT_ALONE = new Set(["git_commit_not_found", "git_branch_not_found", "git_failed"]);
 const MESSAGE_LENGTH = 500;
 
-/** Clones with the `git` program: one commit deep where the host can, submodules included, leaving nothing of git in the folder. */
+/**
+ * Clones with the `git` program: shallow (depth 1) where the host supports it, with submodules, leaving no git metadata
+ * in the folder.
+ */
 export class GitSources implements Sources<"git"> {
   readonly #options: GitOptions;
   #lfs: Promise<boolean> | undefined;
@@ -44,7 +47,7 @@ export class GitSources implements Sources<"git"> {
     }
   }
 
-  /** Whether LFS is installed; asked once, unless the asking broke off. */
+  /** Returns whether Git LFS is installed. Cached, unless the check failed. */
   async #hasLfs({ folder, signal }: FetchTarget): Promise<boolean> {
     const environment = { LC_ALL: "C", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
     this.#lfs ??= runGit({ arguments: ["lfs", "version"], folder, environment, signal }).then(({ code }) => code === 0);
@@ -88,7 +91,10 @@ async function fetchRef(checkout: GitCheckout, ref: string, branch: string | nul
   await checkout.git({ arguments: words, branch });
 }
 
-/** Asks for the one commit; hosts that only give branches, and short names of commits, need the whole history. */
+/**
+ * Fetches the single commit. Falls back to the whole history for hosts that only serve branches, and for abbreviated
+ * hashes.
+ */
 async function fetchCommit(checkout: GitCheckout, commit: string): Promise<void> {
   if (WHOLE_COMMIT.test(commit)) {
     try {

@@ -1,7 +1,7 @@
 import { readdir, readlink, rm } from "node:fs/promises";
 import { SourceLinks } from "../../domain/deployments/source_links.ts";
 
-/** Takes every `.git` out of a checkout, those of submodules too, and fails for a link that leaves it. */
+/** Removes every `.git` from a checkout, including those of submodules. Throws for a symlink that points outside it. */
 export async function settleTree(folder: string, signal: AbortSignal): Promise<void> {
   const links = new SourceLinks();
   const waiting = [""];

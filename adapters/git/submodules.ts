@@ -12,7 +12,10 @@ interface Submodule {
   readonly url: string;
 }
 
-/** Brings in the submodules of a checkout, and theirs, each by its own commit and only over protocols that repositories may use. */
+/**
+ * Clones the submodules of a checkout recursively, each at its own commit and only over allowed protocols. Throws
+ * `git_too_many_submodules` above 500 submodules or 10 levels.
+ */
 export async function updateSubmodules(checkout: GitCheckout): Promise<void> {
   const waiting = [{ folder: "", depth: 1 }];
   let count = 0;
@@ -50,7 +53,7 @@ async function submodulesOf(checkout: GitCheckout, folder: string): Promise<Subm
   });
 }
 
-/** Names and values of what `git config -z` printed. */
+/** Parses the output of `git config -z` into names and values. */
 function entriesOf(output: string, suffix: string): [string, string][] {
   return output
     .split("\0")
@@ -68,7 +71,7 @@ async function update(checkout: GitCheckout, folder: string, { path, url }: Subm
   const words = ["submodule", "--quiet", "update", "--checkout", "--force"];
   const shallow = await checkout.try({ arguments: [...words, "--depth=1", "--", path], address, folder });
   if (shallow.code === 0) return;
-  // Not every host gives a single commit: then all of them.
+  // Not every host serves a single commit. Fetches all of them then.
   const inner = `${folder}${path}`;
   const cloned = await lstat(`${checkout.folder}/${inner}/.git`).catch(() => undefined);
   if (cloned) await checkout.try({ arguments: ["fetch", "--quiet", "--unshallow", "origin"], address, folder: inner });

@@ -1,13 +1,13 @@
 import type { Algorithms, ServerHostKeyAlgorithm } from "ssh2";
 
-/** The kinds of host key a server may have, best first, each with the signatures that are still safe. */
+/** Accepted host key types, best first, each with its signature algorithms that are still safe. */
 export const HOST_KEY_KINDS: ReadonlyMap<string, readonly ServerHostKeyAlgorithm[]> = new Map([
   ["ssh-ed25519", ["ssh-ed25519"]],
   ["ecdsa", ["ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521"]],
   ["ssh-rsa", ["rsa-sha2-512", "rsa-sha2-256"]],
 ]);
 
-/** What is offered to a server: nothing that rests on SHA-1, CBC or compression. */
+/** The algorithms to offer to a server: none based on SHA-1, CBC or compression. */
 export function algorithms(hostKeys: Iterable<readonly ServerHostKeyAlgorithm[]>): Algorithms {
   return {
     kex: [

@@ -1,4 +1,4 @@
-/** Keeps the first bytes of a stream and forgets the rest. */
+/** Keeps the first bytes of a stream and discards the rest. */
 export class BoundedOutput {
   readonly #chunks: Uint8Array[] = [];
   readonly #maxBytes: number;
@@ -17,7 +17,7 @@ export class BoundedOutput {
     this.#bytes += Math.min(room, chunk.length);
   }
 
-  /** What was kept, as text; a character that the limit split is left out. */
+  /** Returns the kept bytes as text, without a character that the limit split. */
   text(): string {
     return new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: this.#cut });
   }

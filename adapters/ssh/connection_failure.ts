@@ -1,10 +1,10 @@
 import { conflict, Failure } from "../../domain/failure.ts";
 import type { RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 
-/** How far an attempt to connect had come when it failed. */
+/** The stage at which a connection attempt failed. */
 export type Stage = "reach" | "handshake" | "login";
 
-/** What an attempt to log in had tried, and what the server would have taken. */
+/** Authentication methods that a login tried, and those the server offered. */
 export interface LoginTrace {
   readonly tried: ReadonlySet<string>;
   readonly offered: readonly string[];
@@ -22,17 +22,17 @@ const REACHING: Readonly<Record<string, string>> = {
 
 const NO_MORE_LOGINS = [2, 14];
 
-/** The address of a target as people write it. */
+/** Formats a target as `host:port`, with IPv6 addresses in brackets. */
 export function place({ host, port }: RemoteTarget): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A failure to open a connection, in words that hold nothing the other side or a credential said. */
+/** Creates a connection failure. Its message contains nothing that the server or a credential says. */
 export function connectFailure(target: RemoteTarget, code: string, why: string, cause?: unknown): Failure {
   return new Failure("remote_failed", code, `Cannot connect to ${place(target)}: ${why}`, { cause });
 }
 
-/** The failure of a machine that shows another host key than the expected one. */
+/** Creates the failure for a server whose host key differs from the expected one. */
 export function hostKeyChanged(target: RemoteTarget, shown: string): Failure {
   return conflict(
     "host_key_changed",
@@ -41,7 +41,7 @@ export function hostKeyChanged(target: RemoteTarget, shown: string): Failure {
   );
 }
 
-/** Why an attempt failed, from what ssh2 or the socket reported at that stage. */
+/** Explains a failed attempt from the error of ssh2 or the socket at that stage. */
 export function explain(error: unknown, target: RemoteTarget, stage: Stage, trace: LoginTrace): Failure {
   const { code, level, message } = readError(error);
   if (level === "client-authentication") return loginRefused(target, trace);
@@ -49,7 +49,7 @@ export function explain(error: unknown, target: RemoteTarget, stage: Stage, trac
     if (typeof code === "number" && NO_MORE_LOGINS.includes(code) && trace.tried.size > 0) {
       return loginRefused(target, trace);
     }
-    // No cause: from here on the other side knows a credential, and its words could repeat it.
+    // No cause: from here on the server knows a credential, and its error message could repeat it.
     return connectFailure(target, "unreachable", "the server ended the connection during the login. Try again.");
   }
   const reaching = typeof code === "string" ? REACHING[code] : undefined;

@@ -6,22 +6,26 @@ import { Login } from "./login.ts";
 import { type Connection, openConnection, type ShownKey, UnexpectedHostKey } from "./open_connection.ts";
 import { openPrivateKey } from "./private_key.ts";
 
-/** Gives the address to connect to for a host; what it rejects with is what the attempt rejects with. */
+/** Resolves a host to the address to connect to. Its rejection becomes that of the attempt. */
 export type ResolveAddress = (host: string) => Promise<string>;
 
-/** Connects and logs in until the signal ends it; rejects as `RemoteHosts.connect` promises, or with the signal's reason. */
+/**
+ * Connects and logs in, until the signal aborts. Rejects as `RemoteHosts.connect` documents, or with the signal's
+ * reason.
+ */
 export async function dial(
   target: RemoteTarget,
   { resolveAddress, signal }: { readonly resolveAddress: ResolveAddress | undefined; readonly signal: AbortSignal },
 ): Promise<Connection> {
   checkTarget(target);
-  // Loaded late: a server that reaches no other machine need not hold ssh2 in memory.
+  // Loaded lazily: a server without remote machines does not keep ssh2 in memory.
   const { Client, utils } = await import("ssh2");
   const key = target.privateKey && openPrivateKey(target.privateKey, target.keyPassphrase, utils.parseKey);
   const address = await beforeAbort(addressOf(target, resolveAddress), signal);
   const kinds = new Map(HOST_KEY_KINDS);
   let first: ShownKey | undefined;
-  // A server has several host keys and shows the best; the expected one may be another of them, so ask for each kind.
+  // A server has several host keys and shows the best. The expected one may be another, so each type is requested in
+  // turn.
   while (kinds.size > 0) {
     const attempt = { client: new Client(), target, address, hostKeys: kinds.values(), signal };
     try {

@@ -3,7 +3,7 @@ import type { Connection } from "./open_connection.ts";
 
 const GOODBYE_MS = 1000;
 
-/** Ends a connection, politely at first; resolves when it is gone. */
+/** Closes a connection, gracefully at first, by force after a second. Resolves when it is closed. */
 export async function hangUp({ client, socket }: Pick<Connection, "client" | "socket">): Promise<void> {
   if (socket.destroyed) return;
   const closed = once(socket, "close");

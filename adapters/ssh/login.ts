@@ -6,7 +6,7 @@ type NextAuthentication = Parameters<AuthHandlerMiddleware>[2];
 
 const KNOWN_METHODS: readonly AuthenticationType[] = ["publickey", "password", "keyboard-interactive", "hostbased"];
 
-/** Tries each credential of a target once, in the order the server takes them, and keeps what happened. */
+/** Tries each credential of a target once, in an order the server accepts, and records the attempts. */
 export class Login implements LoginTrace {
   readonly tried = new Set<AuthenticationType>();
   offered: readonly AuthenticationType[] = [];
@@ -18,10 +18,10 @@ export class Login implements LoginTrace {
     this.#key = key;
   }
 
-  /** What ssh2 asks for the next attempt; it offers `null` the first time, and ends the login on `false`. */
+  /** Chooses the next authentication attempt for ssh2, which passes `null` first and ends the login on `false`. */
   next(methods: readonly AuthenticationType[] | null, proceed: NextAuthentication): void {
     const username = this.#target.user;
-    // Asking without a credential tells which ones the server would take.
+    // The "none" method returns the methods that the server accepts.
     if (methods === null) return proceed({ type: "none", username });
     this.offered = KNOWN_METHODS.filter((method) => methods.includes(method));
     const type = this.#credentials().find((method) => methods.includes(method) && !this.tried.has(method));
@@ -39,7 +39,7 @@ export class Login implements LoginTrace {
   }
 }
 
-/** Answers the first hidden prompt with the password and all others with nothing. */
+/** Answers the first hidden prompt with the password and all others with an empty string. */
 function answerWith(password: string): KeyboardInteractiveAuthMethod["prompt"] {
   let unused = true;
   return (...[, , , prompts, finish]) => {

@@ -6,21 +6,21 @@ import { algorithms } from "./algorithms.ts";
 import { connectFailure, explain, type Stage } from "./connection_failure.ts";
 import type { Login } from "./login.ts";
 
-/** A key a server showed. */
+/** A host key that a server showed. */
 export interface ShownKey {
   /** A key of `HOST_KEY_KINDS`. */
   readonly kind: string;
   readonly fingerprint: string;
 }
 
-/** A connection on which the login has succeeded. */
+/** An authenticated connection. */
 export interface Connection {
   readonly client: Client;
   readonly socket: Socket;
   readonly hostKey: string;
 }
 
-/** Thrown, before any credential is sent, when a server shows another key than the expected one. */
+/** Thrown, before any credential is sent, when a server shows a host key other than the expected one. */
 export class UnexpectedHostKey extends Error {
   override readonly name = "UnexpectedHostKey";
   readonly shown: ShownKey;
@@ -31,21 +31,21 @@ export class UnexpectedHostKey extends Error {
   }
 }
 
-/** Everything one attempt needs. */
+/** Input of one connection attempt. */
 export interface Attempt {
   readonly client: Client;
   readonly target: RemoteTarget;
-  /** What is connected to; the target's host is only its name. */
+  /** The address to connect to. The target's host is only its name. */
   readonly address: string;
   readonly hostKeys: Iterable<readonly ServerHostKeyAlgorithm[]>;
   readonly login: Login;
-  /** Ends the attempt; its reason is what the attempt rejects with. */
+  /** Aborts the attempt, which rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
 const KEEPALIVE_MS = 10_000;
 
-/** Makes one connection and logs in on it; whatever goes wrong, the socket is gone before the promise rejects. */
+/** Opens one connection and logs in. On any error, the socket is destroyed before the promise rejects. */
 export async function openConnection(attempt: Attempt): Promise<Connection> {
   const { client, target, login, signal } = attempt;
   signal.throwIfAborted();
@@ -71,10 +71,10 @@ export async function openConnection(attempt: Attempt): Promise<Connection> {
       username: target.user,
       algorithms: algorithms(attempt.hostKeys),
       keepaliveInterval: KEEPALIVE_MS,
-      // The signal carries the one time limit for all attempts together.
+      // The signal carries the one timeout for all attempts together.
       readyTimeout: 0,
       authHandler: (methods, _partial, next) => login.next(methods, next),
-      // Also called when keys are renewed later: the key of a connection never changes.
+      // Also called on rekeying: the host key of a connection must never change.
       hostVerifier: (key: Buffer) => {
         const expected = shown?.fingerprint ?? target.hostKey;
         shown = readKey(key);
@@ -94,7 +94,7 @@ export async function openConnection(attempt: Attempt): Promise<Connection> {
 }
 
 function readKey(key: Buffer): ShownKey {
-  // The type stands first, behind its length in four bytes.
+  // The key type comes first, after its length in four bytes.
   const type = key.toString("latin1", 4, 4 + key.readUInt32BE(0));
   const digest = createHash("sha256").update(key).digest("base64").replaceAll("=", "");
   return { kind: type.startsWith("ecdsa-") ? "ecdsa" : type, fingerprint: `SHA256:${digest}` };

@@ -3,7 +3,7 @@ import type { ParsedKey, utils } from "ssh2";
 import { Failure } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
 
-/** Opens a private key with its passphrase, or fails with `misconfigured` and what is wrong, in words of its own. */
+/** Parses a private key with its passphrase. Throws `misconfigured` with a reason that contains nothing of the key. */
 export function openPrivateKey(key: Secret, passphrase: Secret | undefined, parse: typeof utils.parseKey): ParsedKey {
   const text = key.reveal().trim();
   const phrase = passphrase?.reveal();
@@ -11,7 +11,7 @@ export function openPrivateKey(key: Secret, passphrase: Secret | undefined, pars
     ? parse(openPkcs8(text, phrase))
     : parse(text, phrase);
   if (parsed instanceof Error) throw unusable(parsed.message, phrase);
-  // The types know a single key; the OpenSSH format may hold several, of which the first counts.
+  // The type declares a single key, but the OpenSSH format may hold several. The first one is used.
   const first: ParsedKey | undefined = [parsed].flat()[0];
   if (!first?.isPrivateKey()) {
     throw misconfigured("it is a public key. Give the private key that belongs to it.");
@@ -19,7 +19,7 @@ export function openPrivateKey(key: Secret, passphrase: Secret | undefined, pars
   return first;
 }
 
-/** PKCS #8, which cloud consoles and openssl hand out, in the older format that ssh2 reads. */
+/** Converts PKCS #8, which cloud consoles and openssl produce, to the older format that ssh2 reads. */
 function openPkcs8(text: string, passphrase: string | undefined): string {
   try {
     const key = createPrivateKey({ key: text, ...(passphrase === undefined ? {} : { passphrase }) });

@@ -4,15 +4,15 @@ import { connectFailure } from "./connection_failure.ts";
 import { dial, type ResolveAddress } from "./dial.ts";
 import { SshSession } from "./session.ts";
 
-/** How connections are made. */
+/** Options of SSH connections. */
 export interface SshRemoteHostsOptions {
-  /** Gives the address to connect to for a host; what it rejects with is what `connect` rejects with. */
+  /** Resolves a host to the address to connect to. Its rejection becomes that of `connect`. */
   readonly resolveAddress?: ResolveAddress | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** Reaches other machines over SSH. */
+/** Connects to other machines over SSH. */
 export class SshRemoteHosts implements RemoteHosts {
   readonly #resolveAddress: ResolveAddress | undefined;
 

@@ -31,7 +31,7 @@ export class SshSession implements RemoteSession {
     { signal, maxBytes = DEFAULT_MAX_BYTES }: { signal?: AbortSignal; maxBytes?: number } = {},
   ): Promise<CommandResult> {
     if (!argv[0]) throw invalid("invalid_argument", "Cannot run a program without a name");
-    // The program's input ends at once. Ending the channel's would too, but ssh2 then sends no signal any more.
+    // Ends stdin at once. Ending the channel's input would do so too, but ssh2 then no longer sends signals.
     const command = `${argv.map(shellWord).join(" ")} </dev/null`;
     const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
     let channel: ClientChannel | undefined;
@@ -71,7 +71,7 @@ export class SshSession implements RemoteSession {
   }
 }
 
-/** Gathers what a program says until its channel closes; `undefined` when no exit status came. */
+/** Collects a program's output until its channel closes. Passes `undefined` when no exit status arrived. */
 function collect(channel: ClientChannel, maxBytes: number, done: (result: CommandResult | undefined) => void): void {
   const stdout = new BoundedOutput(maxBytes);
   const stderr = new BoundedOutput(maxBytes);
@@ -87,7 +87,10 @@ function collect(channel: ClientChannel, maxBytes: number, done: (result: Comman
   channel.on("error", () => done(undefined));
 }
 
-/** Asks the program to end until it has, at last by force, and gives its channel back: a server drops what is meant for a program that it is just about to start. */
+/**
+ * Sends SIGTERM repeatedly until the program ends, finally SIGKILL, and closes its channel. Repeated because a server
+ * drops signals for a program that it is just about to start.
+ */
 function abandon(channel: ClientChannel): void {
   channel.on("error", () => {});
   channel.resume();

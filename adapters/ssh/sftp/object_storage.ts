@@ -12,10 +12,10 @@ import type { SftpSession } from "./sftp_session.ts";
 const PAGE = 1_000;
 const CLEAN_MS = 2_000;
 
-/** Gives a session that works, a new one where the last one broke. */
+/** Returns a working session, and reconnects if the last one broke. */
 export type Sessions = { current(signal: AbortSignal | undefined): Promise<SftpSession> } & AsyncDisposable;
 
-/** Keeps objects as files of another machine. */
+/** Stores objects as files on another machine. */
 export class SftpObjectStorage implements OpenStorage {
   readonly hostKey: string;
   readonly #target: RemoteFolderTarget;
@@ -103,7 +103,7 @@ export class SftpObjectStorage implements OpenStorage {
     await this.#sessions[Symbol.asyncDispose]();
   }
 
-  /** Makes a new file, and the folders on the way to it where they are missing. */
+  /** Creates a new file, and its missing parent folders. */
   async #create(session: SftpSession, path: string, signal: AbortSignal | undefined): Promise<Buffer> {
     try {
       return await session.open(path, "wx", signal);
@@ -155,7 +155,7 @@ export class SftpObjectStorage implements OpenStorage {
     );
   }
 
-  /** Does something to an object; `undefined` when it is not there. */
+  /** Performs an operation on an object. Returns `undefined` when it does not exist. */
   async #look<T>(
     key: string,
     action: string,
@@ -181,7 +181,7 @@ export class SftpObjectStorage implements OpenStorage {
     }
   }
 
-  /** Servers give no reason for most that goes wrong with writing; the disk tells some of them. */
+  /** Explains failed writes: servers give no reason for most of them, so the state of the disk supplies some. */
   async #writing<T>(
     session: SftpSession,
     folder: string,
@@ -213,7 +213,7 @@ async function describe(session: SftpSession, handle: Buffer, signal: AbortSigna
   return { isFile: found.isFile(), size: found.size };
 }
 
-/** Takes an unfinished file away again, as far as the server can still be reached. */
+/** Removes an unfinished file, if the server is still reachable. */
 async function clean(session: SftpSession, part: string, handle: Buffer | undefined): Promise<void> {
   const signal = AbortSignal.timeout(CLEAN_MS);
   if (handle) await session.close(handle, signal).catch(() => {});

@@ -5,15 +5,15 @@ import { dial, type ResolveAddress } from "../dial.ts";
 import { type Sessions, SftpObjectStorage } from "./object_storage.ts";
 import { SftpSession } from "./sftp_session.ts";
 
-/** How connections are made. */
+/** Options of SFTP connections. */
 export interface SftpObjectStoragesOptions {
-  /** Gives the address to connect to for a host; what it rejects with is what `open` rejects with. */
+  /** Resolves a host to the address to connect to. Its rejection becomes that of `open`. */
   readonly resolveAddress?: ResolveAddress | undefined;
 }
 
 const NEVER = new AbortController().signal;
 
-/** Opens folders of other machines as stores, over SFTP; no shell is needed there. */
+/** Opens folders of other machines as object storages over SFTP. Needs no shell there. */
 export class SftpObjectStorages implements ObjectStorages<RemoteFolderTarget> {
   readonly #resolveAddress: ResolveAddress | undefined;
 
@@ -23,7 +23,7 @@ export class SftpObjectStorages implements ObjectStorages<RemoteFolderTarget> {
 
   async open(target: RemoteFolderTarget, { signal }: StorageOptions = {}): Promise<OpenStorage> {
     const first = await this.#connect(target.remote, signal);
-    // Whatever answers later has to be the same machine.
+    // Reconnects must reach the same machine, so the host key is pinned.
     const same = { ...target.remote, hostKey: first.hostKey };
     const sessions = new LastingSessions(first, (wanted) => this.#connect(same, wanted));
     return new SftpObjectStorage(target, sessions, first.hostKey);

@@ -2,10 +2,10 @@ import { Failure } from "../../../domain/failure.ts";
 import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import { place } from "../connection_failure.ts";
 
-/** Words of the protocol for how a request ended. */
+/** SFTP status codes. */
 export const STATUS = { eof: 1, absent: 2, denied: 3, failure: 4, unsupported: 8, noSpace: 14, quota: 15 } as const;
 
-/** What is known of the disk that a request failed on. */
+/** The state of the disk that a request failed on. */
 export interface DiskState {
   readonly full: boolean;
   readonly readOnly: boolean;
@@ -15,13 +15,13 @@ const DENIED = "this user may not do that there: change the owner or the rights 
 const READ_ONLY = "the disk there can only be read: mount it for writing";
 const FULL = "the disk there is full, or the quota is used up: free some space or choose another target";
 
-/** The status that a server gave for a request; `undefined` when there was no answer at all. */
+/** Returns the status code of a server's response, or `undefined` when there was no response. */
 export function statusOf(error: unknown): number | undefined {
   const code = (error as { readonly code?: unknown } | null)?.code;
   return typeof code === "number" ? code : undefined;
 }
 
-/** The failure that an error of a request amounts to, in words of its own. Failures pass unchanged. */
+/** Converts an error of a request to a failure with its own message. Returns failures unchanged. */
 export function sftpFailure(
   error: unknown,
   { target, action, disk }: { readonly target: RemoteTarget; readonly action: string; readonly disk?: DiskState },

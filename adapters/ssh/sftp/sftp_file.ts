@@ -1,11 +1,11 @@
 import type { SftpSession } from "./sftp_session.ts";
 
-/** What every server takes in one request. */
+/** Block size in bytes that every server accepts in one request. */
 const BLOCK = 31 * 1024;
-/** Requests that wait for an answer at once, so that a long way to the server does not slow them down. */
+/** Pipelined requests, so that latency does not limit throughput. */
 const AT_ONCE = 64;
 
-/** Writes a file from its beginning, many requests at once. */
+/** Writes a file from its beginning with pipelined requests. */
 export class SftpWriter {
   readonly #session: SftpSession;
   readonly #handle: Buffer;
@@ -20,7 +20,7 @@ export class SftpWriter {
     this.#signal = signal;
   }
 
-  /** Takes bytes; resolves when more may come. */
+  /** Writes a chunk. Resolves when more may be written (backpressure). */
   async write(chunk: Uint8Array): Promise<void> {
     for (let at = 0; at < chunk.length; at += BLOCK) {
       while (this.#waiting.size >= AT_ONCE) await Promise.race(this.#waiting);
@@ -29,7 +29,7 @@ export class SftpWriter {
     }
   }
 
-  /** Resolves when all that was written has arrived. */
+  /** Resolves when all writes are acknowledged. */
   async finish(): Promise<void> {
     await Promise.all(this.#waiting);
     this.#rethrow();
@@ -49,7 +49,10 @@ export class SftpWriter {
   }
 }
 
-/** Reads a file of a size in order, many requests at once; what was added meanwhile is not read. */
+/**
+ * Reads a file of the given size in order with pipelined requests. Ignores bytes appended meanwhile, except those within
+ * the last block.
+ */
 export async function* readBlocks(
   session: SftpSession,
   handle: Buffer,
@@ -70,7 +73,7 @@ export async function* readBlocks(
   }
 }
 
-/** One block, also when it comes in pieces; shorter only at the end of the file. */
+/** Reads one block, even if it arrives in pieces. It is shorter only at the end of the file. */
 async function readBlock(
   session: SftpSession,
   handle: Buffer,

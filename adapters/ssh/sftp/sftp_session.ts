@@ -10,12 +10,12 @@ type Done<T> = (error?: Error | null, value?: T) => void;
 
 const READ_ONLY = 1n;
 
-/** Requests to a machine's file server, as promises; a signal ends the wait for an answer with its reason. */
+/** SFTP requests as promises. An aborted signal rejects a pending request with its reason. */
 export class SftpSession implements AsyncDisposable {
   readonly hostKey: string;
   readonly #connection: Connection;
   readonly #sftp: SFTPWrapper;
-  /** What waits for an answer; the library forgets about it when the connection ends. */
+  /** Pending requests. ssh2 drops their callbacks when the connection ends. */
   readonly #waiting = new Set<(error: Error) => void>();
 
   private constructor(connection: Connection, sftp: SFTPWrapper) {
@@ -28,7 +28,9 @@ export class SftpSession implements AsyncDisposable {
     });
   }
 
-  /** Asks for the file server over a connection, which the session owns from then on. */
+  /**
+   * Opens the SFTP subsystem on a connection, which the session owns from then on. Throws `misconfigured` without one.
+   */
   static async start(
     connection: Connection,
     target: RemoteTarget,
@@ -44,7 +46,7 @@ export class SftpSession implements AsyncDisposable {
     }
   }
 
-  /** Whether the connection is gone. */
+  /** Whether the connection is closed. */
   get closed(): boolean {
     return this.#connection.socket.destroyed;
   }
@@ -62,7 +64,7 @@ export class SftpSession implements AsyncDisposable {
     return this.#ask(signal, (done) => this.#sftp.write(handle, buffer, 0, buffer.length, position, done));
   }
 
-  /** Reads into a buffer and resolves to how many bytes there were; none at the end of the file. */
+  /** Reads into a buffer. Resolves with the number of bytes, 0 at the end of the file. */
   read(handle: Buffer, into: Buffer, position: number, signal?: AbortSignal): Promise<number> {
     return this.#ask(signal, (done) =>
       this.#sftp.read(handle, into, 0, into.length, position, (error, bytes) => done(error, bytes)),
@@ -83,7 +85,7 @@ export class SftpSession implements AsyncDisposable {
     return this.#ask(signal, (done) => this.#sftp.unlink(path, done));
   }
 
-  /** Makes a folder; one that is there already is fine as far as this can tell. */
+  /** Creates a folder. Ignores the generic failure status, which servers return for an existing folder. */
   async makeFolder(path: string, signal?: AbortSignal): Promise<void> {
     try {
       await this.#ask<void>(signal, (done) => this.#sftp.mkdir(path, { mode: 0o700 }, done));
@@ -92,7 +94,7 @@ export class SftpSession implements AsyncDisposable {
     }
   }
 
-  /** Puts a file in the place of another, at once where the server can. */
+  /** Replaces a file by another, atomically where the server supports it. */
   async replace(from: string, to: string, signal?: AbortSignal): Promise<void> {
     try {
       return await this.#ask<void>(signal, (done) => this.#sftp.ext_openssh_rename(from, to, done));
@@ -107,7 +109,7 @@ export class SftpSession implements AsyncDisposable {
     });
   }
 
-  /** Writes a file to the disk, where the server can be told to. */
+  /** Flushes a file to disk (fsync), where the server supports it. */
   async sync(handle: Buffer, signal?: AbortSignal): Promise<void> {
     try {
       await this.#ask<unknown>(signal, (done) => this.#sftp.ext_openssh_fsync(handle, done));
@@ -116,7 +118,7 @@ export class SftpSession implements AsyncDisposable {
     }
   }
 
-  /** What is known of the disk that a folder is on; nothing where the server does not tell. */
+  /** Returns the state of the disk of a folder, or `undefined` where the server does not report it. */
   async disk(folder: string, signal?: AbortSignal): Promise<DiskState | undefined> {
     try {
       const found = await this.#ask<Record<string, number | bigint>>(signal, (done) =>
@@ -145,7 +147,7 @@ export class SftpSession implements AsyncDisposable {
   }
 }
 
-/** Server or library do not know a request. */
+/** Returns whether the server or ssh2 does not support a request. */
 function isUnsupported(error: unknown): boolean {
   return statusOf(error) === STATUS.unsupported || (error instanceof Error && /does not support/.test(error.message));
 }
