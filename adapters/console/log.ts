@@ -4,13 +4,13 @@ import { LOG_LEVELS, type Log, type LogLevel } from "../../ports/system/log.ts";
 export interface ConsoleLogOptions {
   readonly level: LogLevel;
   readonly format: "json" | "text";
-  /** Takes finished lines; several at once. */
+  /** Called with finished lines, several at once. */
   readonly print: (text: string) => void;
-  /** How long lines may wait to be printed together. */
+  /** How long lines are buffered to be printed together, in milliseconds. */
   readonly gatherMs?: number;
 }
 
-/** Prints events one line each, gathered for a moment so that busy times cost few writes. */
+/** Prints one line per event, buffered for a moment so that a high load causes few writes. */
 export class ConsoleLog implements Log, Disposable {
   readonly #options: ConsoleLogOptions;
   readonly #from: number;
@@ -29,7 +29,7 @@ export class ConsoleLog implements Log, Disposable {
     this.#timer ??= setTimeout(() => this.flush(), this.#options.gatherMs ?? 50);
   }
 
-  /** Prints what waits. */
+  /** Prints the buffered lines. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -71,12 +71,12 @@ function textLine({ at, level, message }: Head, fields: Fields): string {
   return [at.slice(11, 23), level.padEnd(5), printable(message), ...rest].join(" ");
 }
 
-/** An error by itself would be an empty object. */
+/** A JSON replacer for errors, which would serialize to an empty object. */
 function withErrors(_key: string, value: unknown): unknown {
   return value instanceof Error ? loggedError(value) : value;
 }
 
-/** Keeps control characters out of a terminal, line breaks included. */
+/** Escapes control characters, including line breaks, so that they do not reach a terminal. */
 function printable(text: string): string {
   return text.replaceAll(
     // oxlint-disable-next-line no-control-regex

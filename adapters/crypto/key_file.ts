@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { conflict, Failure } from "../../domain/failure.ts";
 import { type Keyring, keyringOf, type KeyText, newKeyText } from "./keyring.ts";
 
-/** Where the keys of this installation stand. */
+/** The sources of this installation's secret keys. */
 export interface KeySources {
-  /** The data folder; its file `secret.key` counts where no current key is given. */
+  /** The data folder. Its file `secret.key` is used when no current key is given. */
   readonly folder: string;
   /** The value of SLIPWAY_SECRET_KEY. */
   readonly current?: string | undefined;
@@ -18,8 +18,8 @@ const ORIGIN = `the file "${FILE}" in SLIPWAY_DATA`;
 const ABANDONED_MS = 10_000;
 
 /**
- * Reads the keys: from the settings, else from the key file, one a line, the current one first. A missing file is made
- * with a random key, the same one for all who start at once.
+ * Loads the keys from the settings, or else from the key file, one per line, the current one first. Creates a missing
+ * file with a random key, the same one for all processes that start at once.
  */
 export async function loadKeyring({ folder, current, previous = [] }: KeySources): Promise<Keyring> {
   const older = previous.map((text) => ({ text, origin: "SLIPWAY_SECRET_KEY_PREVIOUS" }));
@@ -28,14 +28,17 @@ export async function loadKeyring({ folder, current, previous = [] }: KeySources
   return keyringOf([first, ...rest, ...older]);
 }
 
-/** Puts a fresh key at the head of the key file, so that it seals from now on, and resolves to its id; former keys stay to open with. */
+/**
+ * Prepends a new key to the key file, so that it encrypts from now on, and resolves with its id. Previous keys are kept
+ * for decryption. Throws `rotation_running` while another process adds a key.
+ */
 export async function addKey(folder: string): Promise<string> {
   return usable(async () => {
     const keys = (await readKeys(folder)) ?? (await createKeys(folder));
     const added: [KeyText, ...KeyText[]] = [{ text: newKeyText(), origin: ORIGIN }, ...keys];
     const { current } = await keyringOf(added);
     const path = join(folder, FILE);
-    // The name is the lock: of two who add a key at once, none may lose the other's.
+    // The file name is the lock: of two processes that add a key at once, neither may lose the other's.
     const next = `${path}.next`;
     await removeAbandoned(next);
     await writeNew(next, added);
@@ -68,7 +71,8 @@ async function createKeys(folder: string): Promise<[KeyText, ...KeyText[]]> {
   const draft = `${path}.${crypto.randomUUID()}`;
   await writeNew(draft, [{ text: newKeyText(), origin: ORIGIN }]);
   try {
-    // A link appears whole, and only where nothing was: of several who start at once, all read the same key.
+    // A hard link appears atomically and only if the path is free, so all processes that start at once read the same
+    // key.
     await link(draft, path);
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
@@ -106,7 +110,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Lets file errors arrive as failures, without the path they happened at. */
+/** Converts file errors to failures, without the path. */
 async function usable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

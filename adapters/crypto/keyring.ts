@@ -1,18 +1,18 @@
 import { Failure } from "../../domain/failure.ts";
 
-/** A key that seals and opens, named by the start of its own fingerprint. */
+/** A key that encrypts and decrypts. Its id is the beginning of its SHA-256 hash. */
 export interface VaultKey {
   readonly id: string;
   readonly key: CryptoKey;
 }
 
-/** The key that seals, and all that open, itself among them. */
+/** The current key, which encrypts, and all keys that decrypt, including the current one. */
 export interface Keyring {
   readonly current: VaultKey;
   readonly byId: ReadonlyMap<string, VaultKey>;
 }
 
-/** A key as text, and how a person knows where it stands. */
+/** An encoded key, and a description of its source for error messages. */
 export interface KeyText {
   readonly text: string;
   readonly origin: string;
@@ -20,13 +20,16 @@ export interface KeyText {
 
 const KEY_BYTES = 32;
 
-/** Makes a keyring of keys as text, the current one first; rejects with an `invalid` failure that names where a wrong one stands. */
+/**
+ * Builds a keyring from encoded keys, the current one first. Rejects with an `invalid` failure that names the source of
+ * an invalid key.
+ */
 export async function keyringOf(texts: readonly [KeyText, ...KeyText[]]): Promise<Keyring> {
   const [current, ...previous] = await Promise.all([importKey(texts[0]), ...texts.slice(1).map(importKey)]);
   return { current, byId: new Map([current, ...previous].map((key) => [key.id, key])) };
 }
 
-/** Makes a random key, as text. */
+/** Generates a random key, as base64. */
 export function newKeyText(): string {
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toBase64();
 }

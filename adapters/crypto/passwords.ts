@@ -6,11 +6,17 @@ const AT_ONCE = 2;
 const MAX_WAITING = 200;
 const COST = { memoryCost: 65_536, timeCost: 2 };
 
-/** Made with `COST` of a random text that nobody kept. */
+/**
+ * Hash, with `COST`, of a random string that was not kept. Verified for unknown users, so that timing does not reveal
+ * them.
+ */
 const NOBODYS =
   "$argon2id$v=19$m=65536,t=2,p=1$3ngRinrk0vxHGsaPN1k1OU+MIlWpeHMofi5Qf4ihtGk$DEIVlafjai1359ad1c2885zpZ9v+mxvdhb1bDURm4pE";
 
-/** Hashes with argon2id, few at a time: each takes 64 MiB, and logins must not take all there is. */
+/**
+ * Hashes passwords with argon2id, two at a time: each takes 64 MiB, and logins must not exhaust the memory. Throws
+ * `passwords_busy` when 200 others wait.
+ */
 export class ArgonPasswords implements Passwords {
   readonly #cost: { readonly memoryCost: number; readonly timeCost: number };
   readonly #waiting: (() => void)[] = [];

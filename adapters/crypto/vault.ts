@@ -12,13 +12,13 @@ const BASE64URL = { alphabet: "base64url", omitPadding: true } as const;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Seals with AES-256-GCM: `v1.<key id>.<nonce>.<ciphertext>`, bound to place and key. */
+/** Encrypts with AES-256-GCM as `v1.<key id>.<nonce>.<ciphertext>`, bound to place and key. */
 export class CryptoVault implements Vault {
   readonly #read: () => Promise<Keyring>;
   #keyring: Keyring;
   #reading: Promise<void> = Promise.resolve();
   #nextReading: Promise<void> | undefined;
-  /** When a key of this id was looked for in vain. */
+  /** When a key of this id was last looked for and not found. */
   readonly #missing = new Map<string, number>();
 
   constructor(keyring: Keyring, read: () => Promise<Keyring> = async () => keyring) {
@@ -26,7 +26,7 @@ export class CryptoVault implements Vault {
     this.#read = read;
   }
 
-  /** Makes a vault of the keys of this installation. */
+  /** Creates a vault with the keys of this installation. */
   static async load(sources: KeySources): Promise<CryptoVault> {
     const read = () => loadKeyring(sources);
     return new CryptoVault(await read(), read);
@@ -60,9 +60,9 @@ export class CryptoVault implements Vault {
     }
   }
 
-  /** Reads the keys anew, as another process may have added one; on failure the former ones stay. */
+  /** Reloads the keys, as another process may have added one. Keeps the previous ones on failure. */
   reload(): Promise<void> {
-    // A reading that is under way may have begun before the key was added.
+    // A read in progress may have begun before the key was added.
     this.#nextReading ??= this.#reading
       .catch(() => {})
       .then(() => {
@@ -78,7 +78,7 @@ export class CryptoVault implements Vault {
     this.#missing.clear();
   }
 
-  /** Finds a key, in the sources too where it is not known; one that is missing there is not looked for with every text. */
+  /** Finds a key, reloading the sources if it is unknown. Looks for a missing key at most once per second. */
   async #keyOf(id: string): Promise<CryptoKey | undefined> {
     const lookedAt = this.#missing.get(id) ?? Number.NEGATIVE_INFINITY;
     if (!this.#keyring.byId.has(id) && performance.now() - lookedAt > LOOK_AGAIN_MS) {
@@ -95,7 +95,7 @@ function boundTo({ table, row, field }: SealedPlace, keyId: string): Uint8Array<
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
-  // Base64 has several spellings of the same bytes; only the one that was written counts.
+  // Base64 encodes the same bytes in several ways. Accepts only the canonical one.
   if (bytes.toBase64(BASE64URL) !== text) throw new Error("not as it was written");
   return bytes;
 }

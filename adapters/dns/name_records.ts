@@ -3,11 +3,11 @@ import { isIP } from "node:net";
 import { Failure } from "../../domain/failure.ts";
 import type { NameRecords } from "../../ports/domains/name_records.ts";
 
-/** Which name servers are asked, and how long. */
+/** Name servers and timeout of DNS lookups. */
 export interface DnsNameRecordsOptions {
-  /** Addresses with or without a port; absent: the system's, and its hosts file counts. */
+  /** IP addresses with an optional port. Defaults to the system's resolver, including its hosts file. */
   readonly servers?: readonly string[] | undefined;
-  /** For one lookup as a whole; 5 s unless told. */
+  /** Timeout of a whole lookup. Defaults to 5 s. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -15,10 +15,10 @@ const DEFAULT_TIMEOUT_MS = 5000;
 const TRIES = 2;
 const MAX_PART_BYTES = 255;
 
-/** Says that a name or a record of the asked kind does not exist. */
+/** Error codes for a name or record type that does not exist. */
 const ABSENT = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
-/** Looks names up with the system's resolver or with given name servers. */
+/** Resolves names with the system's resolver or with given name servers. */
 export class DnsNameRecords implements NameRecords {
   readonly #servers: readonly string[] | undefined;
   readonly #timeoutMs: number;
@@ -35,7 +35,7 @@ export class DnsNameRecords implements NameRecords {
       const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
       const found = [four, six].flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       const failed = [four, six].find((answer) => answer.status === "rejected" && !isAbsent(answer.reason));
-      // One kind of address is enough to go on with; none at all may be the server's failure.
+      // One address family is enough. No address at all may be a failure of the server.
       if (found.length === 0 && failed?.status === "rejected") throw failed.reason;
       return found;
     });
@@ -75,8 +75,8 @@ export class DnsNameRecords implements NameRecords {
 }
 
 /**
- * Puts long records together again: Bun 1.4 hands each part of a record over as a record of its own, in order. Parts are
- * filled to 255 bytes before another is begun.
+ * Reassembles long TXT records: Bun 1.4 returns each part of a record as its own record, in order. Parts are filled to
+ * 255 bytes before another is begun.
  */
 function joined(parts: readonly string[]): string[] {
   const records: string[] = [];

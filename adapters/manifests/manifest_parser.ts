@@ -10,7 +10,7 @@ const XML = new XMLParser({
   processEntities: false,
   parseTagValue: false,
 });
-/** Manifests people write are far smaller; lock files are not asked for. */
+/** Hand-written manifests are far smaller. Lock files are never parsed here. */
 const MAX_LENGTH = 1_048_576;
 
 type Parse = (text: string) => unknown;
@@ -28,10 +28,10 @@ const BY_ENDING: Readonly<Record<string, Parse>> = {
   props: (text) => XML.parse(text),
 };
 
-/** Names of TOML files that do not end with it. */
+/** Names of TOML files without the extension. */
 const TOML_NAMES = new Set(["Pipfile", "rust-toolchain"]);
 
-/** Parses with a library for each format. */
+/** Parses manifests with a library for each format. Returns `undefined` for what it cannot parse. */
 export class LibraryManifestParser implements ManifestParser {
   parse(path: string, text: string): unknown {
     const name = path.slice(path.lastIndexOf("/") + 1);
@@ -46,6 +46,7 @@ export class LibraryManifestParser implements ManifestParser {
 }
 
 function readYaml(text: string): unknown {
-  // Only the first document: those after it are other files to whoever wrote them. Bun's parser is linear where others take minutes for a megabyte.
+  // Parses the first document only, because the following ones are separate files to their authors. Bun's parser is
+  // linear where others take minutes for a megabyte.
   return YAML.parse(text.split(/^---[ \t]*$/m).find((part) => part.trim() !== "") ?? "");
 }

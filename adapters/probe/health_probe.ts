@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
 import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/deployments/health_probe.ts";
 
-/** A relay that finds nobody behind it hangs up within milliseconds. */
+/** How long a relayed connection must stay open. A relay without an upstream hangs up within milliseconds. */
 const STAYS_OPEN_MS = 500;
 
-/** Asks programs of this machine over HTTP, or by a mere connection. */
+/** Checks the health of programs on this machine by an HTTP request or a TCP connection. */
 export class NetworkHealthProbe implements HealthProbe {
   async check(target: ProbeTarget, { timeoutMs }: { readonly timeoutMs: number }): Promise<ProbeResult> {
     const { host, port, path, relayed } = target;
@@ -24,7 +24,7 @@ export class NetworkHealthProbe implements HealthProbe {
   }
 }
 
-/** What to do with a connection, and with whom to settle it. */
+/** Checks an open connection and settles the result. */
 type Connected = (socket: Socket, settle: (answers: boolean) => void, timeoutMs: number) => void;
 
 function connects({ host, port }: ProbeTarget, timeoutMs: number, then: Connected): Promise<boolean> {
@@ -43,7 +43,7 @@ function connects({ host, port }: ProbeTarget, timeoutMs: number, then: Connecte
 
 const taken: Connected = (_, settle) => settle(true);
 
-/** A program that speaks another language than HTTP may stay silent, or wait for more. */
+/** Sends a request to check that the relay does not hang up. A non-HTTP program may stay silent, or wait for more. */
 const asksBack: Connected = (socket, settle, timeoutMs) => {
   const open = setTimeout(() => settle(true), Math.min(STAYS_OPEN_MS, timeoutMs / 2));
   socket.once("close", () => clearTimeout(open));

@@ -1,7 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { Failure } from "../../domain/failure.ts";
 
-/** The certificates to believe: the usual ones and those of a file; `undefined`, which means the usual ones, without a file. */
+/**
+ * Returns the trusted CA certificates: the default ones plus those of the file, or `undefined` (the default) without a
+ * file.
+ */
 export async function authoritiesOf(file: string | undefined): Promise<readonly string[] | undefined> {
   if (file === undefined) return undefined;
   const text = await readFile(file, "utf8").catch((cause: unknown) => {

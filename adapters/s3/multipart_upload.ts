@@ -2,7 +2,7 @@ import type * as Sdk from "@aws-sdk/client-s3";
 import { Failure } from "../../domain/failure.ts";
 import { partSize, partsAtOnce } from "./part_sizes.ts";
 
-/** Where an upload goes and how it is sent. */
+/** The destination of an upload, and the client to send it with. */
 export interface UploadPlace {
   readonly sdk: typeof Sdk;
   readonly client: Sdk.S3Client;
@@ -17,8 +17,8 @@ interface SentPart {
 }
 
 /**
- * Gathers bytes into parts and sends several at once; an object that fits into one part is sent as a whole. Buffers are used again and again: memory does not
- * grow with the object.
+ * Buffers bytes into parts and uploads several in parallel. An object that fits into one part is sent with a single
+ * PUT. Buffers are reused, so that memory use does not grow with the object.
  */
 export class MultipartUpload {
   readonly #place: UploadPlace;
@@ -36,7 +36,7 @@ export class MultipartUpload {
     this.#buffer = new Uint8Array(partSize(1)!);
   }
 
-  /** Takes bytes; resolves when more may come. */
+  /** Writes a chunk. Resolves when more may be written (backpressure). */
   async write(chunk: Uint8Array): Promise<void> {
     for (let at = 0; at < chunk.length;) {
       if (this.#filled === this.#buffer.length) await this.#sendPart();
@@ -47,7 +47,7 @@ export class MultipartUpload {
     }
   }
 
-  /** Sends what is left and makes it one object. */
+  /** Uploads the rest and completes the object. */
   async finish(): Promise<void> {
     const { sdk, client, bucket, key, signal } = this.#place;
     const options = signal && { abortSignal: signal };
@@ -64,7 +64,7 @@ export class MultipartUpload {
     await client.send(new sdk.CompleteMultipartUploadCommand(whole), options);
   }
 
-  /** Takes back what was sent, when nothing of it is on its way any more. */
+  /** Aborts the multipart upload, once none of its parts is in flight. */
   async abandon(signal: AbortSignal): Promise<void> {
     await unlessAborted(Promise.all(this.#sending), signal);
     const id = this.#upload && (await unlessAborted(this.#upload, signal));
@@ -74,7 +74,7 @@ export class MultipartUpload {
     await client.send(new sdk.AbortMultipartUploadCommand(upload), { abortSignal: signal });
   }
 
-  /** Sends the filled buffer while the next one is filled; waits for a free one where too many are on their way. */
+  /** Uploads the filled buffer while the next one is filled. Waits while too many parts are in flight. */
   async #sendPart(): Promise<void> {
     const { sdk, client, bucket, key, signal } = this.#place;
     const options = signal && { abortSignal: signal };
@@ -101,7 +101,7 @@ export class MultipartUpload {
     this.#buffer = free?.length === next ? free : new Uint8Array(next);
   }
 
-  /** Nothing ends this request midway: nobody would know the upload that it may have begun. */
+  /** Not abortable: the id of an upload that it may have started would be lost. */
   async #begin(): Promise<string | undefined> {
     const { sdk, client, bucket, key } = this.#place;
     return (await client.send(new sdk.CreateMultipartUploadCommand({ Bucket: bucket, Key: key }))).UploadId;
@@ -112,7 +112,7 @@ export class MultipartUpload {
   }
 }
 
-/** What a promise gives, unless the signal ends the wait for it. */
+/** Awaits a promise, but rejects with the signal's reason when it aborts. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   const { promise: aborted, reject } = Promise.withResolvers<never>();

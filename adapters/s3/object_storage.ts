@@ -10,23 +10,23 @@ import { ACTIONS, saysAbsent, type StoreAction, storeFailure } from "./store_fai
 const PAGE = 1_000;
 const ABANDON_MS = 5_000;
 
-/** What a bucket is used with. */
+/** The SDK and its clients for a bucket. */
 export interface BucketTools {
   readonly sdk: typeof Sdk;
-  /** Asks once. */
+  /** Does not retry. */
   readonly client: Sdk.S3Client;
-  /** Asks again where an answer says that it helps: parts of a stream cannot be repeated by anybody else. */
+  /** Retries retryable errors, because callers cannot repeat parts of a stream. */
   readonly patientClient: Sdk.S3Client;
 }
 
-/** An upload in parts that was begun and neither completed nor ended. */
+/** A multipart upload that was started and neither completed nor aborted. */
 interface UnfinishedUpload {
   readonly key: string;
   readonly id: string;
   readonly begun: Date;
 }
 
-/** Keeps objects in a bucket. */
+/** Stores objects in an S3 bucket. */
 export class S3ObjectStorage implements OpenStorage {
   readonly hostKey = null;
   readonly #target: BucketTarget;
@@ -143,7 +143,7 @@ export class S3ObjectStorage implements OpenStorage {
     return found;
   }
 
-  /** Whether a part was added to an upload at this time or later. */
+  /** Returns whether a part was added to an upload at this time or later. */
   async #grew({ key, id }: UnfinishedUpload, since: Date, signal: AbortSignal | undefined): Promise<boolean> {
     const { sdk, client } = this.#tools;
     let marker: string | undefined;
@@ -158,7 +158,7 @@ export class S3ObjectStorage implements OpenStorage {
     }
   }
 
-  /** Ends an upload and removes its parts; one that has ended is fine. */
+  /** Aborts an upload and removes its parts. Ignores one that no longer exists. */
   async #end({ key, id }: UnfinishedUpload, signal: AbortSignal | undefined): Promise<void> {
     const { sdk, client } = this.#tools;
     await this.#unlessAbsent(ACTIONS.discard, signal, () =>
@@ -166,7 +166,7 @@ export class S3ObjectStorage implements OpenStorage {
     );
   }
 
-  /** What a body gives, with failures of its own. */
+  /** Wraps a response body, converting its errors to failures. */
   #contentOf(body: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
     const reader = body.getReader();
     return new ReadableStream<Uint8Array>(

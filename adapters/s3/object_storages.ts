@@ -3,16 +3,16 @@ import type { BucketTarget, ObjectStorages, OpenStorage } from "../../ports/back
 import { S3ObjectStorage } from "./object_storage.ts";
 import { StoreRequestHandler, type WayToStore } from "./request_handler.ts";
 
-/** How stores are reached and asked. */
+/** Options of S3 clients. */
 export interface S3ObjectStoragesOptions extends WayToStore {
-  /** Milliseconds to add to this machine's clock; for tests. */
+  /** Milliseconds to add to this machine's clock. For tests. */
   readonly clockOffsetMs?: number | undefined;
 }
 
 const DEFAULT_REGION = "us-east-1";
 const PATIENT_ATTEMPTS = 4;
 
-/** Opens buckets of Amazon S3 and of stores that speak its protocol; nothing is asked before the first operation. */
+/** Opens buckets of Amazon S3 and of S3-compatible stores. Sends no request before the first operation. */
 export class S3ObjectStorages implements ObjectStorages<BucketTarget> {
   readonly #options: S3ObjectStoragesOptions;
 
@@ -21,7 +21,7 @@ export class S3ObjectStorages implements ObjectStorages<BucketTarget> {
   }
 
   async open(target: BucketTarget): Promise<OpenStorage> {
-    // Loaded late: a server that keeps no backups need not hold the SDK in memory.
+    // Loaded lazily: a server without backups does not keep the SDK in memory.
     const sdk = await import("@aws-sdk/client-s3");
     const client = (maxAttempts: number) =>
       withOwnClock(new sdk.S3Client({ ...this.#config(target), maxAttempts }), this.#options.clockOffsetMs);
@@ -35,10 +35,10 @@ export class S3ObjectStorages implements ObjectStorages<BucketTarget> {
       ...(endpoint !== null && { endpoint }),
       credentials: { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() },
       requestHandler: new StoreRequestHandler(this.#options) as never,
-      // Many compatible stores know no checksums beyond the signature's own.
+      // Many compatible stores support no checksums beyond the signature's own.
       requestChecksumCalculation: "WHEN_REQUIRED",
       responseChecksumValidation: "WHEN_REQUIRED",
-      // Neither the environment nor files of this machine's user have a say.
+      // Ignores the environment and configuration files of this machine's user.
       useArnRegion: false,
       useDualstackEndpoint: false,
       useFipsEndpoint: false,
@@ -47,7 +47,10 @@ export class S3ObjectStorages implements ObjectStorages<BucketTarget> {
   }
 }
 
-/** The SDK would quietly take over the clock of whatever answers; a clock that is wrong has to show instead. */
+/**
+ * Fixes the clock offset: the SDK would silently adopt the clock of whatever responds, but a wrong clock must surface
+ * as an error.
+ */
 function withOwnClock(client: S3Client, offsetMs = 0): S3Client {
   Object.defineProperty(client.config, "systemClockOffset", { get: () => offsetMs, set() {} });
   return client;

@@ -4,15 +4,15 @@ type RequestHandler = Extract<NonNullable<S3ClientConfig["requestHandler"]>, { h
 type StoreRequest = Parameters<RequestHandler["handle"]>[0];
 type StoreAnswer = Awaited<ReturnType<RequestHandler["handle"]>>;
 
-/** How a store is reached. */
+/** Options for connecting to a store. */
 export interface WayToStore {
-  /** Gives the address to connect to for a host; what it rejects with ends the request. */
+  /** Resolves a host to the address to connect to. Its rejection fails the request. */
   readonly resolveAddress?: ((host: string) => Promise<string>) | undefined;
-  /** Certificates of authorities, in PEM, that are believed beside the usual ones. */
+  /** CA certificates to trust, in PEM, including the default ones (see `authoritiesOf`). */
   readonly authorities?: readonly string[] | undefined;
 }
 
-/** Sends requests of the SDK with `fetch`: to the address that was checked, and never on to where an answer redirects. */
+/** Sends requests of the SDK with `fetch`, to the validated address only. Never follows redirects. */
 export class StoreRequestHandler {
   readonly metadata = { handlerProtocol: "http/1.1" };
   readonly #way: WayToStore;
@@ -34,7 +34,7 @@ export class StoreRequestHandler {
       redirect: "manual",
       decompress: false,
       ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
-      // Connected to by its address, the store still has to prove its name.
+      // The connection goes to an IP address, but the certificate must still match the host name.
       tls: { ...(address !== host && { serverName: host }), ...(authorities && { ca: [...authorities] }) },
     } as RequestInit);
     const headers = Object.fromEntries(answer.headers);
@@ -56,7 +56,7 @@ function urlOf({ protocol, port, path, query }: StoreRequest, address: string): 
   return `${protocol}//${host}${port ? `:${port}` : ""}${path}${parts.length > 0 ? `?${parts.join("&")}` : ""}`;
 }
 
-/** As the signature is computed: everything but letters, digits, `-`, `.`, `_` and `~`. */
+/** Percent-encodes as the signature requires: everything but letters, digits, `-`, `.`, `_` and `~`. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,7 +1,7 @@
 import { Failure } from "../../domain/failure.ts";
 import type { BucketTarget } from "../../ports/backups/object_storages.ts";
 
-/** What was tried, in words, and the right that a bucket's policy gives for it. */
+/** The attempted operation, in words, and the permission in a bucket policy that allows it. */
 export interface StoreAction {
   readonly words: string;
   readonly right: string;
@@ -31,7 +31,7 @@ const FULL: Reason = ["storage_full", "the store has no room left, or the quota 
 const CLOCK =
   "the clocks of this machine and of the store differ by more than the store allows: set the clock of this machine right";
 
-/** What a store says is wrong, by its word for it. */
+/** Reasons by S3 error code. */
 const SAID: Readonly<Record<string, Reason>> = {
   InvalidAccessKeyId: WRONG_KEY,
   InvalidClientTokenId: WRONG_KEY,
@@ -58,7 +58,7 @@ const SAID: Readonly<Record<string, Reason>> = {
   EntityTooLarge: ["storage_full", "the object is larger than the store takes"],
 };
 
-/** What keeps a store from being reached, by the code of the error. */
+/** Reasons by network error code. */
 const REACHING: Readonly<Record<string, Reason>> = {
   ENOTFOUND: ["unreachable", "the name cannot be resolved: check endpoint and region"],
   EAI_AGAIN: ["unreachable", "the name cannot be resolved now: check endpoint and the name server"],
@@ -68,7 +68,10 @@ const REACHING: Readonly<Record<string, Reason>> = {
   ETIMEDOUT: ["timeout", "no answer came: check endpoint, and that no firewall drops the connection"],
 };
 
-/** The failure that an error of the SDK or the network amounts to; its words are the store's in nothing. Failures pass unchanged. */
+/**
+ * Converts an error of the SDK or the network to a failure whose message repeats nothing from the store. Returns
+ * failures unchanged.
+ */
 export function storeFailure(target: BucketTarget, { words, right }: StoreAction, error: unknown): unknown {
   if (error instanceof Failure || !(error instanceof Error)) return error;
   const { $metadata, code } = error as { $metadata?: { httpStatusCode?: number }; code?: unknown };
@@ -76,12 +79,12 @@ export function storeFailure(target: BucketTarget, { words, right }: StoreAction
   const [word, why] = SAID[error.name] ?? byCode(code) ?? byStatus(status, right);
   const place = target.endpoint === null ? "Amazon S3" : new URL(target.endpoint).host;
   return new Failure("remote_failed", word, `Cannot ${words} in the bucket "${target.bucket}" at ${place}: ${why}`, {
-    // Words of the protocol alone: what else a store says could repeat anything.
+    // Only protocol codes: other text from a store could contain anything.
     cause: new Error(`${error.name in SAID ? error.name : "Error"} ${reachingCode(code)} ${status ?? "no answer"}`),
   });
 }
 
-/** Whether a store says that there is no such object. */
+/** Returns whether a store reports that the object does not exist. */
 export function saysAbsent(error: unknown): boolean {
   const { name, $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   return name === "NoSuchKey" || name === "NotFound" || (name !== "NoSuchBucket" && $metadata?.httpStatusCode === 404);

@@ -2,15 +2,17 @@ import type { YamlReader, YamlReading } from "../../ports/projects/yaml_reader.t
 import { readYaml } from "./read_yaml.ts";
 
 const MAX_LENGTH = 131_072;
-/** What is no longer is read at once: the worst text of this length takes some tens of milliseconds, about as long as a worker takes to start. */
+/**
+ * Shorter texts are parsed synchronously: the worst one takes tens of milliseconds, about as long as starting a worker.
+ */
 const AT_ONCE = 8_192;
 const LIMIT_MS = 5_000;
 
-/** Reads YAML with the library `yaml`; long texts apart from the process's own thread, so that nothing waits for a hostile one. */
+/** Parses YAML with the `yaml` library, long texts in a worker, so that a hostile one does not block the event loop. */
 export class LibraryYamlReader implements YamlReader {
   readonly #limitMs: number;
 
-  /** Gives up a long text after `limitMs`. Defaults to 5 s. */
+  /** `limitMs` is the timeout for a long text. Defaults to 5 s. */
   constructor({ limitMs = LIMIT_MS }: { readonly limitMs?: number } = {}) {
     this.#limitMs = limitMs;
   }

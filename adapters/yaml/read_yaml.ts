@@ -20,7 +20,7 @@ const MAX_SIGNS = 50_000;
 const CORE_TAG = /^tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)$/;
 const KEY_LENGTH = 60;
 
-/** Reads a text at once, in a time that may grow faster than the text does: whoever calls bounds its length. */
+/** Parses synchronously, in time that may grow faster than the text: the caller must bound its length. */
 export function readYaml(text: string): YamlReading {
   const lines = new LineCounter();
   try {
@@ -28,7 +28,7 @@ export function readYaml(text: string): YamlReading {
     checkSigns(plain);
     const document = parseDocument(plain, {
       lineCounter: lines,
-      // Both are done below: the library takes a time for them that grows with the square of the keys.
+      // Both are done below, because the library takes quadratic time in the number of keys.
       merge: false,
       uniqueKeys: false,
       prettyErrors: false,
@@ -49,7 +49,10 @@ export function readYaml(text: string): YamlReading {
   }
 }
 
-/** Refuses what the library would take long and much memory for: it makes an object of every sign, and an error of every wrong one. */
+/**
+ * Rejects texts that would cost the library much time and memory: it creates an object per token and an error per wrong
+ * one.
+ */
 function checkSigns(text: string): void {
   let signs = 0;
   let depth = 0;
@@ -66,7 +69,7 @@ const TOO_DEEP = `Cannot read this: more than ${MAX_DEPTH} lists and maps lie in
 const TOO_LONG = `Cannot read this: it has more than ${MAX_SIGNS} words and signs. Split it up`;
 const TOO_MANY = `Cannot read this: it stands for more than ${MAX_VALUES} values. Repeat less of it by aliases`;
 
-/** The library's own sentences quote what is written, which may be a secret. */
+/** Replaces the library's error messages, which quote the text and so possibly a secret. */
 function sentence(code: string): string {
   const reason = REASONS[code] ?? `it is not YAML (${code.toLowerCase().replaceAll("_", " ")})`;
   return `Cannot read this: ${reason}. Correct it`;
@@ -92,7 +95,7 @@ class Refusal extends Error {
   }
 }
 
-/** Makes plain nodes of the library's; what several aliases stand for is made once. */
+/** Converts the library's nodes to plain ones. The target of several aliases is converted once. */
 class Resolution {
   readonly #lines: LineCounter;
   readonly #anchors = new Map<string, YamlNode | "open">();
@@ -143,7 +146,7 @@ class Resolution {
     return node;
   }
 
-  /** Counts what stands somewhere, or stands there once more by an alias. */
+  /** Counts values, including those repeated by an alias. Throws above the limit. */
   #count(values: number, line: number): void {
     this.#values += values;
     if (this.#values > MAX_VALUES) throw new Refusal({ line, message: TOO_MANY });
@@ -181,7 +184,7 @@ class Resolution {
       else own.set(key, { key, line, node });
     }
     const all = new Map<string, YamlEntry>();
-    // The first of several maps wins, and what is written out wins over all of them.
+    // The first of several merged maps wins, and explicit keys override all of them.
     for (const entry of merged) if (!own.has(entry.key) && !all.has(entry.key)) all.set(entry.key, entry);
     return [...own.values(), ...all.values()];
   }
@@ -196,7 +199,7 @@ function mergedEntries({ value }: YamlNode, line: number): readonly YamlEntry[] 
 }
 
 function isMergeKey(key: ParsedNode | null): boolean {
-  // With its tag written out the library gives it a value of its own.
+  // With an explicit tag, the library gives the merge key another value.
   return isScalar(key) && key.source === "<<" && key.type === Scalar.PLAIN;
 }
 
