@@ -1,7 +1,7 @@
 import type { AttemptLimit, Attempts } from "../../ports/identity/attempts.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
-/** Counts attempts in memory, in windows that begin with their first attempt. */
+/** Counts attempts (rate limits) in memory, in windows that begin with their first attempt. */
 export class MemoryAttempts implements Attempts {
   readonly #tables: MemoryTables;
 

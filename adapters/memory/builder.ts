@@ -1,20 +1,20 @@
 import { commandFailure } from "../../domain/deployments/command_failure.ts";
 import type { Builder, BuildRequest } from "../../ports/deployments/builder.ts";
 
-/** What a command does in a `MemoryBuilder`. */
+/** The behavior of a command in a `MemoryBuilder`. */
 export interface BuildScript {
   readonly prints?: readonly string[];
-  /** Zero unless given. */
+  /** Defaults to 0. */
   readonly exitCode?: number;
-  /** Goes on until it is aborted. */
+  /** Runs until it is aborted. */
   readonly hangs?: boolean;
-  /** Done in the release folder, wherever that is. */
+  /** Side effect on the release folder. */
   readonly effect?: (request: BuildRequest) => void | Promise<void>;
 }
 
-/** Builds with commands that exist as a script only; a command without one succeeds and prints nothing. */
+/** Builds with scripted commands. A command without a script succeeds and prints nothing. */
 export class MemoryBuilder implements Builder {
-  /** What each command does; may be changed at any time. */
+  /** Scripts by command. May be changed at any time. */
   readonly scripts: Map<string, BuildScript>;
   /** Every request so far. */
   readonly requests: BuildRequest[] = [];

@@ -1,6 +1,6 @@
 import type { ContainerEngine } from "../../ports/deployments/container_engine.ts";
 
-/** An engine that answers as long as it is told to. */
+/** A container engine that responds while `running` is set. */
 export class MemoryContainerEngine implements ContainerEngine {
   running: boolean;
 

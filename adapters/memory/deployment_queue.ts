@@ -6,7 +6,7 @@ import type { DeploymentRow, MemoryTables } from "./memory_tables.ts";
 
 const TAKEABLE: ReadonlySet<string> = new Set(["queued", "building", "deploying", "partial_failure"]);
 
-/** Hands out deployments from memory. */
+/** The deployment queue in memory. */
 export class MemoryDeploymentQueue implements DeploymentQueue {
   readonly #tables: MemoryTables;
 
@@ -91,12 +91,12 @@ function waiting(rows: readonly DeploymentRow[], at: Date): DeploymentRow | unde
   );
 }
 
-/** Whether a deployment keeps others of its project waiting. */
+/** Returns whether a deployment blocks others of its project. */
 function isTaken(row: DeploymentRow, at: Date): boolean {
   return row.deployment.status === "queued" ? isLeased(row, at) : occupies(row.deployment);
 }
 
-/** How many build slots are in use; a held build has none. */
+/** Counts the build slots in use. A held build uses none. */
 function builds(rows: readonly DeploymentRow[], at: Date): number {
   return rows.filter((row) => {
     const { status, held } = row.deployment;

@@ -5,7 +5,7 @@ import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
-/** Keeps host names in memory. */
+/** Keeps domains (host names) in memory. */
 export class MemoryDomains implements Domains {
   readonly #tables: MemoryTables;
 

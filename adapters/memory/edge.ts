@@ -2,7 +2,7 @@ import { RouteTable } from "../../domain/deployments/route_table.ts";
 import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
 import { copied } from "./copied.ts";
 
-/** Keeps routes and pretended requests in memory. */
+/** Keeps routes and simulated requests in memory. */
 export class MemoryEdge implements Edge {
   readonly #table = new RouteTable<EdgeRoute>();
   readonly #running = new Map<string, number>();
@@ -20,12 +20,12 @@ export class MemoryEdge implements Edge {
     clearTimeout(timer);
   }
 
-  /** Where a request for this host and path would go now. */
+  /** Returns the current route for a host and path. */
   routeOf(host: string, path: string): EdgeRoute | undefined {
     return this.#table.find(host, path);
   }
 
-  /** Begins a request to a deployment that runs until the returned function is called. */
+  /** Begins a request to a deployment that lasts until the returned function is called. */
   begin(deploymentId: string): () => void {
     this.#running.set(deploymentId, (this.#running.get(deploymentId) ?? 0) + 1);
     return () => {

@@ -1,9 +1,9 @@
 import type { HealthProbe, ProbeResult, ProbeTarget } from "../../ports/deployments/health_probe.ts";
 
-/** How a program behaves at its port: a status it answers with, or what it does instead of answering. */
+/** The behavior of a program at its port: the HTTP status it responds with, or what it does instead. */
 export type ProbedBehaviour = number | "silent" | "talking" | "hanging_up" | "absent";
 
-/** Answers for programs that exist in memory only: all are well but those of which something else is said. */
+/** Health checks of simulated programs. All are healthy unless `programs` says otherwise. */
 export class MemoryHealthProbe implements HealthProbe {
   /** By port. */
   readonly programs = new Map<number, ProbedBehaviour>();

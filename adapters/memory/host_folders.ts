@@ -3,12 +3,15 @@ import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
 const MAX_LINKS = 40;
 
-/** Folders that exist in memory only: plain ones, and links by their target. */
+/** Simulated host folders: real folders, and symlinks with their targets. */
 export class MemoryHostFolders implements HostFolders {
   readonly #folders: ReadonlySet<string>;
   readonly #links: ReadonlyMap<string, string>;
 
-  /** Takes the real paths of readable folders (their parents count too) and absolute link paths with absolute targets. */
+  /**
+   * Takes the real paths of readable folders (their parents count too) and absolute symlink paths with absolute
+   * targets.
+   */
   constructor(folders: Iterable<string> = [], links: Readonly<Record<string, string>> = {}) {
     this.#folders = new Set([...folders].flatMap((folder) => [folder, ...parents(folder)]));
     this.#links = new Map(Object.entries(links));

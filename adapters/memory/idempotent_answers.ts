@@ -3,7 +3,7 @@ import type { AnswerRow, MemoryTables } from "./memory_tables.ts";
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Remembers answers in memory. */
+/** Stores responses of idempotent requests in memory. */
 export class MemoryIdempotentAnswers implements IdempotentAnswers {
   readonly #tables: MemoryTables;
 
@@ -46,7 +46,7 @@ export class MemoryIdempotentAnswers implements IdempotentAnswers {
     return old.filter(([, { answer }]) => answer).length;
   }
 
-  /** Changes the unanswered claim with this id; one that another took over is not its claimer's any more. */
+  /** Changes the unanswered claim with this id. A claim that was taken over no longer belongs to its first claimer. */
   #update(claimId: string, change: (row: AnswerRow) => AnswerRow | undefined): void {
     const found = this.#tables.answers.entries().find(([, row]) => row.claimId === claimId && !row.answer);
     if (!found) return;

@@ -5,7 +5,7 @@ import type { MemoryTables } from "./memory_tables.ts";
 
 type Known = Omit<Identity, "founder" | "memberships">;
 
-/** Finds identities in memory; use of a token is noted at once. */
+/** Looks up identities in memory. Records the use of a token at once. */
 export class MemoryIdentities implements Identities {
   readonly #tables: MemoryTables;
 

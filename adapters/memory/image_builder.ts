@@ -4,39 +4,39 @@ import { type MemoryNode, MemoryTree } from "./memory_tree.ts";
 import type { MemoryReleaseFolders } from "./release_folders.ts";
 import type { MemoryReleaseImages } from "./release_images.ts";
 
-/** What a Dockerfile does in a `MemoryImageBuilder`. */
+/** The behavior of a Dockerfile in a `MemoryImageBuilder`. */
 export interface ImageScript {
   readonly prints?: readonly string[];
-  /** What the image says it listens on; nothing unless given. */
+  /** The port that the image exposes. Defaults to none. */
   readonly port?: number;
   /** The step that fails. */
   readonly fails?: { readonly step: string; readonly exitCode: number };
-  /** The image it stands on and that cannot be had. */
+  /** A base image that is missing and cannot be pulled. */
   readonly lacks?: string;
-  /** Goes on until it is aborted. */
+  /** Runs until it is aborted. */
   readonly hangs?: boolean;
-  /** What the image holds, by absolute path. */
+  /** The files in the image, by absolute path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly effect?: (request: ImageRequest) => void | Promise<void>;
 }
 
-/** Builds images that exist as a digest only; a Dockerfile without a script succeeds and prints nothing. */
+/** Builds simulated images that only have a digest. A Dockerfile without a script succeeds and prints nothing. */
 export class MemoryImageBuilder implements ImageBuilder {
-  /** What each Dockerfile does, by its path, or its text when it was made; may be changed at any time. */
+  /** Scripts by the path of the Dockerfile, or by its text when it was generated. May be changed at any time. */
   readonly scripts: Map<string, ImageScript>;
-  /** What the builds of a service do, whatever they are made from; may be changed at any time. */
+  /** Scripts by service, which take precedence over `scripts`. May be changed at any time. */
   readonly services = new Map<string, ImageScript>();
-  /** What all others do. */
+  /** The script of all other builds. */
   otherwise: ImageScript = {};
   /** Every request so far. */
   readonly requests: ImageRequest[] = [];
   mounts = true;
-  /** Whether there is an engine. */
+  /** Whether the engine is available. */
   answers = true;
   readonly #images: MemoryReleaseImages;
   readonly #folders: Pick<MemoryReleaseFolders, "tree"> | undefined;
 
-  /** Files are those of `folders`; without them all folders are empty. */
+  /** Reads files from `folders`. Without it, all folders are empty. */
   constructor(
     images: MemoryReleaseImages,
     scripts: Readonly<Record<string, ImageScript>> = {},
@@ -113,7 +113,10 @@ function mustBeInside(path: string): void {
   }
 }
 
-/** Holds for links that lead to the folder they are in, or below; it needs no more. */
+/**
+ * Throws for a symlink that is absolute or starts with `..`. Simplified: also rejects links that stay in the folder
+ * that way.
+ */
 function mustLeadInside(path: string, node: MemoryNode): void {
   const leadsOut = node.kind === "link" && (node.target.startsWith("/") || node.target.startsWith(".."));
   if (leadsOut) throw invalid("link_outside", `Cannot build: the link ${path} leads out of the folder`);

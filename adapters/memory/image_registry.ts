@@ -4,21 +4,21 @@ import type { BuiltImage } from "../../ports/deployments/image_builder.ts";
 import type { ImageRegistry, PullRequest } from "../../ports/deployments/image_registry.ts";
 import type { MemoryReleaseImages } from "./release_images.ts";
 
-/** Images that exist as a digest only, and registries that know some. */
+/** Simulated images that only have a digest, and the registries that serve them. */
 export class MemoryImageRegistry implements ImageRegistry {
-  /** What registries have, by reference; may be changed at any time. */
+  /** Images in registries, by reference. May be changed at any time. */
   readonly known: Map<string, BuiltImage>;
-  /** What goes wrong with a reference, in the words of its registry. */
+  /** Error messages of the registry, by reference. */
   readonly fails = new Map<string, string>();
-  /** References whose registry never answers. */
+  /** References whose registry never responds. */
   readonly hangs = new Set<string>();
   /** Every request so far. */
   readonly requests: PullRequest[] = [];
-  /** Every reference that a registry was asked for. */
+  /** Every reference that was requested from a registry. */
   readonly asked: string[] = [];
-  /** References whose registry cannot be reached. */
+  /** References whose registry is unreachable. */
   readonly unreachable = new Set<string>();
-  /** Whether there is an engine. */
+  /** Whether the engine is available. */
   answers = true;
   readonly #images: MemoryReleaseImages;
   readonly #ports = new Map<string, number | null>();
@@ -44,7 +44,7 @@ export class MemoryImageRegistry implements ImageRegistry {
     return { image, port: this.#ports.get(image) ?? null };
   }
 
-  /** The digest of the image, pulled where that is wanted and possible. */
+  /** Returns the digest of the image, pulled according to the pull policy. */
   async #brought({ reference, pull, signal, log }: PullRequest, name: string): Promise<string> {
     const here = this.#images.named.get(name);
     if (here !== undefined && pull !== "always") return here;

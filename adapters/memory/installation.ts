@@ -4,7 +4,7 @@ import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { userOf } from "./users.ts";
 
-/** Keeps the first owner in memory. */
+/** Keeps the installation and its first owner in memory. */
 export class MemoryInstallation implements Installation {
   readonly #tables: MemoryTables;
 
@@ -54,7 +54,7 @@ export class MemoryInstallation implements Installation {
     const { members, tokens, founderTokenId } = this.#tables;
     const row = founderTokenId === undefined ? undefined : tokens.get(founderTokenId);
     if (!row || row.fingerprint === tokenFingerprint) return false;
-    // A founder who revoked the token gets in again with a new one.
+    // A founder who revoked the token regains access with a new one.
     tokens.set(row.token.id, { ...row, fingerprint: tokenFingerprint, revokedAt: null });
     const { organizationId, userId } = row.token;
     const key = memberKey(organizationId, userId);

@@ -6,7 +6,7 @@ import { copied } from "./copied.ts";
 import { memberKey, type MemoryTables } from "./memory_tables.ts";
 import { BY_CREATION, newestFirst } from "./newest_first.ts";
 
-/** Keeps untaken invitations in memory; a taken or withdrawn one is gone. */
+/** Keeps pending invitations in memory. An accepted or withdrawn invitation is deleted. */
 export class MemoryInvitations implements Invitations {
   readonly #tables: MemoryTables;
 

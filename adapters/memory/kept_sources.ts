@@ -5,10 +5,10 @@ import { MemoryTree } from "./memory_tree.ts";
 const ROOT = "/sources";
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
-/** Keeps sources that exist in memory only; `target` gives the folder at a path that they are copied to. */
+/** Keeps simulated sources. `target` returns the folder at a path that they are copied to. */
 export class MemoryKeptSources implements KeptSources {
   readonly #sources = new Map<string, MemoryTree>();
-  /** What is being filled, by path. */
+  /** Sources being filled, by path. */
   readonly #parts = new Map<string, MemoryTree>();
   readonly #target: (folder: string) => MemoryTree;
 
@@ -16,12 +16,12 @@ export class MemoryKeptSources implements KeptSources {
     this.#target = target;
   }
 
-  /** Tells whether a path is one that `keep` gave. */
+  /** Returns whether `keep` created a path. */
   static owns(folder: string): boolean {
     return folder.startsWith(`${ROOT}/`);
   }
 
-  /** The folder at a path that `keep` gave. */
+  /** Returns the folder at a path that `keep` created. */
   tree(folder: string): MemoryTree {
     const tree = this.#parts.get(folder);
     if (!tree) throw new Error(`Nothing is being kept at ${folder}`);

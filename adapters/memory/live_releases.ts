@@ -7,7 +7,7 @@ import type { LiveRelease, LiveReleases, QueuePosition } from "../../ports/deplo
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
-/** Finds what is live in memory. */
+/** Reads live releases from memory. */
 export class MemoryLiveReleases implements LiveReleases {
   readonly #tables: MemoryTables;
   readonly #deployments: Deployments;

@@ -1,6 +1,6 @@
 import type { Log, LogLevel } from "../../ports/system/log.ts";
 
-/** Keeps what was written, as the lines that would be printed. */
+/** Keeps log entries, as JSON lines. */
 export class MemoryLog implements Log {
   readonly lines: { readonly level: LogLevel; readonly text: string }[] = [];
 

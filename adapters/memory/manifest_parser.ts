@@ -1,7 +1,7 @@
 import { commentedJsonObject } from "../../domain/detection/text/json_text.ts";
 import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
 
-/** Parses JSON, and of other formats the texts it was told about. */
+/** Parses JSON, and those texts of other formats that the constructor got. */
 export class MemoryManifestParser implements ManifestParser {
   readonly #known: ReadonlyMap<string, unknown>;
 

@@ -19,12 +19,12 @@ import type { OutputLine } from "../../ports/services/runtime.ts";
 import type { Session } from "../../ports/identity/sessions.ts";
 import { MemoryClock } from "./clock.ts";
 
-/** A person as stored. */
+/** A user as stored. */
 export interface UserRow extends Omit<User, "hasPassword"> {
   readonly passwordHash: string | null;
 }
 
-/** A membership as stored; name and address stand with the user. */
+/** A membership as stored. Name and email are stored with the user. */
 export interface MemberRow {
   readonly organizationId: string;
   readonly userId: string;
@@ -33,14 +33,14 @@ export interface MemberRow {
   readonly createdAt: Date;
 }
 
-/** A token as stored; a revoked one stays known, but stands for nobody. */
+/** A token as stored. A revoked token is kept, but authenticates no user. */
 export interface TokenRow {
   readonly token: AccessToken;
   readonly fingerprint: string;
   readonly revokedAt: Date | null;
 }
 
-/** One environment variable as stored. */
+/** An environment variable as stored. */
 export interface VariableRow {
   readonly value: Secret;
   readonly secret: boolean;
@@ -53,13 +53,13 @@ export interface UploadRow {
   readonly lease: { readonly id: string; readonly until: Date } | null;
 }
 
-/** A backup destination as stored; which one is the default stands elsewhere. */
+/** A backup destination as stored. The default is stored separately. */
 export interface DestinationRow {
   readonly destination: Omit<BackupDestination, "isDefault">;
   readonly credentials: DestinationCredentials;
 }
 
-/** A claimed or answered key as stored; `at` is its claim or last renewal. */
+/** An idempotency key as stored, claimed or answered. `at` is its claim or last renewal. */
 export interface AnswerRow {
   readonly claimId: string;
   readonly request: IdempotentRequest;
@@ -68,30 +68,30 @@ export interface AnswerRow {
   readonly answer: KeptAnswer | null;
 }
 
-/** What a service printed as stored. */
+/** The output of a service as stored. */
 export interface RuntimeLogRow {
   readonly lines: readonly OutputLine[];
-  /** The instance that printed what comes after number `after`; `null` when that is final. */
+  /** The instance that printed the lines after number `after`, or `null` when those are final. */
   readonly endsWith: string | null;
   readonly after: number;
-  /** What was left out up to `after`, and after it. */
+  /** The lines omitted up to `after`, and after it. */
   readonly leftOut: LeftOut | null;
   readonly ownLeftOut: LeftOut | null;
 }
 
-/** A deployment as stored, with all that belongs to it. */
+/** A deployment as stored, with everything that belongs to it. */
 export interface DeploymentRow {
   deployment: Deployment;
   lease: { readonly owner: string; readonly until: Date } | null;
   environment: ReadonlyMap<string, Secret>;
   serviceSet: ServiceSet | undefined;
-  /** The event of number 1 stands first. */
+  /** The event with number 1 comes first. */
   readonly events: DeploymentEvent[];
-  /** What its services printed, by name. */
+  /** The output of its services, by service name. */
   readonly runtimeLogs: Map<string, RuntimeLogRow>;
 }
 
-/** The data that memory adapters share; two adapters over the same tables stand for two processes on one database. */
+/** The data that memory adapters share. Two adapters over the same tables simulate two processes on one database. */
 export class MemoryTables {
   readonly organizations = new Map<string, Organization>();
   readonly users = new Map<string, UserRow>();
@@ -114,48 +114,48 @@ export class MemoryTables {
   /** By caller and key. */
   readonly answers = new Map<string, AnswerRow>();
   readonly deployments = new Map<string, DeploymentRow>();
-  /** How many deployments a project ever had. */
+  /** The last version of each project's deployments, by project. */
   readonly lastVersions = new Map<string, number>();
   /** Called when events of any deployment were stored, or one was removed. */
   readonly eventHandlers = new Set<() => void>();
   /** Called when there may be work on deployments. */
   readonly workHandlers = new Set<() => void>();
-  /** Called when what is live may have changed. */
+  /** Called when live releases may have changed. */
   readonly liveHandlers = new Set<(key: string | null) => unknown>();
-  /** What they are still at. */
+  /** Pending promises of the live handlers. */
   readonly liveWork = new Set<Promise<unknown>>();
-  /** The token that the first owner got from the installation. */
+  /** The token that the installation gave to the first owner. */
   founderTokenId: string | undefined;
   installationId: string | undefined;
   usesContainers = false;
 
-  /** The clock of the store, which is one for all processes. */
+  /** The database clock, shared by all processes. */
   readonly clock: MemoryClock;
 
   constructor(clock = new MemoryClock()) {
     this.clock = clock;
   }
 
-  /** The deployment that a claim is on; `undefined` for a void one. */
+  /** Returns the deployment of a claim, or `undefined` when the claim is void. */
   claimed({ deploymentId, owner, attempt }: WorkClaim): DeploymentRow | undefined {
     const row = this.deployments.get(deploymentId);
     return row?.lease?.owner === owner && row.deployment.attempts === attempt ? row : undefined;
   }
 
-  /** Numbers and stores events of a deployment, and tells those who follow it. */
+  /** Numbers and stores events of a deployment, and notifies its followers. */
   addEvents(row: DeploymentRow, events: readonly NewEvent[]): void {
     for (const event of events) row.events.push({ ...withPlainText(event), seq: row.events.length + 1 });
     if (events.length > 0) for (const handler of this.eventHandlers) handler();
   }
 
-  /** Removes a deployment with all that belongs to it; `false` when there is none. */
+  /** Removes a deployment with everything that belongs to it. Returns `false` when there is none. */
   removeDeployment(id: string): boolean {
     const removed = this.deployments.delete(id);
     for (const handler of this.eventHandlers) handler();
     return removed;
   }
 
-  /** Tells all processes that there may be work on deployments. */
+  /** Notifies all processes that there may be work on deployments. */
   tellWorkers(): void {
     for (const handler of this.workHandlers) queueMicrotask(handler);
   }

@@ -1,4 +1,4 @@
-/** What lies at a path of a folder that exists in memory only. */
+/** An entry of a simulated folder. */
 export type MemoryNode =
   | { readonly kind: "file"; readonly content: string; readonly mode: number }
   | { readonly kind: "folder"; readonly mode: number }
@@ -7,7 +7,7 @@ export type MemoryNode =
 const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o755;
 
-/** A folder that exists in memory only, by relative paths; the folders above what is put there are there too. */
+/** A simulated folder with relative paths. Parent folders are created implicitly. */
 export class MemoryTree {
   readonly #nodes = new Map<string, MemoryNode>();
 
@@ -28,13 +28,13 @@ export class MemoryTree {
     if (!this.#nodes.has(path)) this.#put(path, { kind: "folder", mode: FOLDER_MODE });
   }
 
-  /** Changes the mode of a file or folder that is there. */
+  /** Changes the mode of an existing file or folder. */
   chmod(path: string, mode: number): void {
     const node = this.#nodes.get(path);
     if (node && node.kind !== "link") this.#nodes.set(path, { ...node, mode });
   }
 
-  /** Takes away what lies at a path and below it. */
+  /** Removes the entry at a path and everything below it. */
   remove(path: string): void {
     for (const each of this.#nodes.keys()) if (isAtOrBelow(each, path)) this.#nodes.delete(each);
   }
@@ -43,12 +43,12 @@ export class MemoryTree {
     return path === "" ? { kind: "folder", mode: FOLDER_MODE } : this.#nodes.get(path);
   }
 
-  /** Everything, sorted by path. */
+  /** Returns all entries, sorted by path. */
   nodes(): [path: string, node: MemoryNode][] {
     return [...this.#nodes].toSorted(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** What lies below a path, by paths relative to it. */
+  /** Returns the entries below a path, relative to it. */
   below(path: string): MemoryTree {
     if (path === "") return this;
     const inside = this.nodes().filter(([each]) => each !== path && isAtOrBelow(each, path));

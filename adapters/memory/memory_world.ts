@@ -45,10 +45,10 @@ import { MemoryVariables } from "./variables.ts";
 import { MemoryVolumes } from "./volumes.ts";
 import { MemoryYamlReader } from "./yaml_reader.ts";
 
-/** Every port, in memory. */
+/** All ports, in memory. */
 export type MemoryWorld = ReturnType<typeof memoryWorld>;
 
-/** Makes a world of its own: one adapter of every port, over the same fresh tables. */
+/** Creates an isolated set of adapters: one for every port, over the same tables. */
 export function memoryWorld(tables: MemoryTables = new MemoryTables()) {
   const deployments = new MemoryDeployments(tables);
   const releaseFolders = new MemoryReleaseFolders();

@@ -4,7 +4,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Tells whether another one of the organization has the name; `keyOf` gives what is compared. */
+/** Returns whether another item of the organization has the name. `keyOf` normalizes names for comparison. */
 export function nameIsTaken(
   all: Iterable<Named>,
   { id, organizationId, name }: Named,

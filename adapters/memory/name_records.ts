@@ -2,14 +2,14 @@ import { Failure } from "../../domain/failure.ts";
 import { parseAddress } from "../../domain/network_address.ts";
 import type { NameRecords } from "../../ports/domains/name_records.ts";
 
-/** What a name in memory stands for; `silent` makes its lookups fail. */
+/** The DNS records of a simulated name. `silent` makes its lookups fail. */
 export interface MemoryName {
   readonly addresses?: readonly string[];
   readonly texts?: readonly string[];
   readonly silent?: boolean;
 }
 
-/** Keeps names in memory; names are compared without regard to case. */
+/** Keeps DNS records in memory. Names are case-insensitive. */
 export class MemoryNameRecords implements NameRecords {
   readonly #names = new Map<string, MemoryName>();
 
@@ -17,7 +17,7 @@ export class MemoryNameRecords implements NameRecords {
     for (const [name, records] of Object.entries(names)) this.set(name, records);
   }
 
-  /** Gives a name these records in place of all it had. */
+  /** Replaces all records of a name. */
   set(name: string, records: MemoryName): void {
     this.#names.set(name.toLowerCase(), records);
   }

@@ -1,7 +1,7 @@
 import type { Listing, Page } from "../../domain/page.ts";
 import { copied } from "./copied.ts";
 
-/** Copies one page of rows out of memory, newest first, equal times by id descending. */
+/** Copies one page of rows, newest first, ties by id descending. */
 export function newestFirst<T>(
   rows: Iterable<T>,
   { page, perPage }: Page,
@@ -15,7 +15,7 @@ export function newestFirst<T>(
   return { items: copied(sorted.slice((page - 1) * perPage, page * perPage)), total: sorted.length };
 }
 
-/** Orders rows that name themselves `id` and `createdAt`. */
+/** Sorts by `createdAt`, then `id`. */
 export const BY_CREATION = {
   at: ({ createdAt }: { readonly createdAt: Date }) => createdAt,
   id: ({ id }: { readonly id: string }) => id,

@@ -6,9 +6,9 @@ const PAGE = 1_000;
 
 /** Keeps objects in memory. */
 export class MemoryObjectStorage implements ObjectStorage {
-  /** What is stored, by key. */
+  /** Stored objects, by key. */
   readonly objects = new Map<string, { readonly content: Uint8Array<ArrayBuffer>; readonly at: Date }>();
-  /** Keys of which an unfinished write left something, and when something was last added to it. */
+  /** Keys with an unfinished write, and the time of its last part. */
   readonly left = new Map<string, Date>();
 
   async put(key: string, content: ReadableStream<Uint8Array>, { signal }: StorageOptions = {}): Promise<number> {

@@ -3,30 +3,30 @@ import type { StorageOptions } from "../../ports/backups/object_storage.ts";
 import type { ObjectStorages, OpenStorage, StorageTarget } from "../../ports/backups/object_storages.ts";
 import { MemoryObjectStorage } from "./object_storage.ts";
 
-/** What goes wrong at a place in memory: opening it, or one of its operations. */
+/** Faults to inject: opening a storage, or one of its operations, fails or hangs. */
 export type MemoryFaults = { readonly [Operation in keyof MemoryObjectStorage | "open"]?: Failure | "hangs" };
 
-/** Stores that exist in memory only, one at every place that is asked for. */
+/** Simulated storages, one at every place on demand. */
 export class MemoryObjectStorages implements ObjectStorages {
   readonly #stores = new Map<string, MemoryObjectStorage>();
   readonly #faults = new Map<string, MemoryFaults>();
   readonly #hostKeys = new Map<string, string>();
-  /** How many stores are open now. */
+  /** How many storages are open now. */
   opened = 0;
 
-  /** The store at a place: `bucket`, `user@host/folder` or a folder. */
+  /** Returns the storage at a place: `bucket`, `user@host/folder` or a folder. */
   at(place: string): MemoryObjectStorage {
     const store = this.#stores.get(place) ?? new MemoryObjectStorage();
     this.#stores.set(place, store);
     return store;
   }
 
-  /** Makes operations at a place fail or hang, until told otherwise. */
+  /** Makes operations at a place fail or hang, until changed. Applies to storages opened afterwards. */
   break(place: string, faults: MemoryFaults): void {
     this.#faults.set(place, faults);
   }
 
-  /** Gives the machine of a place a host key. */
+  /** Sets the host key of the machine of a place. */
   showKey(place: string, hostKey: string): void {
     this.#hostKeys.set(place, hostKey);
   }

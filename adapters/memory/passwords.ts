@@ -2,7 +2,7 @@ import type { Secret } from "../../domain/secret.ts";
 import { fingerprint } from "../../domain/identity/token.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";
 
-/** Hashes passwords cheaply, with a salt of their own; not for real ones. */
+/** Hashes passwords cheaply, each with its own salt. Not for real passwords. */
 export class MemoryPasswords implements Passwords {
   async hash(password: Secret): Promise<string> {
     return salted(password, crypto.randomUUID());

@@ -15,18 +15,18 @@ const ROOT = "/releases";
 const SAFE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 const LEFT_OUT = new Set(["node_modules", ".git"]);
 
-/** Release folders that exist in memory only; what a build would leave in one is put there by `write`. */
+/** Simulated release folders. `write` adds the files that a build would create. */
 export class MemoryReleaseFolders implements ReleaseFolders {
   readonly #releases = new Map<string, Release>();
-  /** How often the folder of each deployment was made. */
+  /** How often the folder of each deployment was created. */
   readonly #made = new Map<string, number>();
 
-  /** Puts a file into the folder at a path that `make` gave. */
+  /** Writes a file into a folder that `make` created. */
   write(folder: string, path: string, content: string): void {
     this.tree(folder).write(path, content);
   }
 
-  /** What lies at a path that `make` gave, to be changed at will, or a copy of what lies in a folder of it. */
+  /** Returns the mutable tree at a path that `make` created, or a copy of a subfolder of it. */
   tree(folder: string): MemoryTree {
     const release = this.#releases.values().find(({ path }) => folder === path || folder.startsWith(`${path}/`));
     if (!release) throw gone();

@@ -4,30 +4,33 @@ import type { ImageOwner, ReleaseImage, ReleaseImages } from "../../ports/deploy
 
 const BYTES = 1_000;
 
-/** Keeps images that are nothing but a digest and some files. */
+/** Keeps simulated images that only have a digest and some files. */
 export class MemoryReleaseImages implements ReleaseImages {
-  /** The files of each image, by its digest and then by absolute path; may be changed at any time. */
+  /** The files of each image, by digest and then by absolute path. May be changed at any time. */
   readonly files = new Map<string, ReadonlyMap<string, string>>();
-  /** Digests of images that something runs. */
+  /** Digests of images that a container uses. */
   readonly inUse = new Set<string>();
-  /** Names that others gave to images on the engine, such as `postgres:16`, with their digests; what has one is there whatever is kept. */
+  /**
+   * Tags that others gave to images on the engine, such as `postgres:16`, with their digests. A tagged image exists
+   * even if no release keeps it.
+   */
   readonly named = new Map<string, string>();
   /** Digests of images that were pulled for this installation. */
   readonly pulled = new Set<string>();
-  /** Digests of images that are on the engine without any name. */
+  /** Digests of images on the engine without a tag. */
   readonly nameless = new Set<string>();
-  /** How often unused layers were removed, and what the cache was allowed. */
+  /** The cache limit of every `trim` call so far. */
   readonly trims: number[] = [];
-  /** Whether there is an engine. */
+  /** Whether the engine is available. */
   answers = true;
   readonly #images = new Map<string, ReleaseImage>();
 
-  /** Keeps an image that was just made. */
+  /** Keeps an image that was just built. */
   put(image: string, { deploymentId, projectId, service }: ImageOwner): void {
     this.#images.set(key(deploymentId, service), { deploymentId, projectId, service, image, bytes: BYTES });
   }
 
-  /** Tells whether an image is on the engine. */
+  /** Returns whether an image is on the engine. */
   has(image: string): boolean {
     return this.#isNamed(image) || this.nameless.has(image);
   }
@@ -54,7 +57,7 @@ export class MemoryReleaseImages implements ReleaseImages {
     const own = [...this.#images].filter(([, image]) => image.deploymentId === deploymentId);
     for (const [at, image] of own) {
       this.#images.delete(at);
-      // The last name of what runs is left to it.
+      // Keeps the last tag of an image in use.
       if (this.inUse.has(image.image) && !this.has(image.image)) this.#images.set(at, image);
     }
   }

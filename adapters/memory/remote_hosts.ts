@@ -2,13 +2,13 @@ import { conflict, Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { CommandResult, RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/servers/remote_hosts.ts";
 
-/** A program of a machine in memory; the signal tells it that nobody waits for it any more. */
+/** A program of a simulated machine. The signal aborts when no caller waits for it any longer. */
 export type MemoryProgram = (
   argv: readonly string[],
   options: { readonly signal: AbortSignal },
 ) => CommandResult | Promise<CommandResult>;
 
-/** One way to log in to a machine in memory: a password, or a private key with or without a passphrase. */
+/** A login of a simulated machine: a password, or a private key with or without a passphrase. */
 export interface MemoryLogin {
   readonly user: string;
   readonly password?: string;
@@ -16,23 +16,23 @@ export interface MemoryLogin {
   readonly keyPassphrase?: string;
 }
 
-/** A machine that exists in memory only. */
+/** A simulated machine. */
 export interface MemoryMachine {
   readonly host: string;
-  /** 22 unless told. */
+  /** Defaults to 22. */
   readonly port?: number;
   readonly hostKey: string;
   readonly logins: readonly MemoryLogin[];
-  /** By the first word of the command; any other word ends with 127, as a shell says it. */
+  /** Programs by the first word of the command. Any other word exits with 127, as in a shell. */
   readonly programs?: ReadonlyMap<string, MemoryProgram>;
-  /** What a caller meets: a login (unless told), nothing at all after the connection, or its immediate end. */
+  /** How it reacts to a connection: logs in (the default), never responds, or hangs up at once. */
   readonly manner?: "answers" | "silent" | "hangs_up";
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 
-/** A network of machines that exist in memory only; whatever is not described refuses the connection. */
+/** A network of simulated machines. All other addresses refuse the connection. */
 export class MemoryRemoteHosts implements RemoteHosts {
   readonly #machines = new Map<string, MemoryMachine>();
   readonly #sessions = new Map<MemorySession, string>();
@@ -46,18 +46,18 @@ export class MemoryRemoteHosts implements RemoteHosts {
     return this.#sessions.size;
   }
 
-  /** Adds a machine, or puts it in the place of the one at that address; open sessions stay. */
+  /** Adds a machine, or replaces the one at that address. Open sessions stay open. */
   add(machine: MemoryMachine): void {
     this.#machines.set(place(machine), machine);
   }
 
-  /** Takes a machine away and breaks its sessions. */
+  /** Removes a machine and breaks its sessions. */
   remove(host: string, port = 22): void {
     this.#machines.delete(place({ host, port }));
     this.interrupt(host, port);
   }
 
-  /** Breaks the open sessions of a machine that stays. */
+  /** Breaks the open sessions of a machine, which stays. */
   interrupt(host: string, port = 22): void {
     for (const [session, address] of this.#sessions) if (address === place({ host, port })) session.end();
   }
@@ -162,7 +162,7 @@ function unknownProgram([name]: readonly string[]): CommandResult {
   return { exitCode: 127, stdout: "", stderr: `${name}: command not found\n` };
 }
 
-/** The first bytes of a text; a character that the limit splits is left out. */
+/** Returns the first bytes of a text, without a character that the limit splits. */
 function cut(text: string, maxBytes: number): string {
   const bytes = new TextEncoder().encode(text);
   return new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: bytes.length > maxBytes });

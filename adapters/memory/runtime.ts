@@ -24,7 +24,7 @@ interface Running {
   servers: Bun.Server<undefined>[];
   script: Script;
   instance: Instance;
-  /** Since when others find it, as a number that grows; `null` before. */
+  /** When other services began to find it, as an increasing number, or `null` if not yet. */
   foundSince: number | null;
 }
 
@@ -34,11 +34,11 @@ const NOT_WAITING = { failing: false, nextStartAt: null } as const;
 let lastPid = 0;
 let lastFound = 0;
 
-/** Runs programs that exist as a script only; one without a script answers every request with 200. */
+/** Runs simulated programs. One without a script responds to every request with 200. */
 export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets {
-  /** What programs do, by `service:<name>`, command or image (see `scriptOf`); may be changed at any time, for later starts. */
+  /** Scripts by `service:<name>`, command or image (see `scriptOf`). May be changed at any time, for later starts. */
   readonly scripts: Map<string, Script>;
-  /** Everything that was started, in order. */
+  /** Every start request so far, in order. */
   readonly started: RunRequest[] = [];
   readonly volumes: MemoryVolumes;
   readonly #running = new Map<string, Running>();
@@ -100,7 +100,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
     if (!running) return;
     await this.stop(instanceId);
     await beforeForgetting?.();
-    // Somebody else may have removed it meanwhile, and started it anew.
+    // It may have been removed and restarted by another caller meanwhile.
     if (this.#running.get(instanceId) !== running) return;
     this.#running.delete(instanceId);
     this.volumes.leave(instanceId);
@@ -118,7 +118,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
     this.#known(instanceId).foundSince ??= ++lastFound;
   }
 
-  /** Stops it, as somebody would from outside, or a server that did not live to remove it. */
+  /** Stops an instance from outside, or like a server that crashes before removing it. */
   async stop(instanceId: string): Promise<void> {
     const running = this.#known(instanceId);
     if (running.instance.exit?.reason === "stopped") return;
@@ -129,12 +129,12 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
     if (wasUp) print(running, running.script.lastWords);
   }
 
-  /** Lets a program print lines. */
+  /** Makes a program print lines. */
   print(instanceId: string, ...messages: readonly string[]): void {
     print(this.#known(instanceId), messages);
   }
 
-  /** The instances that others of a scope find by a name. */
+  /** Returns the instances that other services of a scope find by a name. */
   named(scope: string, name: string): readonly string[] {
     const all = [...this.#running.values()].filter(({ request }) => request.scope === scope);
     const found = all.filter(({ request, foundSince }) => {
@@ -187,7 +187,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
       running.servers = up.ports.map(({ inside, port }) => serve(script, inside, port));
       running.instance = { ...up, status: "running" };
     } else if (script.does === "keeps_silent") {
-      // One without ports has nothing to be silent on.
+      // Without ports it counts as running.
       running.instance = { ...up, status: up.ports.length === 0 ? "running" : "starting" };
     } else if (script.does === "ends" && script.after) {
       running.instance = { ...up, status: "running" };
@@ -202,7 +202,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
     return shown(running);
   }
 
-  /** Ends it as often as makes a crash loop, in which it stays; a one-shot ends once. */
+  /** Ends the program as often as a crash loop takes, and leaves it there. A one-shot ends once. */
   #end(running: Running, script: Ending): void {
     const { instance, request } = running;
     if (request.oneShot) {
@@ -226,7 +226,7 @@ export class MemoryRuntime implements Runtime, InstanceEndings, InstanceSockets 
   }
 }
 
-/** Whether it was introduced after another was found. */
+/** Returns whether it was introduced after another instance was found. */
 function takesOver({ request, foundSince }: Running, before: number | null): boolean {
   return request.unannounced === true && foundSince !== null && before !== null && foundSince > before;
 }

@@ -15,7 +15,7 @@ import type { MemoryTables, RuntimeLogRow } from "./memory_tables.ts";
 
 const EMPTY: RuntimeLogRow = { lines: [], endsWith: null, after: 0, leftOut: null, ownLeftOut: null };
 
-/** Keeps what services printed in memory. */
+/** Keeps runtime logs (the output of services) in memory. */
 export class MemoryRuntimeLogs implements RuntimeLogs {
   readonly #tables: MemoryTables;
 

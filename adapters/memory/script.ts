@@ -1,19 +1,22 @@
 import type { ListeningSocket } from "../../domain/deployments/unreachable.ts";
 import type { Instance, RunRequest } from "../../ports/services/runtime.ts";
 
-/** What a program does in a `MemoryRuntime`. */
+/** The behavior of a program in a `MemoryRuntime`. */
 export type Behaviour =
-  /** Listens on its ports and answers every request; it is told the port inside that was asked. */
+  /** Listens on its ports and responds to every request. `inside` is the requested container port. */
   | { readonly does: "answers"; readonly respond?: (request: Request, inside: number) => Response | Promise<Response> }
-  /** Runs, but never listens, or only at these places. */
+  /** Runs, but never listens, or only on these sockets. */
   | { readonly does: "keeps_silent"; readonly listens?: readonly ListeningSocket[] }
-  /** Ends each time it is started: at once, or `after` that has come. */
+  /** Exits after each start: at once, or when `after` resolves. */
   | { readonly does: "ends"; readonly code: number; readonly after?: Promise<unknown> }
   | { readonly does: "takes_all_memory" };
 
 type Health = NonNullable<Instance["health"]>;
 
-/** A behaviour with what the program prints at each start and when it is stopped, and what its health check says, now or whenever it is asked. */
+/**
+ * A behavior with the lines that the program prints at each start and when it is stopped, and the result of its health
+ * check, fixed or computed on each check.
+ */
 export type Script = Behaviour & {
   readonly prints?: readonly string[];
   readonly lastWords?: readonly string[];
@@ -21,8 +24,8 @@ export type Script = Behaviour & {
 };
 
 /**
- * The script of an instance: that of `service:<name>`, else that of its command (the line, or the words with spaces between), else that of its
- * image. Without one, what ends by itself ends well, and everything else answers.
+ * Returns the script of an instance by `service:<name>`, else by its command (the line, or the words joined by spaces),
+ * else by its image. Without one, a one-shot exits with 0, and everything else responds to requests.
  */
 export function scriptOf(scripts: ReadonlyMap<string, Script>, { service, runs, oneShot }: RunRequest): Script {
   const words = runs.kind === "image" ? (runs.container?.command ?? []).join(" ") : "";
@@ -34,7 +37,7 @@ export function scriptOf(scripts: ReadonlyMap<string, Script>, { service, runs, 
   return oneShot ? { does: "ends", code: 0 } : { does: "answers" };
 }
 
-/** What the health check of a running instance says; one that it brings says well unless told. */
+/** Returns the health check result of a running instance. A configured health check defaults to healthy. */
 export function healthOf({ health }: Script, { runs }: RunRequest): Instance["health"] {
   if (health !== undefined) return typeof health === "function" ? health() : health;
   const check = runs.kind === "image" ? (runs.container?.healthcheck ?? null) : null;

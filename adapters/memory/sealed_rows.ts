@@ -1,13 +1,13 @@
 import type { SealedRows } from "../../ports/system/sealed_rows.ts";
 import type { SealedPlace, Vault } from "../../ports/system/vault.ts";
 
-/** One stored secret and where it belongs. */
+/** A stored secret and the place it is bound to. */
 export interface SealedRow {
   readonly place: SealedPlace;
   sealed: string;
 }
 
-/** Sees the secrets of a list in memory. */
+/** Counts and re-encrypts the secrets of a list in memory, for key rotation. */
 export class MemorySealedRows implements SealedRows {
   readonly #rows: readonly SealedRow[];
   readonly #vault: Vault;

@@ -1,8 +1,8 @@
 import type { ServiceHealth } from "../../ports/system/service_health.ts";
 
-/** Answers as told. */
+/** A health check with a configurable result. */
 export class MemoryServiceHealth implements ServiceHealth {
-  /** What `databaseAnswers` says. */
+  /** The result of `databaseAnswers`. */
   answers = true;
 
   async databaseAnswers(): Promise<boolean> {

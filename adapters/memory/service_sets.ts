@@ -6,7 +6,7 @@ import type { WorkClaim } from "../../ports/deployments/deployment_queue.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
-/** Keeps what deployments consist of in memory. */
+/** Keeps the service sets of deployments in memory. */
 export class MemoryServiceSets implements ServiceSets {
   readonly #tables: MemoryTables;
 

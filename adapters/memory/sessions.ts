@@ -2,7 +2,7 @@ import type { Session, Sessions } from "../../ports/identity/sessions.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables } from "./memory_tables.ts";
 
-/** Keeps logins in memory. */
+/** Keeps login sessions in memory. */
 export class MemorySessions implements Sessions {
   readonly #tables: MemoryTables;
 

@@ -2,10 +2,10 @@ import { Failure, invalid } from "../../domain/failure.ts";
 import type { Secret } from "../../domain/secret.ts";
 import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 
-/** A tree of files by relative path. */
+/** A file tree by relative path. */
 export type SourceFiles = Readonly<Record<string, string>>;
 
-/** A commit, with the branches that end at it. */
+/** A commit, with the branches that point to it. */
 export interface MemoryCommit {
   readonly sha: string;
   readonly message: string;
@@ -13,10 +13,10 @@ export interface MemoryCommit {
   readonly files: SourceFiles;
 }
 
-/** A repository; the first of its commits is the tip of its default branch. */
+/** A repository. Its first commit is the tip of its default branch. */
 export interface MemoryRepository {
   readonly commits: readonly MemoryCommit[];
-  /** What it takes to read it. */
+  /** The credential that is required to read it. */
   readonly credential?: Secret;
 }
 
@@ -26,9 +26,9 @@ interface Known {
   readonly upload: Record<string, SourceFiles>;
 }
 
-/** Sources that exist in memory only; what was fetched is handed to `write`, file by file. Uploads are also looked for with `uploaded`. */
+/** Simulated sources. Passes fetched files to `write`, one by one. Also looks up uploads with `uploaded`. */
 export class MemorySources implements Sources {
-  /** What there is, by address, path or session; may be changed at any time. */
+  /** Known sources, by URL, path or upload session. May be changed at any time. */
   readonly known: Known;
   readonly #write: (folder: string, path: string, content: string) => void;
   readonly #uploaded: (uploadId: string) => SourceFiles | undefined;

@@ -23,7 +23,7 @@ interface Upload {
 
 const MAX_LINKS = 40;
 
-/** Keeps uploads in a `Map`. */
+/** Keeps uploads in memory. */
 export class MemoryUploadFiles implements UploadFiles {
   readonly #uploads = new Map<string, Upload>();
 
@@ -76,7 +76,7 @@ export class MemoryUploadFiles implements UploadFiles {
     return node?.type === "file" && node.content.length <= maxBytes ? node.content.slice() : undefined;
   }
 
-  /** The texts of a stored upload's files, by path. */
+  /** Returns the files of a stored upload as text, by path. */
   texts(id: string): Readonly<Record<string, string>> | undefined {
     const nodes = this.#uploads.get(id)?.nodes;
     if (nodes === undefined) return undefined;
@@ -108,7 +108,7 @@ export class MemoryUploadFiles implements UploadFiles {
   }
 }
 
-/** What a path leads to, links on the way followed. */
+/** Resolves a path, following symlinks. */
 function follow(nodes: ReadonlyMap<string, Node>, path: string): Node | undefined {
   const waiting = path.split("/");
   let at: string[] = [];

@@ -102,7 +102,7 @@ export class MemoryUploadSessions implements UploadSessions {
     return [...new Set([...expired, ...orphans])];
   }
 
-  /** The unexpired, unused sessions. */
+  /** Returns the unexpired, unused sessions. */
   #waiting(): UploadRow[] {
     const now = this.#tables.clock.now();
     const rows = [...this.#tables.uploads.values()];

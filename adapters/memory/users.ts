@@ -4,7 +4,7 @@ import type { Users } from "../../ports/identity/users.ts";
 import { copied } from "./copied.ts";
 import type { MemoryTables, UserRow } from "./memory_tables.ts";
 
-/** Keeps people in memory. */
+/** Keeps users in memory. */
 export class MemoryUsers implements Users {
   readonly #tables: MemoryTables;
 
@@ -42,7 +42,7 @@ export class MemoryUsers implements Users {
   }
 }
 
-/** Shows a stored person without the password hash. */
+/** Returns a stored user without the password hash. */
 export function userOf(row: UserRow | undefined): User | undefined {
   if (!row) return undefined;
   const { passwordHash, ...user } = copied(row);

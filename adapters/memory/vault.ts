@@ -3,12 +3,12 @@ import { Secret } from "../../domain/secret.ts";
 import { fingerprint } from "../../domain/identity/token.ts";
 import type { SealedPlace, Vault } from "../../ports/system/vault.ts";
 
-/** Seals without encryption: the text is readable, yet opens only whole, in its place and with a known key. */
+/** Seals without encryption: the text is readable, but opens only unchanged, in its place and with a known key. */
 export class MemoryVault implements Vault {
   readonly #key: string;
   readonly #known: ReadonlySet<string>;
 
-  /** Seals with the first key and opens with all of them; a key names itself. */
+  /** Seals with the first key and opens with all of them. A key is its own id. */
   constructor(key: string, ...previous: readonly string[]) {
     this.#key = key;
     this.#known = new Set([key, ...previous]);

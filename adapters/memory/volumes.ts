@@ -2,14 +2,14 @@ import { invalid } from "../../domain/failure.ts";
 import type { RunnableImage, RunRequest } from "../../ports/services/runtime.ts";
 import type { MeasuredVolume, Volume, Volumes } from "../../ports/services/volumes.ts";
 
-/** Volumes that are nothing but a name, noted as a `MemoryRuntime` mounts them. */
+/** Simulated volumes that only have a name, recorded as a `MemoryRuntime` mounts them. */
 export class MemoryVolumes implements Volumes {
-  /** Volumes that were there before, by the engine's names; may be changed at any time. */
+  /** Pre-existing volumes, by their engine names. May be changed at any time. */
   readonly external = new Set<string>();
-  /** What volumes hold, by the engine's names; may be changed at any time. */
+  /** Sizes of volumes in bytes, by their engine names. May be changed at any time. */
   readonly sizes = new Map<string, number>();
   readonly #kept = new Map<string, Volume>();
-  /** Which instances use a volume, by its engine's name. */
+  /** The instances that use a volume, by its engine name. */
   readonly #users = new Map<string, Set<string>>();
 
   async list(scope: string): Promise<readonly Volume[]> {
@@ -27,12 +27,14 @@ export class MemoryVolumes implements Volumes {
     }
   }
 
-  /** The name that another scope would have to use to mount this one. */
+  /** The engine name, by which another scope would have to mount this volume. */
   engineName({ scope, name }: Volume): string {
     return JSON.stringify([scope, name]);
   }
 
-  /** Notes what an instance uses, or refuses what it may not. */
+  /**
+   * Records the volumes that an instance uses. Throws `volume_foreign` or `volume_missing` for those it may not use.
+   */
   use({ instanceId, scope, runs }: RunRequest<RunnableImage>): void {
     const names = (runs.mounts ?? []).flatMap((mount) => {
       if (mount.kind === "external") return [this.#external(scope, mount.name)];
@@ -44,7 +46,7 @@ export class MemoryVolumes implements Volumes {
     for (const name of names) this.#users.set(name, (this.#users.get(name) ?? new Set()).add(instanceId));
   }
 
-  /** Notes that an instance is gone. */
+  /** Records that an instance is gone. */
   leave(instanceId: string): void {
     for (const users of this.#users.values()) users.delete(instanceId);
   }

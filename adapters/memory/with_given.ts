@@ -1,4 +1,4 @@
-/** A copy with the fields that are given in the place of the former ones; an `undefined` one is not given. */
+/** Returns a copy with the given fields replaced. `undefined` fields do not count as given. */
 export function withGiven<T extends object>(
   former: T,
   given: { readonly [Field in keyof T]?: T[Field] | undefined },

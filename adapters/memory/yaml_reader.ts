@@ -2,7 +2,7 @@ import type { YamlNode, YamlReader, YamlReading, YamlValue } from "../../ports/p
 
 const MAX_LENGTH = 100_000;
 
-/** Reads JSON, which is YAML too, as if it were written in one line, and of other texts those it was told about. */
+/** Parses JSON, which is also YAML, as if it were on one line, and those other texts that the constructor got. */
 export class MemoryYamlReader implements YamlReader {
   readonly #known: ReadonlyMap<string, YamlReading>;
 
