@@ -23,7 +23,7 @@ export interface GitOptions {
 /** A git command within a checkout. */
 export interface GitCommand {
   readonly arguments: readonly string[];
-  /** The repository it may connect to. Defaults to that of the checkout. */
+  /** The repository it may connect to. Defaults to the checkout's own. */
   readonly address?: GitAddress;
   /** Working directory, relative to the checkout. */
   readonly folder?: string;

@@ -6,7 +6,10 @@ import { Login } from "./login.ts";
 import { type Connection, openConnection, type ShownKey, UnexpectedHostKey } from "./open_connection.ts";
 import { openPrivateKey } from "./private_key.ts";
 
-/** Resolves a host to the address to connect to. Its rejection becomes that of the attempt. */
+/**
+ * Resolves a host to the address to connect to. If it rejects with a `Failure`, the attempt rejects with it too; any
+ * other error becomes an `unreachable` failure.
+ */
 export type ResolveAddress = (host: string) => Promise<string>;
 
 /**

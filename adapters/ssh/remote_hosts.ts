@@ -6,7 +6,10 @@ import { SshSession } from "./session.ts";
 
 /** Options of SSH connections. */
 export interface SshRemoteHostsOptions {
-  /** Resolves a host to the address to connect to. Its rejection becomes that of `connect`. */
+  /**
+   * Resolves a host to the address to connect to. If it rejects with a `Failure`, `connect` rejects with it too; any
+   * other error becomes an `unreachable` failure.
+   */
   readonly resolveAddress?: ResolveAddress | undefined;
 }
 

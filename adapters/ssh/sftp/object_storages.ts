@@ -7,7 +7,10 @@ import { SftpSession } from "./sftp_session.ts";
 
 /** Options of SFTP connections. */
 export interface SftpObjectStoragesOptions {
-  /** Resolves a host to the address to connect to. Its rejection becomes that of `open`. */
+  /**
+   * Resolves a host to the address to connect to. If it rejects with a `Failure`, `open` rejects with it too; any
+   * other error becomes an `unreachable` failure.
+   */
   readonly resolveAddress?: ResolveAddress | undefined;
 }
 

@@ -50,8 +50,8 @@ export class SftpWriter {
 }
 
 /**
- * Reads a file of the given size in order with pipelined requests. Ignores bytes appended meanwhile, except those within
- * the last block.
+ * Reads a file of the given size in order with pipelined requests. Ignores bytes appended meanwhile, except those
+ * within the last block.
  */
 export async function* readBlocks(
   session: SftpSession,
