@@ -3,14 +3,17 @@ import { nearestWord } from "./nearest_word.ts";
 const SHORTEST = 2;
 const LONGEST = 40;
 
-/** The question to put behind a refusal, ` (did you mean "port"?)`, when one of the known words is near to the given one; else empty. */
+/**
+ * Returns the suggestion to append to an error message, ` (did you mean "port"?)`, or "" when no known word is close to
+ * the given one.
+ */
 export function didYouMean(given: unknown, known: readonly string[]): string {
   if (typeof given !== "string" || given.length < SHORTEST || given.length > LONGEST) return "";
   const meant = nearestWord(given, known) ?? abbreviated(given, known);
   return meant === undefined ? "" : ` (did you mean "${meant}"?)`;
 }
 
-/** The only known word that begins or ends like a shorter one: `prod` is `production`. */
+/** Returns the only known word that the given one abbreviates as prefix or last part: `prod` is `production`. */
 function abbreviated(given: string, known: readonly string[]): string | undefined {
   const short = given.toLowerCase();
   const longer = known.filter((word) => {

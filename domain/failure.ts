@@ -1,4 +1,4 @@
-/** How a failure concerns the caller; `http/problems.ts` maps each kind to one status. */
+/** The category of a failure; `http/problems.ts` maps each kind to one HTTP status. */
 export type FailureKind =
   | "invalid"
   | "unauthenticated"
@@ -10,17 +10,17 @@ export type FailureKind =
   | "remote_failed"
   | "unavailable";
 
-/** One thing that is wrong with one part of the input; `path` is dotted, without the rejected value. */
+/** One problem with one part of the input; `path` is dotted and never contains the rejected value. */
 export interface Detail {
   readonly path: string;
   readonly message: string;
 }
 
-/** What a failure may carry beside its sentence. */
+/** Optional parts of a failure. */
 export interface FailureOptions {
   readonly details?: readonly Detail[];
   readonly cause?: unknown;
-  /** Seconds after which trying again makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter?: number;
 }
 
@@ -28,7 +28,7 @@ export interface FailureOptions {
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly kind: FailureKind;
-  /** Stable word that clients may branch on. */
+  /** Stable error code that clients may branch on. */
   readonly code: string;
   readonly details: readonly Detail[] | undefined;
   readonly retryAfter: number | undefined;
@@ -42,31 +42,37 @@ export class Failure extends Error {
   }
 }
 
-/** Input that cannot be accepted, or an operation that is not possible now. */
+/** Invalid input, or an operation that is not possible now. */
 export function invalid(code: string, message: string, options?: FailureOptions): Failure {
   return new Failure("invalid", code, message, options);
 }
 
-/** Input with one wrong field; the sentence names it. */
+/** Input with one invalid field, which the message names. */
 export function invalidField(path: string, message: string): Failure {
   return new Failure("invalid", "invalid_request", `Cannot accept "${path}": ${message}`, {
     details: [{ path, message }],
   });
 }
 
-/** Something that is not there for this caller; the same words whether it is missing or another organization's. */
+/**
+ * A resource that this caller cannot see. The message is the same whether it is missing or belongs to another
+ * organization.
+ */
 export function notFound(what: string): Failure {
   return new Failure("not_found", `${what.replaceAll(" ", "_")}_not_found`, `Cannot find this ${what}`);
 }
 
-/** A change that collides with what is already stored. */
+/** A change that conflicts with stored state. */
 export function conflict(code: string, message: string, options?: FailureOptions): Failure {
   return new Failure("conflict", code, message, options);
 }
 
 const DEEPEST_CAUSE = 5;
 
-/** What led to an error, nearest first, as one text for the log; `undefined` where nothing is known. Callers never see it. */
+/**
+ * Returns the chain of causes of an error, nearest first, as one string for the log; `undefined` if there is none.
+ * Never shown to clients.
+ */
 export function causeOf(error: unknown): string | undefined {
   const causes: string[] = [];
   let cause = error instanceof Error ? error.cause : undefined;
@@ -78,14 +84,17 @@ export function causeOf(error: unknown): string | undefined {
   return causes.length > 0 ? causes.join("; ") : undefined;
 }
 
-/** Something that needs a container engine where none answers; the sentence says what to install, or what else to do. */
+/**
+ * The failure of an operation that needs a container engine when none answers; the message says what to install, or
+ * what to do instead.
+ */
 export function engineNeeded(why: string, orElse?: string): Failure {
   const install = "Install Docker and start it (on Debian: apt-get install docker.io), or check DOCKER_HOST";
   const sentence = `Cannot deploy this without Docker: ${why}, and no Docker engine answers. ${install}`;
   return new Failure("unavailable", "engine_away", orElse === undefined ? sentence : `${sentence}; or ${orElse}`);
 }
 
-/** Tells whether something went wrong only because no container engine answers now. */
+/** Returns whether an error only means that no container engine answers now. */
 export function isEngineAway(error: unknown): boolean {
   return error instanceof Failure && error.code === "engine_away";
 }

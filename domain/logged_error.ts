@@ -1,17 +1,17 @@
 import { causeOf, Failure } from "./failure.ts";
 
-/** What the log says of an error. */
+/** The fields of a log line that describe an error. */
 export interface LoggedError {
   readonly error: string;
-  /** The stable word of a failure. */
+  /** The error code of a failure. */
   readonly code?: string;
-  /** What led to it, nearest first. */
+  /** The causes, nearest first. */
   readonly cause?: string;
-  /** Where it comes from; a failure is to be expected and says enough. */
+  /** The stack trace; absent for a `Failure`, which is expected and whose message is enough. */
   readonly stack?: string;
 }
 
-/** Tells all that the log needs of whatever was thrown, as fields of a line. */
+/** Returns the log fields for any thrown value. */
 export function loggedError(error: unknown): LoggedError {
   const cause = causeOf(error);
   const led = cause === undefined ? {} : { cause };
@@ -21,7 +21,7 @@ export function loggedError(error: unknown): LoggedError {
   return { error: message === "" ? name : message, ...led, ...(stack !== undefined && { stack }) };
 }
 
-/** A rejection may hold anything. */
+/** Formats a thrown value that is not an `Error`; a rejection may hold anything. */
 function text(thrown: unknown): string {
   if (typeof thrown !== "object" || thrown === null) return String(thrown);
   try {

@@ -1,8 +1,10 @@
-/** Whoever has more to choose from is not helped by one of them. */
+/** Among more words than this, one suggestion would not help. */
 const MOST_WORDS = 150;
 const LONGEST = 40;
 
-/** The word of a list that is so near to another one that it was probably meant; only the first of a long list are looked at. */
+/**
+ * Returns the word of a list that was probably meant, by edit distance. Only looks at the first words of a long list.
+ */
 export function nearestWord(word: string, words: Iterable<string>): string | undefined {
   if (word.length > LONGEST) return undefined;
   const most = word.length <= 4 ? 1 : 2;
@@ -22,7 +24,10 @@ function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_]/g, "");
 }
 
-/** How many signs have to be put in, taken out, changed or swapped with the next to make one word of the other; anything above `most` where it is more. */
+/**
+ * Edit distance (optimal string alignment): insertions, deletions, substitutions and swaps of neighbors. Returns any
+ * value above `most` when the distance is larger.
+ */
 function distanceOf(one: string, other: string, most: number): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
@@ -33,7 +38,7 @@ function distanceOf(one: string, other: string, most: number): number {
       const swapped = at > 1 && to > 1 && one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1];
       next.push(Math.min(change, row[to]! + 1, next[to - 1]! + 1, swapped ? before[to - 2]! + 1 : Infinity));
     }
-    // Two rows in which all is too far cannot come nearer any more.
+    // When two consecutive rows exceed the limit, so do all later ones.
     if (Math.min(...row, ...next) > most) return Infinity;
     before = row;
     row = next;

@@ -11,12 +11,15 @@ const DECIMAL_BYTE = /^(?:0|[1-9]\d{0,2})$/;
 const HEX_GROUP = /^[0-9a-f]{1,4}$/i;
 const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/** Reads an address in its usual spelling; `undefined` for octal, hexadecimal or shortened IPv4, zone ids and all else. */
+/**
+ * Parses an IP address in its usual notation; `undefined` for octal, hexadecimal or shortened IPv4, zone ids and all
+ * else.
+ */
 export function parseAddress(text: string): NetworkAddress | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
 
-/** Whether the text is an address of the public internet, and so is an IPv4 address it carries. */
+/** Returns whether the string is a public internet address; an IPv4 address embedded in it must be public too. */
 export function isPublicAddress(ip: string): boolean {
   const address = parseAddress(ip);
   if (!address) return false;
@@ -25,7 +28,7 @@ export function isPublicAddress(ip: string): boolean {
   return inside(address, GLOBAL_UNICAST) && !RESERVED_IPV6.some((reserved) => inside(address, reserved));
 }
 
-/** Whether an address lies in a network such as `10.0.0.0/8`, or is the one address that is named instead. */
+/** Returns whether an address lies in a network such as `10.0.0.0/8`, or equals it when it is a single address. */
 export function inNetwork(address: string, network: string): boolean {
   const bytes = parseAddress(address);
   const { start, bits } = range(network);
@@ -36,24 +39,30 @@ export function inNetwork(address: string, network: string): boolean {
   );
 }
 
-/** What one caller can be told by: an IPv4 address, or the /64 of an IPv6 address, which is one household's to choose from. */
+/**
+ * Returns the key that identifies one client: an IPv4 address, or the /64 of an IPv6 address, because one household can
+ * choose freely within its /64.
+ */
 export function networkOf(address: string): string {
   const bytes = parseAddress(address);
   if (bytes?.length !== 16) return address;
   return `${Uint8Array.from(bytes.slice(0, 8)).toHex()}::/64`;
 }
 
-/** Whether the text names an address, or a network with a length that fits it. */
+/** Returns whether the string is an IP address, or a CIDR network with a valid prefix length. */
 export function isNetwork(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");
   const length = (parseAddress(address)?.length ?? 0) * 8;
   return length > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= length));
 }
 
-/** Whether the text is a host name by RFC 1123; anything that could be read as an IPv4 address in some spelling is not. */
+/**
+ * Returns whether the string is a host name by RFC 1123; anything that could be parsed as an IPv4 address in some
+ * notation is not.
+ */
 export function isHostName(text: string): boolean {
   const labels = text.endsWith(".") ? text.slice(0, -1).split(".") : text.split(".");
-  // Resolvers read a last label that is a number as an IPv4 address: "127.1", "0x7f.0.0.1", "2130706433".
+  // Resolvers parse a numeric last label as an IPv4 address: "127.1", "0x7f.0.0.1", "2130706433".
   const last = labels.at(-1) ?? "";
   return text.length <= 253 && labels.every((label) => HOST_LABEL.test(label)) && !/^(?:\d+|0x[0-9a-f]*)$/i.test(last);
 }
@@ -76,7 +85,7 @@ function parseIpv6(text: string): NetworkAddress | undefined {
   return [...head, ...Array<number>(16 - head.length - tail.length).fill(0), ...tail];
 }
 
-/** The bytes of colon-separated groups; only the end of the address may hold a dotted IPv4 address. */
+/** Parses colon-separated groups to bytes; only the end of the address may be a dotted IPv4 address. */
 function groupBytes(side: string, isEnd: boolean): number[] | undefined {
   if (side === "") return [];
   const bytes: number[] = [];
@@ -112,7 +121,7 @@ const GLOBAL_UNICAST = range("2000::/3");
 /** IPv4-mapped and NAT64 addresses: packets to them arrive at the IPv4 address in their last four bytes. */
 const IPV4_CARRIERS = ["::ffff:0:0/96", "64:ff9b::/96"].map(range);
 
-/** What IANA's special-purpose registry takes out of the public IPv4 internet. */
+/** Ranges that IANA's special-purpose registry excludes from the public IPv4 internet. */
 const RESERVED_IPV4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -135,7 +144,7 @@ const RESERVED_IPV4 = [
 ].map(range);
 
 /**
- * What the same registry takes out of 2000::/3. Teredo (in 2001::/23) and 6to4 (2002::/16) are refused whole: they are
- * abandoned, and an IPv4 address of any kind hides in them.
+ * Ranges that the same registry excludes from 2000::/3. Teredo (in 2001::/23) and 6to4 (2002::/16) are refused
+ * entirely: they are obsolete, and can embed any IPv4 address.
  */
 const RESERVED_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"].map(range);

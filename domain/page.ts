@@ -1,10 +1,10 @@
-/** Which part of a list is asked for; `page` counts from 1. */
+/** The requested page of a list; `page` counts from 1. */
 export interface Page {
   readonly page: number;
   readonly perPage: number;
 }
 
-/** One part of a list, with how many there are in all. */
+/** One page of a list, with the total number of items. */
 export interface Listing<T> {
   readonly items: readonly T[];
   readonly total: number;

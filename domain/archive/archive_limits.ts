@@ -1,16 +1,16 @@
 import { beyondLimit } from "./refusal.ts";
 
-/** Bounds that one archive must stay within. */
+/** Size limits of one archive. */
 export interface ArchiveLimits {
-  /** Compressed bytes as they arrive. */
+  /** Compressed bytes, counted as they arrive. */
   readonly maxBytes: number;
-  /** Bytes after decompression, the archive's own headers and padding included. */
+  /** Bytes after decompression, including tar headers and padding. */
   readonly maxUnpackedBytes: number;
-  /** Entries of the archive and the folders they imply. */
+  /** Entries of the archive plus the folders they imply. */
   readonly maxEntries: number;
 }
 
-/** Fails when more compressed bytes than allowed have arrived. */
+/** Throws when more compressed bytes than allowed have arrived. */
 export function checkBytes(bytes: number, { maxBytes }: ArchiveLimits): void {
   if (bytes <= maxBytes) return;
   throw beyondLimit(
@@ -19,7 +19,7 @@ export function checkBytes(bytes: number, { maxBytes }: ArchiveLimits): void {
   );
 }
 
-/** Fails when the archive unpacks, or announces that it will unpack, to more bytes than allowed. */
+/** Throws when the archive unpacks, or declares that it will unpack, to more bytes than allowed. */
 export function checkUnpackedBytes(bytes: number, { maxUnpackedBytes }: ArchiveLimits): void {
   if (bytes <= maxUnpackedBytes) return;
   throw beyondLimit(
@@ -28,7 +28,7 @@ export function checkUnpackedBytes(bytes: number, { maxUnpackedBytes }: ArchiveL
   );
 }
 
-/** Fails when the archive has more entries than allowed. */
+/** Throws when the archive has more entries than allowed. */
 export function checkEntries(entries: number, maxEntries: number): void {
   if (entries <= maxEntries) return;
   throw beyondLimit(

@@ -5,12 +5,12 @@ import { beyondLimit, type RefusalCode, refusal, shown } from "./refusal.ts";
 import type { TarHeader, TarKind } from "./tar_header.ts";
 import type { TreeNode } from "./tree_node.ts";
 
-/** What accepting one entry means for the one who writes the tree. */
+/** What the caller must write to disk for one accepted entry. */
 export interface Accepted {
   /** Folders that do not exist yet, outermost first. */
   readonly newFolders: readonly string[];
   readonly path: string;
-  /** Whether a file of this path was written before and has to go. */
+  /** Whether a file was already written at this path and must be removed first. */
   readonly replaces: boolean;
 }
 
@@ -24,7 +24,10 @@ const REFUSED_KINDS: Readonly<Partial<Record<TarKind, string>>> = {
   sparse: "is stored as a sparse file; pack without --sparse",
 };
 
-/** The tree that an archive describes, checked entry by entry: whatever it accepts is safe to create in an empty folder. */
+/**
+ * The tree that an archive describes, validated entry by entry: every accepted entry is safe to create in an empty
+ * folder.
+ */
 export class ArchiveTree {
   readonly #root: TreeNode = { name: "", parent: undefined, kind: "folder", children: new Map(), target: "" };
   readonly #maxEntries: number;
@@ -37,12 +40,12 @@ export class ArchiveTree {
     this.#maxEntries = maxEntries;
   }
 
-  /** How many regular files the tree has. */
+  /** The number of regular files in the tree. */
   get files(): number {
     return this.#files;
   }
 
-  /** Takes in one entry, or fails when it is not acceptable beside those before it. */
+  /** Adds one entry, or throws when it is refused or conflicts with earlier entries. */
   accept(header: TarHeader): Accepted {
     this.#count();
     const kind = acceptable(header);
@@ -63,7 +66,7 @@ export class ArchiveTree {
     return { newFolders, path: pathOf(node), replaces };
   }
 
-  /** Every link of the tree, each checked when it is yielded; call once all entries are in. */
+  /** Yields every symlink of the tree, each validated just before it is yielded. Call after all entries were added. */
   *links(): Generator<{ readonly path: string; readonly target: string }> {
     const resolver = new LinkResolver();
     for (const node of this.#links) {
@@ -78,7 +81,10 @@ export class ArchiveTree {
     checkEntries(this.#entries, this.#maxEntries);
   }
 
-  /** The folder `part` of `folder`; one that no entry announced counts as an entry of its own. */
+  /**
+   * Returns the folder `part` of `folder`, creating it if needed; a folder without an entry of its own counts as an
+   * entry.
+   */
   #enter(folder: TreeNode, part: string, context: { header: TarHeader; newFolders: string[] }): TreeNode {
     if (!folder.children.has(part)) this.#count();
     return this.#enterAgain(folder, part, context);

@@ -9,12 +9,15 @@ const BACKSLASH = 0x5c;
 // `ignoreBOM` keeps a leading U+FEFF, so that two different names never become one.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The parts of an entry's name without `.` and empty ones; none for the root. Fails for a name that is not safe to create. */
+/**
+ * Splits an entry's name into path segments, without `.` and empty ones; the root has none. Throws for a name that is
+ * unsafe to create.
+ */
 export function entryName(bytes: Uint8Array): string[] {
   const refused = (reason: string) => refusal("archive_name_refused", `the name ${shown(bytes)} ${reason}`);
   const parts: string[] = [];
   for (const piece of pieces(bytes, refused)) {
-    // Decoded part by part: a piece split off a long string would keep that whole string in memory.
+    // Decodes segment by segment: a substring of a long string would keep the whole string in memory.
     const part = decoded(piece, refused);
     if (part === "..") throw refused('climbs with ".."; pack the folder from inside it');
     if (part !== ".") parts.push(part);
@@ -24,7 +27,7 @@ export function entryName(bytes: Uint8Array): string[] {
   return parts;
 }
 
-/** The text of a link's target, `..` allowed. Fails for a target that is absolute or could not be a name. */
+/** Decodes a symlink target; `..` is allowed. Throws for a target that is absolute or not a valid path. */
 export function linkTarget(name: Uint8Array, bytes: Uint8Array): string {
   const refused = (reason: string) =>
     refusal("archive_link_refused", `the target ${shown(bytes)} of the link ${shown(name)} ${reason}`);
@@ -33,7 +36,7 @@ export function linkTarget(name: Uint8Array, bytes: Uint8Array): string {
   return decoded(bytes, refused);
 }
 
-/** What stands between slashes, unless the whole could not be a relative name. */
+/** Splits a path at slashes; throws if it cannot be a relative path. */
 function pieces(bytes: Uint8Array, refused: (reason: string) => Error): Uint8Array[] {
   if (bytes.length === 0) throw refused("is empty");
   if (bytes.length > MAX_NAME_BYTES) throw refused(`is longer than ${MAX_NAME_BYTES} bytes`);

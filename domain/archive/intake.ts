@@ -1,17 +1,17 @@
 import { type ArchiveLimits, checkBytes } from "./archive_limits.ts";
 import { refusal } from "./refusal.ts";
 
-/** What is needed of a stream's reader. */
+/** The part of a stream reader that is used here. */
 interface ByteReader {
   read(): Promise<{ readonly value?: Uint8Array | undefined }>;
   cancel(reason: unknown): Promise<void>;
 }
 
-/** Lets the compressed bytes through while they look like gzip and stay within their limit. */
+/** Passes the compressed bytes through while they look like gzip and stay within the limit. */
 export class Intake {
-  /** How many came through so far. */
+  /** The number of bytes passed through so far. */
   bytes = 0;
-  /** Kept aside, since a decompressor may replace an error of its source by one of its own. */
+  /** The first error. Kept here because a decompressor may replace the error of its source with its own. */
   failure: unknown;
   readonly #reader: ByteReader;
   readonly #limits: ArchiveLimits;
@@ -23,7 +23,7 @@ export class Intake {
     this.#onBytes = onBytes;
   }
 
-  /** The same bytes, read only as fast as they are asked for; call once. */
+  /** Returns the same bytes with backpressure: reads only on demand. Call once. */
   stream(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(
       {

@@ -1,24 +1,24 @@
 import { refusal, shown } from "./refusal.ts";
 import type { TreeNode } from "./tree_node.ts";
 
-/** As many links as a kernel follows before it gives up. */
+/** The number of symlinks that the Linux kernel follows before it gives up. */
 const MAX_HOPS = 40;
 
-/** Where a link leads: `node` is `undefined` when there is nothing in the tree. */
+/** The target of a symlink; `node` is `undefined` when the tree has nothing there. */
 interface Resolution {
   readonly node: TreeNode | undefined;
-  /** How many links were followed to get there, this one included. */
+  /** The number of symlinks followed, including this one. */
   readonly hops: number;
 }
 
-/** Follows the links of one complete tree. */
+/** Resolves the symlinks of one complete tree. */
 export class LinkResolver {
-  // Each link is resolved once: links that go through links would otherwise cost exponential time.
+  // Resolves each symlink once: chains of symlinks would otherwise take exponential time.
   readonly #resolved = new Map<TreeNode, Resolution>();
 
   /**
-   * Fails unless a link, followed through all other links, stays inside the tree. It may lead to nothing, but not in
-   * circles, and not up again out of something that is missing: what appears there later could lead anywhere.
+   * Throws unless a symlink, resolved through all others, stays inside the tree. It may dangle, but must not form a
+   * loop or contain `..` after a missing segment: whatever is created there later could lead anywhere.
    */
   check(link: TreeNode, path: string): void {
     this.checkOr(link, (reason) =>
@@ -26,7 +26,7 @@ export class LinkResolver {
     );
   }
 
-  /** The same, failing with an error of the caller's own making. */
+  /** Same as `check`, but throws the error that the caller makes. */
   checkOr(link: TreeNode, refused: (reason: string) => Error): void {
     this.#follow(link, 1, refused);
   }

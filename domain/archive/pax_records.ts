@@ -1,11 +1,11 @@
 import { refusal } from "./refusal.ts";
 
-/** The records of a pax header that change how the next entry is read; all others are passed over. */
+/** The records of a pax header that affect the next entry; all others are ignored. */
 export interface PaxRecords {
   readonly path?: Uint8Array;
   readonly linkPath?: Uint8Array;
   readonly size?: number;
-  /** Whether the entry is stored with its holes left out. */
+  /** Whether the entry is stored as a sparse file. */
   readonly sparse: boolean;
 }
 
@@ -14,7 +14,7 @@ const EQUALS = 0x3d;
 const NEWLINE = 0x0a;
 const latin1 = (bytes: Uint8Array) => String.fromCharCode(...bytes);
 
-/** Reads `<length> <key>=<value>\n` records; fails when one does not keep to that. */
+/** Parses `<length> <key>=<value>\n` records; throws when one is malformed. */
 export function paxRecords(bytes: Uint8Array): PaxRecords {
   let records: PaxRecords = { sparse: false };
   for (let start = 0; start < bytes.length;) {
@@ -31,7 +31,7 @@ export function paxRecords(bytes: Uint8Array): PaxRecords {
 }
 
 function withRecord(records: PaxRecords, key: Uint8Array, value: Uint8Array): PaxRecords {
-  // No key of interest is longer; the limit keeps a hostile one from being spread over the stack.
+  // No relevant key is longer. The limit keeps a hostile key from overflowing the stack when it is spread as arguments.
   const word = latin1(key.subarray(0, 64));
   if (word.startsWith("GNU.sparse.")) return { ...records, sparse: true };
   if (value.length === 0) return records;

@@ -1,6 +1,6 @@
 import { Failure, invalid } from "../failure.ts";
 
-/** Why an archive was refused, as a word that clients may branch on. */
+/** Why an archive was refused; an error code that clients may branch on. */
 export type RefusalCode =
   | "upload_empty"
   | "upload_interrupted"
@@ -13,12 +13,12 @@ export type RefusalCode =
   | "archive_link_refused"
   | "archive_conflict";
 
-/** A failure that refuses the whole archive; `reason` ends with what to do next where that is not plain. */
+/** The failure that refuses a whole archive; `reason` ends with what to do next where that is not obvious. */
 export function refusal(code: RefusalCode, reason: string, cause?: unknown): Failure {
   return invalid(code, `Cannot accept the upload: ${reason}`, { cause });
 }
 
-/** A failure that refuses an archive beyond one of the limits. */
+/** The failure that refuses an archive because it exceeds a limit. */
 export function beyondLimit(code: string, reason: string): Failure {
   return new Failure("too_large", code, `Cannot accept the upload: ${reason}`);
 }
@@ -26,7 +26,9 @@ export function beyondLimit(code: string, reason: string): Failure {
 const SHOWN_CHARACTERS = 120;
 const decoder = new TextDecoder();
 
-/** A name of the archive as it may stand in a sentence: quoted, control characters escaped, cut when very long. */
+/**
+ * Formats a name from the archive for an error message: quoted, control characters escaped, truncated when very long.
+ */
 export function shown(name: string | Uint8Array): string {
   const text = typeof name === "string" ? name : decoder.decode(name.subarray(0, 4 * SHOWN_CHARACTERS));
   const cut = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;

@@ -1,9 +1,9 @@
 import { refusal } from "./refusal.ts";
 
-/** Length of a header and unit of everything else in a tar archive. */
+/** Length of a header, and the unit of everything else in a tar archive. */
 export const BLOCK_BYTES = 512;
 
-/** What an entry of a tar archive is; `extended` and the `long_` kinds describe the entry that follows them. */
+/** The type of a tar entry; `extended` and the `long_` kinds describe the entry that follows them. */
 export type TarKind =
   | "file"
   | "folder"
@@ -18,7 +18,7 @@ export type TarKind =
   | "long_name"
   | "long_target";
 
-/** One decoded header block; names are bytes, still unchecked. */
+/** One decoded header block; names are bytes and not validated yet. */
 export interface TarHeader {
   readonly kind: TarKind;
   readonly name: Uint8Array;
@@ -47,7 +47,7 @@ const KINDS: Readonly<Record<string, TarKind>> = {
   K: "long_target",
 };
 
-/** Decodes a header block of any tar format (v7, ustar, pax, GNU); fails when its checksum does not fit. */
+/** Decodes a header block of any tar format (v7, ustar, pax, GNU); throws when its checksum does not match. */
 export function tarHeader(block: Uint8Array): TarHeader {
   if (number(block, 148, 8) !== checksum(block)) {
     throw refusal("archive_broken", "a header in the tar does not fit its checksum; pack the folder again");
@@ -74,7 +74,10 @@ function checksum(block: Uint8Array): number {
   return sum;
 }
 
-/** Octal digits ended by a space or NUL, or base-256 when the first bit is set; `undefined` for anything else. */
+/**
+ * Parses octal digits terminated by a space or NUL, or base-256 when the first bit is set; `undefined` for anything
+ * else.
+ */
 function number(block: Uint8Array, start: number, length: number): number | undefined {
   const end = start + length;
   if ((block[start]! & 0x80) !== 0) {
@@ -108,12 +111,12 @@ function name(block: Uint8Array): Uint8Array {
   return whole;
 }
 
-/** Only POSIX headers have a prefix; GNU ones keep times in its place. */
+/** Only POSIX headers have a name prefix; GNU headers store timestamps there. */
 function isPosix(block: Uint8Array): boolean {
   return POSIX_MAGIC.every((byte, index) => block[257 + index] === byte);
 }
 
-/** A copy, since the block is filled anew for the next header. */
+/** Returns a copy, because the block buffer is reused for the next header. */
 function field(block: Uint8Array, start: number, length: number): Uint8Array {
   const end = block.indexOf(0, start);
   return block.slice(start, end === -1 ? start + length : Math.min(end, start + length));

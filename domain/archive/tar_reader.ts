@@ -7,13 +7,13 @@ export interface TarEntry extends TarHeader {
   readonly type: "entry";
 }
 
-/** The next bytes of the entry before; only valid until the reader is given more. */
+/** The next bytes of the preceding entry. Only valid until the next call of `read`. */
 export interface TarBytes {
   readonly type: "bytes";
   readonly bytes: Uint8Array;
 }
 
-/** What is pending for the next entry. */
+/** Fields from extended headers that override those of the next entry. */
 interface Overrides {
   readonly name?: Uint8Array;
   readonly target?: Uint8Array;
@@ -23,18 +23,18 @@ interface Overrides {
 
 const MAX_EXTENDED_BYTES = 1024 * 1024;
 
-/** Reads a tar archive of any common format piece by piece, holding at most one header of it in memory. */
+/** Streaming parser for tar archives of any common format; buffers at most one header. */
 export class TarReader {
   readonly #partial = new Uint8Array(BLOCK_BYTES);
   #filled = 0;
-  /** Bytes of the current entry that are still to come, then the padding that follows them. */
+  /** Remaining bytes of the current entry, followed by `#padding` bytes. */
   #left = 0;
   #padding = 0;
   #extended: { readonly header: TarHeader; readonly bytes: Uint8Array } | undefined;
   #overrides: Overrides | undefined;
   #ended = false;
 
-  /** Yields what the next piece of the archive holds. Must be iterated to its end before the next call. */
+  /** Parses the next chunk and yields its entries and bytes. Must be iterated to its end before the next call. */
   *read(chunk: Uint8Array): Generator<TarEntry | TarBytes> {
     for (let at = 0; at < chunk.length;) {
       if (this.#left > 0) {
@@ -61,7 +61,7 @@ export class TarReader {
     }
   }
 
-  /** Fails when the archive has not come to its end. */
+  /** Throws when the archive is incomplete or something follows its end. */
   finish(): void {
     if (!this.#ended || this.#overrides !== undefined) {
       throw refusal("archive_broken", "the tar is cut short; pack the folder again");
@@ -92,9 +92,9 @@ export class TarReader {
     const { sparse, ...overrides } = this.#overrides ?? {};
     this.#overrides = undefined;
     const whole = { ...header, ...overrides };
-    // Tar programs of old mark a folder by its name alone.
+    // Old tar programs mark a folder only by a trailing slash in its name.
     const kind = sparse ? "sparse" : whole.kind === "file" && whole.name.at(-1) === 0x2f ? "folder" : whole.kind;
-    // Only files have content: some programs note a size for folders and links all the same.
+    // Only files have content, although some programs write a size for folders and links.
     const size = kind === "file" ? whole.size : 0;
     this.#expect(size);
     return { ...whole, type: "entry", kind, size };
@@ -143,7 +143,7 @@ function overridesOf(header: TarHeader, bytes: Uint8Array): Overrides {
   };
 }
 
-/** A global header may carry remarks, as git's does, but one name or size for every entry makes no sense. */
+/** Allows a global header with comments, such as git's, but refuses one that sets a name or size for every entry. */
 function refuseGlobal({ path, linkPath, size, sparse }: PaxRecords): void {
   if (path === undefined && linkPath === undefined && size === undefined && !sparse) return;
   const named = path ?? linkPath;

@@ -1,23 +1,23 @@
 import { BLOCK_BYTES } from "./tar_header.ts";
 
-/** An entry as it is written; `size` bytes and `tarPadding(size)` have to follow it. */
+/** An entry to write; `size` bytes and `tarPadding(size)` must follow its header. */
 export interface PackedEntry {
-  /** Relative, without a slash at its end. */
+  /** Relative path without a trailing slash. */
   readonly name: string;
   readonly kind: "file" | "folder" | "link";
-  /** Zero for all but files. */
+  /** Zero for folders and links. */
   readonly size: number;
   /** Permission bits. */
   readonly mode: number;
   readonly modifiedMs: number;
-  /** Where a link points. */
+  /** Target of a symlink. */
   readonly target?: string;
-  /** Whom it belongs to; root unless told. */
+  /** Owner; defaults to root. */
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** What ends a tar. */
+/** The two zero blocks that end a tar archive. */
 export const TAR_END: Uint8Array = new Uint8Array(2 * BLOCK_BYTES);
 
 const MAX_NAME = 100;
@@ -26,7 +26,7 @@ const MAX_OWNER = 0o7777777;
 const TYPES = { file: "0", folder: "5", link: "2" } as const;
 const encoder = new TextEncoder();
 
-/** The header of an entry, in the pax format where something of it is too long for the plain one. */
+/** Returns the header of an entry, preceded by a pax header when a field does not fit the ustar format. */
 export function tarHead(entry: PackedEntry): Uint8Array {
   const name = encoder.encode(entry.kind === "folder" ? `${entry.name}/` : entry.name);
   const target = encoder.encode(entry.target ?? "");
@@ -46,7 +46,7 @@ export function tarHead(entry: PackedEntry): Uint8Array {
   return joined([head, extended, tarPadding(extended.length), own]);
 }
 
-/** What fills the last block of so many bytes. */
+/** Returns the zero bytes that fill the last block of content of this size. */
 export function tarPadding(size: number): Uint8Array {
   return new Uint8Array((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
 }
@@ -85,7 +85,7 @@ function octal(value: number, length: number): string {
   return `${value.toString(8).padStart(length - 1, "0")}\0`;
 }
 
-/** `<length> <key>=<value>\n`, the length counting itself. */
+/** Formats a pax record `<length> <key>=<value>\n`; the length includes itself. */
 function record(key: string, value: Uint8Array): Uint8Array {
   const rest = key.length + value.length + 3;
   let length = rest + 1;

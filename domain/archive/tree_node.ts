@@ -1,9 +1,9 @@
-/** A file, folder or link of the tree; knows its folder, so that `..` can be followed. */
+/** A file, folder or symlink of the tree; has a link to its parent so that `..` can be resolved. */
 export interface TreeNode {
   readonly name: string;
   readonly parent: TreeNode | undefined;
   readonly kind: "file" | "folder" | "link";
   readonly children: Map<string, TreeNode>;
-  /** Where a link points, as written in the archive. */
+  /** Target of a symlink, as written in the archive. */
   target: string;
 }

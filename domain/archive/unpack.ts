@@ -5,10 +5,10 @@ import { Intake } from "./intake.ts";
 import { refusal } from "./refusal.ts";
 import { type TarEntry, TarReader } from "./tar_reader.ts";
 
-/** The next thing to do to bring an archive into an empty folder; every path is relative and safe there. */
+/** The next step of unpacking an archive into an empty folder; every path is relative and safe there. */
 export type UnpackStep =
   | { readonly type: "folder"; readonly path: string }
-  /** Exactly `size` bytes follow as `bytes` steps. A file that `replaces` has to be removed before. */
+  /** Exactly `size` bytes follow as `bytes` steps. If `replaces` is set, the existing file must be removed first. */
   | {
       readonly type: "file";
       readonly path: string;
@@ -17,24 +17,25 @@ export type UnpackStep =
       readonly replaces: boolean;
     }
   | { readonly type: "bytes"; readonly bytes: Uint8Array }
-  /** Links come when every file is written, so that no file can be written through one. */
+  /** Symlinks come after all files, so that no file can be written through one. */
   | { readonly type: "link"; readonly path: string; readonly target: string }
-  /** The whole archive was read and found good. */
+  /** The whole archive was read and is valid. */
   | { readonly type: "end"; readonly bytes: number; readonly files: number };
 
-/** What unpacking has to respect. */
+/** Options of `unpack`. */
 export interface UnpackOptions {
   readonly limits: ArchiveLimits;
   readonly signal?: AbortSignal | undefined;
-  /** Whether the tar comes as it is, and not gzipped. */
+  /** Whether the tar is uncompressed instead of gzipped. */
   readonly plain?: boolean;
-  /** Sees the compressed bytes as they arrive. */
+  /** Called with the compressed bytes as they arrive. */
   readonly onBytes?: (bytes: Uint8Array) => void;
 }
 
 /**
- * Turns a tar, gzipped unless told otherwise, into steps as it arrives, in constant memory. Fails with a `Failure` at the first thing that is
- * refused, with the signal's reason when aborted, and cancels the stream whenever it is left early.
+ * Streams a tar (gzipped by default) as unpack steps; memory use is bounded by the limits, not by the size of the
+ * files. Throws a `Failure` at the first refused entry, or the signal's reason when aborted (not with `plain`, which
+ * ignores the signal), and cancels the stream when iteration stops early.
  */
 export async function* unpack(
   archive: ReadableStream<Uint8Array>,
@@ -60,7 +61,7 @@ export async function* unpack(
 }
 
 function* stepsFor(entry: TarEntry, tree: ArchiveTree, limits: ArchiveLimits): Generator<UnpackStep> {
-  // Checked before the first byte of it: a bomb that announces itself is not unpacked up to the limit first.
+  // Checked before its first byte, so that a decompression bomb that declares its size is refused immediately.
   checkUnpackedBytes(entry.size, limits);
   const { newFolders, path, replaces } = tree.accept(entry);
   for (const folder of newFolders) yield { type: "folder", path: folder };
