@@ -9,14 +9,16 @@ import {
 
 const NO_TARGETS = Object.fromEntries(BOUND_FIELDS.map((field) => [field, null])) as CredentialTargets;
 
-/** The machine or service that gets to see a destination's secrets, as text; `null` for kinds that have none. */
+/**
+ * Returns the machine or service that a destination's credentials are sent to; `null` for kinds without credentials.
+ */
 export function credentialTarget(
   kind: DestinationKind,
   settings: Pick<DestinationSettings, "endpoint" | "sshHost" | "sshPort">,
 ): string | null {
   switch (kind) {
     case "s3_compatible":
-      // Region and bucket only choose among the host names of the same provider.
+      // Region and bucket only select among the host names of the same provider.
       return settings.endpoint === null ? "Amazon S3" : new URL(settings.endpoint).origin;
     case "sftp":
       return sshTarget(settings);
@@ -26,13 +28,13 @@ export function credentialTarget(
   }
 }
 
-/** Host and port of an SSH server; two spellings of the same name are the same. */
+/** Returns host and port of an SSH server; the host name is case-insensitive. */
 export function sshTarget({ sshHost, sshPort }: Pick<DestinationSettings, "sshHost" | "sshPort">): string {
   const host = (sshHost ?? "").toLowerCase();
   return `${host.includes(":") ? `[${host}]` : host}:${sshPort ?? 22}`;
 }
 
-/** What the secrets of a destination are for, after some of them were given for a target or cleared. */
+/** Returns the targets of a destination's credentials after some were set for a target or cleared. */
 export function bindCredentials(
   given: Partial<DestinationCredentials>,
   target: string | null,
@@ -42,7 +44,7 @@ export function bindCredentials(
   return { ...former, ...Object.fromEntries(bound.map((field) => [field, given[field] ? target : null])) };
 }
 
-/** The stored secrets that were given for another target than the present one. */
+/** Returns the stored credentials that were set for another target than the current one. */
 export function misplacedCredentials(
   credentials: DestinationCredentials,
   targets: CredentialTargets,

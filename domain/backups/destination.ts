@@ -8,43 +8,43 @@ export const CREDENTIAL_FIELDS = [
   "sftpPrivateKey",
   "sftpKeyPassphrase",
 ] as const;
-/** The secrets that another machine gets to see, or a proof of; a passphrase is used on this machine alone. */
+/** The credentials that are sent, or proven, to another machine; a passphrase is only used on this machine. */
 export const BOUND_FIELDS = ["accessKeyId", "secretAccessKey", "sftpPassword", "sftpPrivateKey"] as const;
 
-/** What a backup can be written to. */
+/** The kinds of storage that a backup can be written to. */
 export type DestinationKind = (typeof DESTINATION_KINDS)[number];
-/** The parts of a destination that are secret. */
+/** The secret fields of a destination. */
 export type CredentialField = (typeof CREDENTIAL_FIELDS)[number];
-/** A secret that is only ever sent to the target it was given for. */
+/** A credential that is only ever sent to the target it was set for. */
 export type BoundField = (typeof BOUND_FIELDS)[number];
 
-/** Where a destination is, without secrets; what its kind does not have is `null`. */
+/** Settings of a destination without credentials; fields that its kind does not have are `null`. */
 export interface DestinationSettings {
-  /** The address of an S3 store, or a folder of this machine. */
+  /** The URL of an S3 store, or a folder on this machine. */
   readonly endpoint: string | null;
   readonly region: string | null;
   readonly bucket: string | null;
   readonly forcePathStyle: boolean | null;
-  /** The folder inside the target under which everything is kept, without slashes around it. */
+  /** The folder inside the target that holds everything, without leading and trailing slashes. */
   readonly pathPrefix: string | null;
   readonly sshHost: string | null;
   readonly sshPort: number | null;
   readonly sshUser: string | null;
-  /** Fingerprint recorded by the first preflight that went well, or given by hand. */
+  /** Host key fingerprint, recorded by the first successful preflight or set by the user. */
   readonly sshHostKey: string | null;
   readonly serverId: string | null;
 }
 
-/** The secrets of a destination; absent ones are `null`. */
+/** The credentials of a destination; absent ones are `null`. */
 export type DestinationCredentials = { readonly [Field in CredentialField]: Secret | null };
 
-/** The target (`credentialTarget`) that each stored secret was given for; `null` where there is no secret. */
+/** The target (`credentialTarget`) that each stored credential was set for; `null` where there is no credential. */
 export type CredentialTargets = { readonly [Field in BoundField]: string | null };
 
-/** Tells, for every secret, whether it is there. */
+/** For every credential, whether it is set. */
 export type CredentialFlags = { readonly [Field in CredentialField as `has${Capitalize<Field>}`]: boolean };
 
-/** A place that backups can be written to; its secrets are told only as flags. */
+/** A place that backups can be written to; its credentials are only exposed as flags. */
 export interface BackupDestination extends DestinationSettings, CredentialFlags {
   readonly id: string;
   readonly organizationId: string;
@@ -56,13 +56,13 @@ export interface BackupDestination extends DestinationSettings, CredentialFlags 
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly credentialTargets: CredentialTargets;
-  /** Counts the changes; what was found out about an earlier one says nothing about this one. */
+  /** Incremented with every change; results of checks on an earlier revision do not apply to this one. */
   readonly revision: number;
-  /** Keys of probes that a preflight could not remove. */
+  /** Keys of probe objects that a preflight could not delete. */
   readonly leftProbes: readonly string[];
 }
 
-/** The flags that stand for some secrets. */
+/** Returns the flags that say which credentials are set. */
 export function flagsOf(credentials: DestinationCredentials): CredentialFlags {
   return {
     hasAccessKeyId: credentials.accessKeyId !== null,

@@ -3,10 +3,10 @@ import { type Failure, invalid, invalidField } from "../failure.ts";
 import { CREDENTIAL_FIELDS, type CredentialField, DESTINATION_KINDS, type DestinationKind } from "./destination.ts";
 import type { DestinationSettings } from "./destination.ts";
 
-/** A part of a destination that depends on its kind. */
+/** A field of a destination that depends on its kind. */
 export type KindField = Exclude<keyof DestinationSettings, "pathPrefix"> | CredentialField;
 
-/** How a kind wants a field: always, not necessarily, or at least one of those marked so. */
+/** Whether a kind requires a field, allows it, or requires at least one of the fields marked `either`. */
 type Need = "required" | "optional" | "either";
 
 const FIELDS: Readonly<Record<DestinationKind, Partial<Readonly<Record<KindField, Need>>>>> = {
@@ -33,10 +33,10 @@ const FIELDS: Readonly<Record<DestinationKind, Partial<Readonly<Record<KindField
 
 const ALL_FIELDS = [...new Set(Object.values(FIELDS).flatMap((fields) => Object.keys(fields)))] as KindField[];
 
-/** Values by field; absent and `null` both mean that there is none. */
+/** Values by field; absent and `null` both mean "not set". */
 export type Given = { readonly [Field in KindField]?: unknown };
 
-/** Reads a kind, or refuses a word that is none, naming the one that is defined but not supported. */
+/** Parses a destination kind, or throws; names `http_upload` as known but not supported. */
 export function readKind(word: string): DestinationKind {
   if (word === "http_upload") throw invalidField("kind", `"http_upload" is not supported: use one of ${kindNames()}`);
   const kind = DESTINATION_KINDS.find((known) => known === word);
@@ -44,14 +44,14 @@ export function readKind(word: string): DestinationKind {
   return kind;
 }
 
-/** Refuses values for fields that another kind has. */
+/** Refuses values for fields that only other kinds have. */
 export function refuseForeignFields(kind: DestinationKind, given: Given): void {
   const foreign = ALL_FIELDS.filter((field) => isGiven(given[field]) && FIELDS[kind][field] === undefined);
   if (foreign.length === 0) return;
   throw refused(foreign, (field) => `a destination of the kind "${kind}" has no "${field}": leave it out`);
 }
 
-/** Names the fields that a kind needs and that have no value; of several that would do, the first. */
+/** Returns the required fields that have no value; of `either` alternatives, only the first. */
 export function missingFields(kind: DestinationKind, given: Given): readonly KindField[] {
   const needs = Object.entries(FIELDS[kind]) as [KindField, Need][];
   const required = needs.filter(([field, need]) => need === "required" && !isGiven(given[field]));
@@ -60,7 +60,7 @@ export function missingFields(kind: DestinationKind, given: Given): readonly Kin
   return [...required, ...(lacksAll ? either.slice(0, 1) : [])].map(([field]) => field);
 }
 
-/** Refuses a destination that lacks what its kind needs; `may` tells which fields it may lack all the same. */
+/** Refuses a destination that lacks fields its kind requires; `may` exempts fields. */
 export function refuseMissingFields(
   kind: DestinationKind,
   given: Given,
@@ -70,14 +70,14 @@ export function refuseMissingFields(
   if (missing.length > 0) throw refused(missing, (field) => `it is required: ${missingInput(kind, field)}`);
 }
 
-/** Says in words which field to set, with those that would do instead. */
+/** Returns the advice which field to set, with its alternatives. */
 export function missingInput(kind: DestinationKind, field: KindField): string {
   const others = Object.entries(FIELDS[kind]).filter(([name, need]) => need === "either" && name !== field);
   if (FIELDS[kind][field] !== "either") return `give "${field}"`;
   return `give "${field}" or ${others.map(([name]) => `"${name}"`).join(" or ")}`;
 }
 
-/** Whether a field is a secret. */
+/** Returns whether a field is a credential. */
 export function isCredential(field: string): field is CredentialField {
   return CREDENTIAL_FIELDS.some((credential) => credential === field);
 }

@@ -13,14 +13,17 @@ import { readDestinationName, readSettings } from "./destination_values.ts";
 
 type Nullable<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
 
-/** What somebody gives for a destination; absent and `null` are the same for a new one, and mean "keep" and "clear" for an old one. */
+/**
+ * Input for a destination. In a create request absent and `null` are the same; in an update absent keeps and `null`
+ * clears.
+ */
 export interface DestinationInput extends Nullable<DestinationSettings>, Nullable<DestinationCredentials> {
   readonly name?: string | null | undefined;
   readonly kind?: unknown;
   readonly isDefault?: boolean | null | undefined;
 }
 
-/** A destination draft with everything that its kind needs. */
+/** A validated new destination with everything that its kind needs. */
 export interface DestinationDraft {
   readonly kind: DestinationKind;
   readonly settings: DestinationSettings;
@@ -42,10 +45,12 @@ const NO_SETTINGS: DestinationSettings = {
 };
 const SETTING_FIELDS = Object.keys(NO_SETTINGS) as (keyof DestinationSettings)[];
 
-/** What makes a destination another place: everything but its host key, which only tells that it is the same. */
+/**
+ * The fields that make a destination another place: all but the host key, which only proves that it is the same one.
+ */
 const TARGET_FIELDS = SETTING_FIELDS.filter((field) => field !== "sshHostKey");
 
-/** Reads a whole new destination, or refuses it naming what is wrong. */
+/** Validates the input for a new destination; throws a failure that names the invalid fields. */
 export async function readDraft(input: DestinationInput): Promise<DestinationDraft> {
   if (typeof input.kind !== "string") throw invalidField("kind", "it is required");
   const kind = readKind(input.kind);
@@ -61,9 +66,9 @@ export async function readDraft(input: DestinationInput): Promise<DestinationDra
 }
 
 /**
- * Applies an input to a destination, or refuses it: what is absent stays, `null` clears, and the whole is read anew.
- * A secret may be cleared even if it is required, and a field that the input does not mention may be missing: a server
- * that was removed does not block other changes.
+ * Applies an update to a destination, or refuses it: absent keeps, `null` clears, and the result is validated as a
+ * whole. A required credential may be cleared, and a field that the input does not mention may be missing: a removed
+ * server does not block other changes.
  */
 export async function readChange(destination: BackupDestination, input: DestinationInput) {
   if (input.kind !== undefined) throw invalidField("kind", "it cannot change: create another destination instead");
@@ -90,7 +95,7 @@ export async function readChange(destination: BackupDestination, input: Destinat
   };
 }
 
-/** Another machine has another key: a move forgets the recorded one. */
+/** Drops the recorded host key when host or port change: another machine has another key. */
 function keyOf(
   destination: BackupDestination,
   input: DestinationInput,
@@ -100,7 +105,7 @@ function keyOf(
   return { sshHostKey: sshTarget(merged) === sshTarget(destination) ? destination.sshHostKey : null };
 }
 
-/** The settings that an input mentions. */
+/** Returns the settings that an input contains. */
 function given(input: DestinationInput): Partial<DestinationSettings> {
   return Object.fromEntries(
     SETTING_FIELDS.filter((field) => input[field] !== undefined).map((field) => [field, input[field]]),

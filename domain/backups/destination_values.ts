@@ -13,7 +13,7 @@ const REGION = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/;
 const SERVER_ID = /^srv_[0-9a-z]{20,40}$/;
 const DEFAULT_SSH_PORT = 22;
 
-/** Brings a name to its stored form, or refuses it. */
+/** Normalizes a name, or throws if it is invalid. */
 export function readDestinationName(text: string): string {
   const name = text.trim();
   if (!name) throw invalidField("name", "it is blank: give the destination a name");
@@ -22,12 +22,12 @@ export function readDestinationName(text: string): string {
   return name;
 }
 
-/** What two names have in common when they count as the same. */
+/** Returns the key under which two names count as equal: case-insensitive, NFC. */
 export function nameKey(name: string): string {
   return name.trim().normalize("NFC").toLowerCase();
 }
 
-/** Brings settings to their stored form, defaults filled in, or refuses the first that cannot be used. */
+/** Normalizes settings and fills in defaults, or throws for the first invalid field. */
 export async function readSettings(kind: DestinationKind, given: DestinationSettings): Promise<DestinationSettings> {
   const isSftp = kind === "sftp";
   const endpoint = kind === "local" ? readFolder(given.endpoint) : readStoreAddress(given.endpoint);
@@ -45,7 +45,7 @@ export async function readSettings(kind: DestinationKind, given: DestinationSett
   };
 }
 
-/** The name or address of the host that a store's address leads to. */
+/** Returns the host name or IP address of a store's URL. */
 export function hostOf(endpoint: string): string {
   return new URL(endpoint).hostname.replace(/^\[|\]$/g, "");
 }

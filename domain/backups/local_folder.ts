@@ -1,4 +1,4 @@
-/** Folders that belong to the system with everything in them. */
+/** Folders that belong to the system, including everything in them. */
 const SYSTEM_TREES = [
   "/bin",
   "/boot",
@@ -16,7 +16,7 @@ const SYSTEM_TREES = [
   "/var/run",
 ];
 
-/** Folders that may hold a folder for backups, but are none themselves. */
+/** Folders that may contain a backup folder, but cannot be one themselves. */
 const SYSTEM_FOLDERS = [
   "/",
   "/home",
@@ -34,12 +34,12 @@ const SYSTEM_FOLDERS = [
   "/var/tmp",
 ];
 
-/** Whether a real path is the system's own, and so no place for backups. */
+/** Returns whether a real path (symlinks resolved) belongs to the system, so that no backups may be written there. */
 export function isSystemFolder(path: string): boolean {
   return SYSTEM_FOLDERS.includes(path) || SYSTEM_TREES.some((tree) => isWithin(tree, path));
 }
 
-/** Whether a path is a folder or lies in it; both absolute, without `.`, `..` and a slash at the end. */
+/** Returns whether a path is the folder or lies inside it; both absolute, without `.`, `..` and trailing slash. */
 export function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }

@@ -1,21 +1,24 @@
 import { invalid } from "../failure.ts";
 
-/** S3 takes 1,024 bytes. */
+/** The limit of S3. */
 const MAX_KEY_BYTES = 1_024;
-/** File systems take names of 255 bytes; some room is left for what a name gets while it is written. */
+/** File systems allow names of 255 bytes; this leaves room for the prefix of unfinished files. */
 const MAX_NAME_BYTES = 220;
-/** The beginning of the names that unfinished files have. */
+/** The name prefix of unfinished files. */
 const PART = /^\.slipway-part-[0-9a-f]{12}-/;
 
 const encoder = new TextEncoder();
 
-/** Whether a text can name an object in every kind of store: names with `/` between them, none of them empty, `.` or `..`. */
+/**
+ * Returns whether a string is a valid object key in every kind of store: names separated by `/`, none of them empty,
+ * `.` or `..`.
+ */
 export function isObjectKey(key: string): boolean {
   if (!key.isWellFormed() || /\p{Cc}/u.test(key) || encoder.encode(key).length > MAX_KEY_BYTES) return false;
   return key.split("/").every(isName);
 }
 
-/** Refuses a text that cannot name an object. */
+/** Throws for a string that is not a valid object key. */
 export function checkObjectKey(key: string): void {
   if (isObjectKey(key)) return;
   throw invalid(
@@ -25,7 +28,7 @@ export function checkObjectKey(key: string): void {
   );
 }
 
-/** Orders keys as every store does: by their bytes in UTF-8. */
+/** Compares keys in the order of every store: by their UTF-8 bytes. */
 export function compareKeys(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -35,18 +38,18 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** The name that a file has until all of it is written; another one each time. */
+/** Returns a unique temporary name for a file until it is completely written. */
 export function partName(name: string): string {
   return `.slipway-part-${crypto.getRandomValues(new Uint8Array(6)).toHex()}-${name}`;
 }
 
-/** The name that an unfinished file would have got, or `undefined` for any other. */
+/** Returns the final name of an unfinished file, or `undefined` for any other file. */
 export function nameOfPart(name: string): string | undefined {
   const start = PART.exec(name)?.[0];
   return start === undefined ? undefined : name.slice(start.length);
 }
 
-/** The folder and the name that a key consists of; the folder of a plain name is empty. */
+/** Splits a key into folder and name; the folder of a plain name is empty. */
 export function splitKey(key: string): { readonly folder: string; readonly name: string } {
   const slash = key.lastIndexOf("/");
   return { folder: slash < 0 ? "" : key.slice(0, slash), name: key.slice(slash + 1) };
@@ -57,7 +60,10 @@ function isName(name: string): boolean {
   return encoder.encode(name).length <= MAX_NAME_BYTES && !PART.test(name);
 }
 
-/** UTF-16 puts what needs two units before the last 8,192 characters of one; UTF-8 has them in order. */
+/**
+ * Maps a UTF-16 code unit to its rank in UTF-8 order: UTF-16 sorts surrogate pairs before U+E000 to U+FFFF, UTF-8
+ * after.
+ */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;

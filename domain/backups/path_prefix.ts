@@ -1,10 +1,13 @@
 import { type Failure, invalidField } from "../failure.ts";
 import { isObjectKey } from "./object_key.ts";
 
-/** Longest that a prefix may be, in bytes of UTF-8, so that there is room for the keys behind it. */
+/** Maximum length of a prefix in UTF-8 bytes; leaves room for the keys after it. */
 const MAX_BYTES = 400;
 
-/** Brings a prefix to its stored form, without slashes around it, or refuses one that climbs, is absolute or no name at all. */
+/**
+ * Normalizes a prefix, without leading and trailing slashes; throws if it is absolute, contains `..` or is not a valid
+ * key.
+ */
 export function readPathPrefix(text: string | null): string | null {
   if (text === null || text === "") return null;
   if (text.includes("\0")) throw refuse("it holds a NUL character");

@@ -1,6 +1,6 @@
 /**
- * Hands a stream over chunk by chunk, the next one when the last was taken, and resolves to its size. Rejects with the stream's own error, with the signal's reason, or
- * with what `take` rejects with; the stream is cancelled then.
+ * Passes a stream to `take` chunk by chunk, with backpressure, and resolves to its size in bytes. Rejects with the
+ * stream's own error, the signal's reason or the error of `take`, and then cancels the stream.
  */
 export async function pour(
   content: ReadableStream<Uint8Array>,
@@ -8,7 +8,7 @@ export async function pour(
   signal?: AbortSignal | undefined,
 ): Promise<number> {
   const reader = content.getReader();
-  // Ends a read that waits, too. Racing every read against the abort instead would keep every chunk until the end.
+  // Also ends a pending read. Racing every read against the abort would retain every chunk until the end.
   const abort = () => void reader.cancel(signal?.reason).catch(() => {});
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort, { once: true });

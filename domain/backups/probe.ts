@@ -1,8 +1,8 @@
 import type { Failure } from "../failure.ts";
 
-/** The steps of a preflight, in their order. */
+/** The steps of a preflight, in order. */
 export const PROBE_STEPS = ["write", "read", "delete"] as const;
-/** Why a preflight can fail. */
+/** The reasons why a preflight can fail. */
 export const PROBE_CODES = [
   "unreachable",
   "auth_failed",
@@ -17,34 +17,34 @@ export const PROBE_CODES = [
 export type ProbeStep = (typeof PROBE_STEPS)[number];
 export type ProbeCode = (typeof PROBE_CODES)[number];
 
-/** What a preflight found. */
+/** The result of a preflight. */
 export type ProbeOutcome =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: ProbeCode; readonly reason: string };
 
-/** What the keys of all probes begin with. */
+/** The key prefix of all probe objects. */
 export const PROBE_PREFIX = ".slipway-probe-";
 
-/** How long after its beginning a probe belongs to nobody any more: well over the longest that a preflight takes. */
+/** Age from which a probe is abandoned: well over the maximum duration of a preflight. */
 const ABANDONED_MS = 90_000;
 const NAME = /^\.slipway-probe-([0-9a-z]{6,12})-[0-9a-f]{32}$/;
 
-/** Failures of stores that are none of the codes of a preflight, and what they come to there. */
+/** Failure codes of stores that are not preflight codes, and what they map to. */
 const OTHER_CODES: Readonly<Record<string, ProbeCode>> = { storage_full: "misconfigured" };
 
-/** A key for a new probe, unlike any other. */
+/** Returns a unique key for a new probe. */
 export function probeKey(at: Date): string {
   const random = crypto.getRandomValues(new Uint8Array(16)).toHex();
   return `${PROBE_PREFIX}${at.getTime().toString(36)}-${random}`;
 }
 
-/** Whether a key is that of a probe which no preflight uses any more. */
+/** Returns whether a key belongs to a probe that no preflight uses any more. */
 export function isAbandonedProbe(key: string, now: Date): boolean {
   const began = NAME.exec(key)?.[1];
   return began !== undefined && now.getTime() - Number.parseInt(began, 36) > ABANDONED_MS;
 }
 
-/** What a failure at some step means to whoever asked for the preflight. */
+/** Converts a failure at some step to the result of the preflight. */
 export function failedProbe(step: ProbeStep, failure: Failure): ProbeOutcome & { readonly ok: false } {
   const code = PROBE_CODES.find((known) => known === failure.code) ?? OTHER_CODES[failure.code] ?? "unreachable";
   return { ok: false, code, reason: `${step}: ${failure.message}` };

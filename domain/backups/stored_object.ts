@@ -1,13 +1,13 @@
-/** An object as a store knows it. */
+/** An object in a store. */
 export interface StoredObject {
   readonly key: string;
   readonly bytes: number;
   readonly modifiedAt: Date;
 }
 
-/** A part of the objects of a store, in the order of their keys. */
+/** A page of a store's objects, ordered by key. */
 export interface ObjectPage {
   readonly objects: readonly StoredObject[];
-  /** What to ask behind for the next part; `null` when there is none. A part may be empty and yet not the last. */
+  /** The cursor of the next page; `null` on the last page. A page may be empty without being the last. */
   readonly next: string | null;
 }

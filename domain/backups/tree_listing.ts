@@ -2,7 +2,7 @@ import { Failure } from "../failure.ts";
 import { compareKeys, isObjectKey, nameOfPart } from "./object_key.ts";
 import type { ObjectPage, StoredObject } from "./stored_object.ts";
 
-/** What a folder of a tree holds by itself. */
+/** A direct child of a folder. */
 export interface TreeChild {
   readonly name: string;
   readonly type: "file" | "folder" | "other";
@@ -10,18 +10,18 @@ export interface TreeChild {
   readonly modifiedAt: Date;
 }
 
-/** Gives what a folder holds, in any order; nothing for one that is not there. The top is the empty text. */
+/** Lists a folder in any order; empty for a folder that does not exist. The root is the empty string. */
 export type ReadFolder = (folder: string) => Promise<readonly TreeChild[]>;
 
-/** Which part of a tree is listed. */
+/** The part of a tree to list. */
 export interface TreePart {
   readonly prefix: string;
-  /** Only keys behind this one. */
+  /** The cursor: only keys after this one. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** Lists the files of a tree by their keys, in the order of keys; it holds no more than the folders on one path at a time. */
+/** Lists the files of a tree ordered by key. Only holds the folders on one path in memory at a time. */
 export async function listTree(read: ReadFolder, { prefix, after, limit }: TreePart): Promise<ObjectPage> {
   const objects: StoredObject[] = [];
   const waiting: Waiting[] = [start(prefix)];
@@ -37,7 +37,7 @@ export async function listTree(read: ReadFolder, { prefix, after, limit }: TreeP
   return { objects, next: null };
 }
 
-/** The keys with the prefix whose files were never finished, in no order. */
+/** Returns the keys with the prefix whose writes were never finished, in no particular order. */
 export async function unfinishedIn(read: ReadFolder, prefix: string): Promise<readonly string[]> {
   const { path } = start(prefix);
   const names = (await read(path)).flatMap(({ name }) => nameOfPart(name) ?? []);
@@ -45,8 +45,8 @@ export async function unfinishedIn(read: ReadFolder, prefix: string): Promise<re
 }
 
 /**
- * Removes the part files of unfinished writes to keys with the prefix, unless they changed since `before`; resolves to
- * their number. Walks breadth-first, because backups seldom lie deep, and skips folders that it may not read.
+ * Removes the part files of unfinished writes to keys with the prefix, except those modified since `before`; resolves
+ * to the number removed. Walks breadth-first, because backups are seldom nested deeply, and skips unreadable folders.
  */
 export async function sweepTree(read: ReadFolder, { prefix, before, remove }: TreeSweep): Promise<number> {
   let [swept, folders] = [0, [start(prefix).path]];
@@ -66,7 +66,7 @@ export async function sweepTree(read: ReadFolder, { prefix, before, remove }: Tr
   return swept;
 }
 
-/** Which unfinished files are removed, and how. */
+/** Which unfinished files to remove, and how. */
 export interface TreeSweep {
   readonly prefix: string;
   readonly before: Date;
@@ -78,15 +78,15 @@ function nothingIfDenied(error: unknown): readonly TreeChild[] {
   throw error;
 }
 
-/** A file to list, or a folder (its path ends with `/`, the top's is empty) whose content comes at this place. */
+/** A file to list, or a folder (path ends with `/`, empty for the root) whose content is listed at this position. */
 type Waiting = { readonly path: string; readonly object: StoredObject } | { readonly path: string };
 
-/** The deepest folder that holds everything with a prefix. */
+/** Returns the deepest folder that contains everything with a prefix. */
 function start(prefix: string): { readonly path: string } {
   return { path: prefix.slice(0, prefix.lastIndexOf("/") + 1) };
 }
 
-/** What a folder holds, last first; a folder's place is that of its name with `/`. */
+/** Returns the content of a folder in reverse order; a folder sorts by its name with `/`. */
 async function contentOf(read: ReadFolder, folder: string): Promise<Waiting[]> {
   const found = (await read(folder)).flatMap((child): Waiting[] => {
     const key = folder + child.name;
@@ -104,7 +104,7 @@ function isWanted(item: Waiting, prefix: string, after: string | undefined): boo
   return after === undefined || after.startsWith(path) || compareKeys(path, after) > 0;
 }
 
-/** Whether a folder holds keys with the prefix, as far as its path tells. */
+/** Returns whether a folder may contain keys with the prefix, judged by its path. */
 function overlaps(path: string, prefix: string): boolean {
   return path.startsWith(prefix) || prefix.startsWith(path);
 }
