@@ -2,12 +2,12 @@ import { conflict, Failure } from "../failure.ts";
 
 const CODE = "claim_void";
 
-/** The failure of whoever changes something in the name of a deployment that another process has taken over. */
+/** The failure of a worker that changes a deployment after another process has taken it over. */
 export function claimVoid(): Failure {
   return conflict(CODE, "Cannot go on with this deployment: another process has taken it over");
 }
 
-/** Tells whether something failed because another process has taken the deployment over. */
+/** Returns whether an error means that another process has taken over the deployment. */
 export function isClaimVoid(error: unknown): boolean {
   return error instanceof Failure && error.code === CODE;
 }

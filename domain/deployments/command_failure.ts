@@ -1,10 +1,10 @@
 import { type Failure, invalid } from "../failure.ts";
 import { missingTool, toolAdvice } from "./missing_tool.ts";
 
-/** How many of the last lines of a command may tell why it failed. */
+/** How many of a command's last lines are searched for the reason of its failure. */
 export const TELLING_LINES = 50;
 
-/** The failure of a command of a build, by its exit code and the last lines that it printed. */
+/** Returns the failure of a build command, given its exit code and its last lines of output. */
 export function commandFailure(
   name: "install" | "build",
   { code, lines }: { readonly code: number; readonly lines: readonly string[] },

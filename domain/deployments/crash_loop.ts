@@ -1,2 +1,2 @@
-/** A program that ended so often in a row without having stayed up is in a crash loop. */
+/** A program that exits this many times in a row without staying up is in a crash loop. */
 export const CRASH_LOOP = 5;

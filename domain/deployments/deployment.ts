@@ -24,7 +24,7 @@ export const SERVICE_STATUSES = [
   "stopped",
 ] as const;
 
-/** What a deployment goes through, in this order; a rollback to a kept artifact leaves out the first three. */
+/** The steps of a deployment, in order; a rollback to a kept artifact skips the first three. */
 export const STEPS = ["fetch", "detect", "build", "start", "health", "switch", "retire", "clean"] as const;
 
 export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number];
@@ -33,31 +33,33 @@ export type StepName = (typeof STEPS)[number];
 export type Trigger = "manual" | "push" | "redeploy" | "rollback" | "upload";
 export type Decision = "pending" | "kept" | "rejected";
 
-/** Where a deployment's code comes from. */
+/** The source of a deployment's code. */
 export type DeploymentSource =
   | { readonly kind: "upload"; readonly uploadId: string }
   | { readonly kind: "git"; readonly url: string; readonly branch: string | null; readonly commit: string | null }
   | { readonly kind: "local"; readonly path: string }
-  /** Nothing: all of its services are images. */
+  /** No source: all services are images. */
   | { readonly kind: "none" }
-  /** The files that another deployment was built from, to be built anew; its release folder where these are not kept. */
+  /**
+   * The files that another deployment was built from, to be rebuilt; its release folder if those files were not kept.
+   */
   | {
       readonly kind: "copy";
       readonly deploymentId: string;
-      /** The folder of this machine that they came from at first; absent for an upload. */
+      /** The folder of this machine that the files originally came from; absent for an upload. */
       readonly localPath?: string;
     }
-  /** The kept artifact of another deployment; `fallback` is what to build when it is gone. */
+  /** The kept artifact of another deployment; `fallback` is the source to build when the artifact is gone. */
   | {
       readonly kind: "artifact";
       readonly deploymentId: string;
       readonly fallback: DeploymentSource | null;
       readonly localPath?: string;
-      /** The preview that goes live as production by it: with the variables and endpoints that the project has then. */
+      /** The preview that this promotes to production, with the project's variables and endpoints at that time. */
       readonly promotes?: string;
     };
 
-/** What a person or a rollback fixes about how a deployment is built and run; `null` means "detect it". */
+/** Build and run settings fixed by a user or a rollback; `null` means "detect it". */
 export interface DeploymentPlan {
   readonly framework: string | null;
   readonly packageManager: string | null;
@@ -66,7 +68,10 @@ export interface DeploymentPlan {
   readonly startCommand: string | null;
   readonly outputDirectory: string | null;
   readonly rootDirectory: string | null;
-  /** A Dockerfile of the project, relative to the root directory, with the stage to stop at and arguments that everybody may see. */
+  /**
+   * A Dockerfile of the project, relative to the root directory, with its target stage and build arguments, which are
+   * not secret.
+   */
   readonly dockerfile: string | null;
   readonly buildTarget: string | null;
   readonly buildArgs: Readonly<Record<string, string>>;
@@ -77,35 +82,37 @@ export interface DeploymentPlan {
   readonly publicEndpoints: readonly PublicEndpoint[];
 }
 
-/** What somebody said about one deployment alone; of the rest, its project says how it is. */
+/** Input for this deployment alone; for everything else the settings of its project apply. */
 export interface DeploymentOverrides {
-  /** The branch that was asked for. */
+  /** The requested branch. */
   readonly branch?: string;
-  /** Whether its build waits for an approval; `false` where an admin of deployments said so. */
+  /** Whether the build waits for an approval; `false` only if set by an admin of deployments. */
   readonly requireApproval?: boolean;
-  /** Whether somebody asked for it who may deploy any folder of the machine; it counts for the folder that was asked for. */
+  /** Whether the requester may deploy any folder of the machine; only counts for the requested folder. */
   readonly localPathByAdmin?: boolean;
-  /** Whether its services were given for it. */
+  /** Whether the request contained the services. */
   readonly services?: boolean;
-  /** The endpoints as they were given, before it was known which services there are. */
+  /** The endpoints as requested, before the services are known. */
   readonly publicEndpoints?: readonly PublicEndpoint[];
 }
 
-/** One part of a deployment that runs by itself; a simple project has one, named `app`. */
+/** One separately running part of a deployment; a simple project has one, named `app`. */
 export interface DeployedService {
   readonly name: string;
   readonly status: ServiceStatus;
   readonly url: string | null;
   readonly error: string | null;
-  /** Why nothing of it answers although it should run, for a person; absent while it does. */
+  /** Why it does not answer although it should run, for people; absent while it is up. */
   readonly outage?: string;
-  /** What the runtime knows it by, once started; that of a former deployment where it was left as it is. */
+  /**
+   * The runtime's id of the instance, once started; that of an earlier deployment if the service was left unchanged.
+   */
   readonly instanceId: string | null;
-  /** What the runtime knew it by, where nothing runs any more; it may still be finishing what it does. */
+  /** The runtime's id of the last instance, when nothing should run any more; it may still be draining. */
   readonly lastInstanceId?: string;
-  /** The folder inside the release that is served as a site; `null` for what runs. */
+  /** The folder inside the release that is served as a static site; `null` for a running program. */
   readonly site: string | null;
-  /** Whose release folder has its files, where that is another's. */
+  /** The deployment whose release folder has its files, if not its own. */
   readonly filesOf?: string;
 }
 
@@ -122,7 +129,7 @@ export interface BuildPrompt {
   readonly message: string;
   readonly actions: readonly { readonly id: string; readonly label: string }[];
   readonly expiresAt: Date;
-  /** The action chosen, once somebody did. */
+  /** The chosen action; `null` until answered. */
   readonly answer: string | null;
 }
 
@@ -138,20 +145,22 @@ export interface Deployment {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string;
-  /** Counts up within the project. */
+  /** Incremented per project. */
   readonly version: number;
   readonly status: DeploymentStatus;
   readonly decision: Decision | null;
-  /** What somebody decided about a partial failure, until it is carried out. */
+  /** The decision about a partial failure, until it is carried out. */
   readonly asked: "keep" | "reject" | null;
-  /** The release that served when this one went live. */
+  /** The release that was live when this one went live. */
   readonly replaces: string | null;
   readonly pinned: boolean;
   readonly trigger: Trigger;
   readonly environment: "production" | "preview";
   readonly source: DeploymentSource;
   readonly plan: DeploymentPlan;
-  /** What a redeploy takes over; absent when nothing was said about this one alone. */
+  /**
+   * Overrides for this deployment alone, which a redeploy inherits, except for permissions; absent if there are none.
+   */
   readonly own?: DeploymentOverrides;
   readonly branch: string | null;
   readonly commitSha: string | null;
@@ -165,19 +174,22 @@ export interface Deployment {
   /** The deployment or decision that this one waits for. */
   readonly waitingFor: string | null;
   readonly error: DeploymentError | null;
-  /** Held by `start: false` until somebody starts it. */
+  /** Held by `start: false` until it is started explicitly. */
   readonly held: boolean;
   readonly cancelRequested: boolean;
-  /** How often a process took it up; a killed one leaves it to the next. */
+  /** How often a process took it up; if one is killed, the next takes it over. */
   readonly attempts: number;
-  /** The variables whose values must not be seen in any output. */
+  /** The variables whose values are masked in all output. */
   readonly secretKeys: readonly string[];
-  /** Whose release folder or image it runs; itself unless it is a rollback. */
+  /** The deployment whose release folder or image it runs; its own id unless it is a rollback. */
   readonly artifactOf: string | null;
   readonly artifactAvailable: boolean;
-  /** The digest of the image it runs; `null` for what runs from a folder. */
+  /** The digest of the image it runs; `null` if it runs from a folder. */
   readonly image: string | null;
-  /** Random; taken over from the deployment before as long as the variables are the same, so that a build knows whether it may use what it kept. */
+  /**
+   * Random cache key of the build. Inherited from the previous deployment while the variables stay the same, so that a
+   * build knows whether it may reuse cached results.
+   */
   readonly buildTag: string | null;
   readonly rollbackOf: string | null;
   readonly redeployOf: string | null;
@@ -186,8 +198,6 @@ export interface Deployment {
   readonly startedAt: Date | null;
   readonly builtAt: Date | null;
   readonly finishedAt: Date | null;
-  /**
-   * How long it had been worked on when it began to wait for a decision, in milliseconds; absent where it never did.
-   */
+  /** Work time in milliseconds until it began to wait for a decision; absent if it never did. */
   readonly workMs?: number;
 }

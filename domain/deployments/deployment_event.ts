@@ -3,7 +3,7 @@ import type { Decision, DeploymentError, DeploymentStatus, ServiceStatus, StepNa
 
 export type LogLevel = "info" | "warn" | "error";
 
-/** One line of output or of the service's own words. */
+/** One line of program output, or of Slipway's own messages. */
 export interface LogLine {
   readonly at: Date;
   readonly level: LogLevel;
@@ -13,7 +13,7 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** What happened to a deployment, before it has its number. */
+/** An event of a deployment, before it gets its sequence number. */
 export type NewEvent =
   | { readonly type: "status"; readonly status: DeploymentStatus; readonly decision: Decision | null }
   | ({ readonly type: "log" } & LogLine)
@@ -34,5 +34,5 @@ export type NewEvent =
       readonly error: DeploymentError | null;
     };
 
-/** An event with its number: from 1, without gaps, per deployment. */
+/** An event with its sequence number: from 1, without gaps, per deployment. */
 export type DeploymentEvent = NewEvent & { readonly seq: number };

@@ -1,20 +1,23 @@
-/** How a program ended. */
+/** How a program exited. */
 export interface Ending {
   readonly code: number | null;
   readonly reason: "exited" | "out_of_memory" | "stopped";
 }
 
-/** What the kernel ends programs with. */
+/** Exit code of a program killed by SIGKILL, as the kernel does when memory runs out. */
 const KILLED = 137;
 
-/** Says how a program ended, as the rest of a sentence. */
+/** Describes how a program exited, as the rest of a sentence. */
 export function howItEnded(ending: Ending | null): string {
   if (ending?.reason === "out_of_memory") return "ran out of memory";
   if (ending?.code === KILLED) return `ended with code ${KILLED} (killed, most often because memory ran out)`;
   return `ended with code ${ending?.code ?? "unknown"}`;
 }
 
-/** The line in the runtime log that tells of an ending; without a pause the program runs again. */
+/**
+ * Returns the runtime log line about an exit; `pauseMs` is the backoff before the restart, `null` if it was restarted
+ * already.
+ */
 export function endingNote(ending: Ending | null, pauseMs: number | null): string {
   const next = pauseMs === null ? "started again" : `next try in ${seconds(pauseMs)}`;
   return `The program ${howItEnded(ending)}, ${next}`;

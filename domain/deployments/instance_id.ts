@@ -4,18 +4,21 @@ const IN_CONTAINER = "-c";
 
 const LONGEST = 40;
 
-/** Whose an instance is, and which time it is started. */
+/** The deployment that an instance belongs to, and its attempt. */
 export interface InstanceOwner {
   readonly id: Deployment["id"];
   readonly attempts: number | string;
 }
 
-/** What an instance of a deployment's service is known by, this time it is started; it tells what it runs from. */
+/**
+ * Returns the id of an instance of a deployment's service in this attempt; the id encodes whether it runs from a folder
+ * or an image.
+ */
 export function instanceIdOf({ id, attempts }: InstanceOwner, service: string, kind: "folder" | "image"): string {
   return `${id}-${plain(service)}-${attempts}${kind === "image" ? IN_CONTAINER : ""}`;
 }
 
-/** Ids are of letters, digits, _ and -; a name that is not gets a number of its own. */
+/** Ids consist of letters, digits, _ and -; any other service name is sanitized and gets a hash to stay unique. */
 function plain(service: string): string {
   const word = service.replaceAll(/[^A-Za-z0-9_-]/g, "-").slice(0, LONGEST);
   return word === service ? word : `${word}-${numberOf(service).toString(36)}`;
@@ -27,22 +30,22 @@ function numberOf(text: string): number {
   return sum;
 }
 
-/** Tells which deployment an instance was first started for. */
+/** Returns the deployment that an instance was first started for. */
 export function starterOf(instanceId: string): string {
   return instanceId.slice(0, instanceId.indexOf("-"));
 }
 
-/** Tells whether something of a deployment was, or may have been, started in containers. */
+/** Returns whether any service of a deployment was, or may have been, started in a container. */
 export function inContainers({ services }: Pick<Deployment, "services">): boolean {
   return services.some(({ instanceId }) => instanceId !== null && runnableKindOf(instanceId) === "image");
 }
 
-/** Tells whether anything of a deployment may be in containers or images; nothing of any other asks an engine. */
+/** Returns whether a deployment may have containers or images; for all others no container engine is contacted. */
 export function usesContainers(deployment: Pick<Deployment, "plan" | "services">): boolean {
   return deployment.plan.runtime === "docker" || inContainers(deployment);
 }
 
-/** Tells what an instance runs from. */
+/** Returns whether an instance runs from a folder or an image. */
 export function runnableKindOf(instanceId: string): "folder" | "image" {
   return instanceId.endsWith(IN_CONTAINER) ? "image" : "folder";
 }

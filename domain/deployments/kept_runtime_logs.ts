@@ -2,10 +2,13 @@ import type { Deployment } from "./deployment.ts";
 import { starterOf } from "./instance_id.ts";
 import { isRunning } from "./transitions.ts";
 
-/** Of how many deployments of a project the runtime logs stay, the newest ones. */
+/** The number of newest deployments of a project whose runtime logs are kept. */
 export const LOGGED_DEPLOYMENTS = 20;
 
-/** Whose runtime logs stay: of the newest deployments, of those that run, are pinned or can be gone back to, and of those that started what is part of these. */
+/**
+ * Returns the deployments whose runtime logs are kept: the newest, those in progress, pinned, awaiting a decision or
+ * available for a rollback, and those that started instances which these still use.
+ */
 export function keptRuntimeLogs(newestFirst: readonly Deployment[]): ReadonlySet<string> {
   const stay = newestFirst.filter((deployment, index) => {
     const { artifactAvailable, decision, pinned } = deployment;

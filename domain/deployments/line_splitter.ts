@@ -1,23 +1,24 @@
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const MAX_LINE = 16_384;
-/** How far before its end a long line is searched for white space to cut it at. */
+/** How far before the end of a long line to search for white space to cut at. */
 const CUT_SEARCH = 4_096;
 const MAX_CHUNK = 65_536;
 
 /**
- * Makes lines of text out of bytes as they arrive, holding at most one line. A line ends with `\n`, `\r\n` or `\r`: each state of a progress bar
- * is a line of its own, and only a redraw without text is none. Broken UTF-8 becomes U+FFFD, escape sequences stay. A line of more than 16,384
- * characters comes in pieces, cut after white space where there is some, so that a word (a secret, say) is rarely torn.
+ * Splits a byte stream into lines, buffering at most one line. A line ends with `\n`, `\r\n` or `\r`: each state of a
+ * progress bar is a line, except for a redraw without text. Invalid UTF-8 becomes U+FFFD; escape sequences are kept. A
+ * line of more than 16,384 characters is split into pieces, after white space if possible, so that a word (such as a
+ * secret) is rarely torn.
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** Text after the last end of a line; never holds `\r` or `\n`. */
+  /** Text after the last line end; never contains `\r` or `\n`. */
   #rest = "";
-  /** Whether a line was just ended by `\r`: a `\n` that follows belongs to it. */
+  /** Whether the last line ended with `\r`, so that a following `\n` belongs to it. */
   #returned = false;
 
-  /** The lines that these bytes complete. */
+  /** Returns the lines that these bytes complete. */
   push(bytes: Uint8Array): string[] {
     const lines: string[] = [];
     for (let at = 0; at < bytes.length; at += MAX_CHUNK) {
@@ -26,7 +27,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** What is left once no more bytes come: at most a few pieces of one line. */
+  /** Returns the rest at the end of the stream: at most a few pieces of one line. */
   flush(): string[] {
     const lines: string[] = [];
     this.#take(this.#decoder.decode(), lines);
@@ -38,7 +39,7 @@ export class LineSplitter {
 
   #take(text: string, lines: string[]): void {
     let from = 0;
-    // Almost all output has no `\r`: then one search a line is enough.
+    // Almost no output contains `\r`; then one search per line is enough.
     const returns = text.includes("\r") || this.#returned;
     for (;;) {
       const end = returns ? endOf(text, from) : text.indexOf("\n", from);
@@ -73,7 +74,7 @@ export class LineSplitter {
   }
 }
 
-/** Where the next line ends, by either character. */
+/** Returns the index of the next `\n` or `\r`, or -1. */
 function endOf(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -82,7 +83,7 @@ function endOf(text: string, from: number): number {
   return -1;
 }
 
-/** Hands over pieces of a long line and gives back its last one. */
+/** Appends the pieces of a long line to `lines` and returns the last one. */
 function cut(line: string, lines: string[]): string {
   let from = 0;
   while (line.length - from > MAX_LINE) {
@@ -99,7 +100,7 @@ function cutEnd(line: string, from: number): number {
     const before = line.charCodeAt(at - 1);
     if (before === 32 || before === 9) return at;
   }
-  // Half of a surrogate pair would be lost when it is encoded.
+  // Half a surrogate pair would be lost when encoded.
   const high = line.charCodeAt(full - 1);
   return high >= 0xd800 && high <= 0xdbff ? full - 1 : full;
 }

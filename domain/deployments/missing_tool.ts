@@ -1,7 +1,7 @@
 /** The exit code of a shell that did not find a command. */
 const NOT_FOUND = 127;
 const NAME = "([A-Za-z0-9_./@+-]+)";
-/** What shells, `env` and `make` say of a command that they do not find. */
+/** Error messages of shells, `env` and `make` about a command that they do not find. */
 const SAYINGS = [
   new RegExp(`^[^\\s:]+: (?:line )?(?:\\d+: )?(?:exec: )?${NAME}: (?:command )?not found$`),
   new RegExp(`^[^\\s:]+:(?:\\d+:)? command not found: ${NAME}$`),
@@ -9,10 +9,10 @@ const SAYINGS = [
   new RegExp(`^make(?:\\[\\d+\\])?: ${NAME}: No such file or directory$`),
 ];
 const COLOURS = /\p{Cc}\[[\d;]*m/gu;
-/** Said by programs that end with a code of their own when a command of theirs was not found. */
+/** Printed by programs that exit with their own code when a command of theirs was not found. */
 const PASSED_ON = /\b(?:code|Error) 127\b/;
 
-/** What the languages and package managers that detection knows are called. */
+/** Display names of the languages and package managers that detection supports. */
 const TOOLS: ReadonlyMap<string, string> = new Map([
   ["bun", "Bun"],
   ["bunx", "Bun"],
@@ -64,7 +64,10 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
   ["zig", "Zig"],
 ]);
 
-/** The command that was not found, by how something ended and the last lines that it printed; `undefined` when that was not the reason. */
+/**
+ * Returns the command that was not found, given the exit code and the last lines of output; `undefined` when that was
+ * not the reason.
+ */
 export function missingTool(lines: readonly string[], code: number | null): string | undefined {
   const plain = lines.map((line) => line.replaceAll(COLOURS, "").trim());
   if (code !== NOT_FOUND && !plain.some((line) => PASSED_ON.test(line))) return undefined;
@@ -77,14 +80,14 @@ export function missingTool(lines: readonly string[], code: number | null): stri
   return undefined;
 }
 
-/** What called a command that was not found, and where. */
+/** What called the missing command, and where. */
 export interface ToolCall {
   readonly where: "machine" | "image";
-  /** What a sentence calls it: its start command, say. */
+  /** How a message refers to the caller, such as "its start command". */
   readonly caller: string;
 }
 
-/** Why a command was not found and what to do, as the rest of a sentence. */
+/** Returns why a command was not found and what to do, as the rest of a sentence. */
 export function toolAdvice(tool: string, { where, caller }: ToolCall): string {
   const calls = `${caller} calls ${tool}, which`;
   if (tool.includes("/")) return `${calls} is not there. Correct the command, or add the file`;

@@ -1,7 +1,7 @@
-/** Where a line of output comes from: the program, or this service where it tells of the program. */
+/** The origin of an output line: the program, or Slipway itself reporting about the program. */
 export type OutputStream = "stdout" | "stderr" | "slipway";
 
-/** What stands for a stream where lines are stored. */
+/** The stored form of a stream. */
 export type StreamLetter = "o" | "e" | "s";
 
 const LETTERS: Readonly<Record<OutputStream, StreamLetter>> = { stdout: "o", stderr: "e", slipway: "s" };

@@ -1,10 +1,10 @@
-/** How much of what each service of a release printed is recorded. */
+/** How many bytes of output are recorded per service of a release. */
 export const RECORDED_BYTES = 10_000_000;
 
-/** What the number and the time of a line take, about. */
+/** Approximate size of a line's sequence number and timestamp. */
 const LINE_BYTES = 24;
 
-/** What was printed before that which is kept: how much, with the number and the time of its last line. */
+/** The output that was dropped before the kept part: its size, with the sequence number and time of its last line. */
 export interface LeftOut {
   readonly lines: number;
   readonly bytes: number;
@@ -12,15 +12,15 @@ export interface LeftOut {
   readonly at: Date;
 }
 
-/** One line, or several together: how much that is, with the number and the time of the last. */
+/** One or more lines: their size, with the sequence number and time of the last. */
 export type OutputPart = LeftOut;
 
-/** How much room a line takes. */
+/** Returns the recorded size of a line. */
 export function lineBytes(message: string): number {
   return Buffer.byteLength(message) + LINE_BYTES;
 }
 
-/** The note that stands in the place of the lines that were left out. */
+/** Returns the note that replaces the dropped lines. */
 export function leftOutLine({ lines, bytes, seq, at }: LeftOut) {
   const message = `[${lines} lines of output left out (${sizeText(bytes)}): the last ${sizeText(RECORDED_BYTES)} are kept]`;
   return { seq, at, stream: "slipway" as const, message };
@@ -30,14 +30,14 @@ function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${Number((bytes / 1_000_000).toFixed(1))} MB`;
 }
 
-/** What was left out in two places, the second after the first. */
+/** Adds up two dropped parts, the second after the first. */
 export function leftOutTogether(first: LeftOut | null, second: LeftOut | null): LeftOut | null {
   if (!second) return first;
   const { lines, bytes, seq, at } = second;
   return { lines: (first?.lines ?? 0) + lines, bytes: (first?.bytes ?? 0) + bytes, seq, at };
 }
 
-/** Keeps the last of what is added, within a bound, and counts what it leaves out. */
+/** Keeps the last parts added, up to a size limit, and counts what it drops. */
 export class OutputTail<Part extends OutputPart> {
   readonly #maxBytes: number;
   #parts: Part[] = [];
@@ -50,7 +50,7 @@ export class OutputTail<Part extends OutputPart> {
     this.#leftOut = leftOut;
   }
 
-  /** What is kept, oldest first. */
+  /** The kept parts, oldest first. */
   get parts(): readonly Part[] {
     return this.#parts.slice(this.#first);
   }
@@ -71,7 +71,7 @@ export class OutputTail<Part extends OutputPart> {
       this.#bytes -= part.bytes;
       this.#leftOut = leftOutTogether(this.#leftOut, part);
     }
-    // The places of what was dropped are given back from time to time, not each time.
+    // Compacts the array only once more than half of it is dropped, so that adding stays cheap.
     if (this.#first <= this.#parts.length / 2) return;
     this.#parts = this.parts.slice();
     this.#first = 0;

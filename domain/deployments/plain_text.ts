@@ -1,12 +1,12 @@
 const UNSTORABLE = /[\0\uD800-\uDFFF]/;
 const FIELD = { configurable: true, enumerable: true, writable: true };
 
-/** Gives text that every store and every reader can hold: NUL characters and halves of surrogate pairs become U+FFFD. */
+/** Replaces NUL characters and lone surrogates by U+FFFD, so that every store and client can hold the string. */
 export function plainText(text: string): string {
   return UNSTORABLE.test(text) ? text.toWellFormed().replaceAll("\0", "\uFFFD") : text;
 }
 
-/** Copies a value of plain objects, lists, times and simple values, with every text in it made plain. */
+/** Deep-copies a value of plain objects, arrays, dates and primitives, with `plainText` applied to every string. */
 export function withPlainText<T>(value: T): T {
   return copy(value) as T;
 }
@@ -20,7 +20,7 @@ function copy(value: unknown): unknown {
   for (const name of Object.keys(value)) {
     const key = plainText(name);
     const part = (value as Record<string, unknown>)[name];
-    // An assignment to it would change what the copy inherits from.
+    // A plain assignment would set the prototype of the copy.
     if (key === "__proto__") Object.defineProperty(copied, key, { ...FIELD, value: copy(part) });
     else copied[key] = copy(part);
   }

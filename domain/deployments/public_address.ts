@@ -5,12 +5,12 @@ import type { Deployment } from "./deployment.ts";
 import { endpointName, pathPrefixOf } from "./endpoint_name.ts";
 import { previewLabel } from "./preview_label.ts";
 
-/** A host name and path that leads to a service of a deployment. */
+/** A host name and path prefix that route to a service of a deployment. */
 export interface PublicAddress {
   readonly hostname: string;
   readonly pathPrefix: string;
   readonly service: string;
-  /** The port inside that it leads to; `null` is the most important one of the service. */
+  /** The container port to route to; `null` is the main port of the service. */
   readonly port: number | null;
 }
 
@@ -20,12 +20,13 @@ export interface AddressOptions {
   readonly baseDomain: string;
 }
 
-/** The service of a deployment that is only one. */
+/** The only service of a deployment without `services`. */
 const ALONE = { service: "app", port: null };
 
 /**
- * The addresses a deployment serves, in the order of its endpoints: the names they give, else every proven name of its project; where two
- * lead to the same place, the one that names it counts. A preview has one host name of its own.
+ * Returns the addresses that a deployment serves, in the order of its endpoints: the host names they request, else
+ * every verified host name of the project. If two claim the same address, the endpoint that names the host wins. A
+ * preview has one host name of its own.
  */
 export function addressesOf(
   deployment: Pick<Deployment, "environment" | "plan" | "version">,
@@ -39,11 +40,11 @@ export function addressesOf(
   const proven = domains.filter(({ verifiedAt }) => verifiedAt !== null).map(({ hostname }) => hostname);
   const led = leading(endpoints, proven, baseDomain);
   if (led.length > 0) return eachOnce(led);
-  // The names it gives are lost, by now; rather by another name than not at all.
+  // None of the requested host names is verified any more; serving under another one beats not serving at all.
   return eachOnce(leading(endpoints.map(unnamed), proven, baseDomain));
 }
 
-/** The endpoints of services are resolved when these are known; the one service of others takes them all. */
+/** Endpoints of several services are resolved once these are known; otherwise the only service gets them all. */
 function endpointsOf({
   plan: { projectType, publicEndpoints },
 }: Pick<Deployment, "plan">): readonly ResolvedEndpoint[] {
@@ -61,7 +62,7 @@ function unnamed({ port, service, targetPath }: ResolvedEndpoint): ResolvedEndpo
 }
 
 interface LedAddress extends PublicAddress {
-  /** Whether the endpoint asks for this very name. */
+  /** Whether the endpoint requests exactly this host name. */
   readonly named: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What a table needs to know of a route. */
+/** The part of a route that the table uses. */
 export interface Routed {
   readonly hostname: string;
   readonly pathPrefix: string;
@@ -9,19 +9,19 @@ interface Entry<R> {
   readonly route: R;
 }
 
-/** Finds the route of a request by host and by the longest path prefix that ends at a segment's border. */
+/** Finds the route of a request by host and by the longest path prefix that ends at a segment boundary. */
 export class RouteTable<R extends Routed> {
   #hosts = new Map<string, readonly Entry<R>[]>();
   #owners = new Map<string, readonly R[]>();
 
-  /** `host` may carry a port and any case; `path` is without its query. */
+  /** `host` may have a port and any case; `path` has no query string. */
   find(host: string, path: string): R | undefined {
     const entries = this.#hosts.get(host) ?? this.#hosts.get(bareHost(host));
     if (entries) for (const { prefix, route } of entries) if (covers(prefix, path)) return route;
     return undefined;
   }
 
-  /** Replaces all routes of one owner; of equal routes of two owners the one that came last counts. */
+  /** Replaces all routes of one owner; if two owners have equal routes, the last one set wins. */
   replace(owner: string, routes: readonly R[]): void {
     const former = this.#owners.get(owner) ?? [];
     if (routes.length === 0) this.#owners.delete(owner);
@@ -41,26 +41,26 @@ export class RouteTable<R extends Routed> {
     }
   }
 
-  /** Forgets everything. */
+  /** Removes all routes. */
   clear(): void {
     this.#hosts = new Map();
     this.#owners = new Map();
   }
 
-  /** All routes there are. */
+  /** Returns all routes. */
   all(): readonly R[] {
     return [...this.#owners.values()].flat();
   }
 }
 
-/** Lower case, without port and without the dot of a fully qualified name. */
+/** Returns the host in lower case, without port and without the trailing dot of a fully qualified name. */
 function bareHost(host: string): string {
   const colon = host.lastIndexOf(":");
   const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
   return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
 }
 
-/** "/api/" and "/api" are one prefix; the empty one covers everything. */
+/** "/api/" and "/api" are the same prefix; the empty one matches everything. */
 function barePrefix(prefix: string): string {
   return prefix.replace(/\/+$/, "");
 }

@@ -1,14 +1,17 @@
-/** Shorter values are too common in ordinary output to be told apart from it. */
+/** Shorter values are too common in ordinary output to be masked. */
 export const MIN_FORM = 4;
-/** The same for one line of a secret of several lines: a `true` or `null` in it gives nothing away. */
+/** The same for one line of a multi-line secret: a `true` or `null` in it reveals nothing. */
 const MIN_LINE = 8;
 
-/** Programs wrap long base64: pieces of it are forms of their own. */
+/** Programs wrap long base64, so pieces of it are masked too. */
 const WRAPPED = { longer: 48, piece: 16 } as const;
-/** Logs cut long lines: so are pieces of very long values. */
+/** Logs truncate long lines, so pieces of very long values are masked too. */
 const CUT = { longer: 2_048, piece: 256 } as const;
 
-/** Every text that a secret value may be printed as: itself, its lines, and each of them in base64 at any offset, in hexadecimal, URL-encoded and in JSON. */
+/**
+ * Returns every string that a secret may be printed as: itself, its lines, and each of them in base64 at any offset,
+ * hexadecimal, URL-encoded and JSON-escaped.
+ */
 export function secretForms(value: string): string[] {
   const forms = partsOf(value).flatMap((part) => [
     ...pieces(part, CUT),
@@ -20,7 +23,7 @@ export function secretForms(value: string): string[] {
   return [...new Set(forms)].filter((form) => form.length >= MIN_FORM);
 }
 
-/** The value, without white space around it, and its lines. */
+/** Returns the value, the trimmed value and its lines. */
 function partsOf(value: string): string[] {
   const trimmed = value.trim();
   const lines = trimmed.split(/[\r\n]+/).map((line) => line.trim());
@@ -53,7 +56,7 @@ function inUrls(part: string): string[] {
   return upper.flatMap((form) => [form, form.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())]);
 }
 
-/** Whole, and without the characters at both ends that depend on what is encoded with it. */
+/** Returns the complete base64, and the parts without the characters at both ends that depend on adjacent data. */
 function inBase64(part: string): string[] {
   const bytes = new TextEncoder().encode(part);
   const inner = [0, 1, 2].flatMap((offset) => {
@@ -74,7 +77,7 @@ function base64(bytes: Uint8Array): string {
   return bytes.toBase64();
 }
 
-/** A form, and its pieces when it is long. */
+/** Returns a form, plus its pieces when it is long. */
 function pieces(form: string, { longer, piece }: { readonly longer: number; readonly piece: number }): string[] {
   const found = [form];
   for (let from = 0; form.length > longer && from + piece <= form.length; from += piece) {

@@ -5,8 +5,9 @@ const WORD = "[secret]";
 const HASHES = 65_536;
 
 /**
- * Makes a function that replaces every secret in a text, in each form that programs print it in (`secretForms`), by `[secret]`; forms that overlap
- * are replaced as one. The time it takes grows with the text, hardly with the number of secrets.
+ * Returns a function that replaces every secret in a string, in each form that programs print it in (`secretForms`), by
+ * `[secret]`; overlapping matches are replaced as one. Time is linear in the text and nearly independent of the number
+ * of secrets.
  */
 export function secretMask(secrets: Iterable<Secret>): (text: string) => string {
   const forms = new Set([...secrets].flatMap((secret) => secretForms(secret.reveal())));
@@ -36,12 +37,12 @@ export function secretMask(secrets: Iterable<Secret>): (text: string) => string 
   };
 }
 
-/** A hash of the last four characters: what came before is shifted out. */
+/** Rolling hash of the last four characters; older ones are shifted out. */
 function nextHash(hash: number, code: number): number {
   return ((hash << 4) ^ code) & (HASHES - 1);
 }
 
-/** The forms by the hash of their first four characters, longest first, and which hashes there are. */
+/** Indexes the forms by the hash of their first four characters, longest first, with a filter of the used hashes. */
 function tableOf(forms: Iterable<string>) {
   const filter = new Uint8Array(HASHES);
   const byHash = new Map<number, string[]>();
@@ -54,7 +55,10 @@ function tableOf(forms: Iterable<string>) {
   return { filter, byHash };
 }
 
-/** `[secret]`, unless that could be part of a secret, or make one with what stands beside it: then a character that no secret has. */
+/**
+ * Returns `[secret]`, unless it could be part of a secret or form one with adjacent text; then a character that no
+ * secret contains.
+ */
 function wordBeside(forms: ReadonlySet<string>): string {
   const all = [...forms];
   if (!all.some((form) => overlap(form, WORD))) return WORD;

@@ -1,7 +1,7 @@
 import type { Secret } from "../secret.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** The values of a deployment's environment that must not be seen in any output. */
+/** Returns the values of a deployment's environment that must be masked in all output. */
 export function secretValues(
   { secretKeys }: Pick<Deployment, "secretKeys">,
   environment: ReadonlyMap<string, Secret>,

@@ -5,28 +5,34 @@ import { type Failure, invalid } from "../failure.ts";
 
 const NO_CHILDREN = new Map<string, TreeNode>();
 
-/** The folders and links of a source on disk; files need not be told, as a link that ends at one cannot go on from it. */
+/**
+ * The folders and symlinks of a source on disk. Files are not needed: a symlink that ends at one cannot lead any
+ * further.
+ */
 export class SourceLinks {
   readonly #root: TreeNode = { name: "", parent: undefined, kind: "folder", children: new Map(), target: "" };
   readonly #links = new Map<TreeNode, string>();
 
-  /** Takes in a folder; those above it were taken in before. */
+  /** Adds a folder; its parents must have been added before. */
   folder(path: string): void {
     this.#add(path, { kind: "folder", target: "" });
   }
 
-  /** Takes in a link by its relative path. */
+  /** Adds a symlink by its relative path. */
   link(path: string, target: string): void {
     this.#links.set(this.#add(path, { kind: "link", target }), path);
   }
 
-  /** Fails unless every link, followed through all others, stays inside, by the rules that uploads are held to. */
+  /**
+   * Throws unless every symlink, resolved through all others, stays inside the source, by the same rules as for
+   * uploads.
+   */
   check(): void {
     const resolver = new LinkResolver();
     for (const [node, path] of this.#links) {
       const refused = (reason: string) => refusedLink(path, node.target, reason);
       if (node.target.startsWith("/")) throw refused("is absolute; only links inside the source are kept");
-      // Bytes that are not UTF-8 come out as this: what such a link leads to cannot be known.
+      // Bytes that are not UTF-8 are decoded to this; the target of such a symlink cannot be known.
       if (`${path}${node.target}`.includes("\uFFFD")) throw refused("is not written in UTF-8");
       resolver.checkOr(node, refused);
     }

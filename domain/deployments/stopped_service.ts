@@ -1,6 +1,6 @@
 import type { DeployedService } from "./deployment.ts";
 
-/** A service of which nothing runs any more; what it was known by last stays known. */
+/** Returns a service with no running instance; the id of its last instance is kept. */
 export function stoppedService(
   service: DeployedService,
   { status, error }: Pick<DeployedService, "status" | "error"> = { status: "stopped", error: service.error },

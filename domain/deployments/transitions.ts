@@ -1,7 +1,7 @@
 import { invalid } from "../failure.ts";
 import type { Decision, Deployment, DeploymentError, DeploymentStatus } from "./deployment.ts";
 
-/** What can happen to a deployment. */
+/** The transitions of a deployment's state machine. */
 export type DeploymentTransition =
   | "taken"
   | "built"
@@ -18,7 +18,7 @@ interface Move {
   readonly decision?: Decision;
 }
 
-/** Every change of status there is; nothing else changes one. */
+/** All allowed status changes; nothing else changes a status. */
 const MOVES: Readonly<Record<DeploymentStatus, Readonly<Partial<Record<DeploymentTransition, Move>>>>> = {
   queued: {
     taken: { to: "building" },
@@ -41,22 +41,22 @@ const MOVES: Readonly<Record<DeploymentStatus, Readonly<Partial<Record<Deploymen
   superseded: {},
 };
 
-/** Tells whether something can still happen to a deployment by itself; a pending decision waits for a person. */
+/** Returns whether a deployment is queued or in progress; a pending decision waits for a person and does not count. */
 export function isRunning({ status }: Pick<Deployment, "status">): boolean {
   return status === "queued" || status === "building" || status === "deploying";
 }
 
-/** Tells whether a deployment has come to an end, or waits for a decision; its feed of events ends here. */
+/** Returns whether a deployment has finished or awaits a decision. Its event stream ends then. */
 export function isSettled(deployment: Pick<Deployment, "status">): boolean {
   return !isRunning(deployment);
 }
 
-/** Tells whether later deployments of the same project have to wait for this one. */
+/** Returns whether later deployments of the same project must wait for this one. */
 export function occupies({ status }: Pick<Deployment, "status">): boolean {
   return status === "building" || status === "deploying" || status === "partial_failure";
 }
 
-/** Tells whether a deployment is a preview that visitors get; one that was cleaned up is not. */
+/** Returns whether a deployment is a preview that serves visitors; one that was cleaned up does not. */
 export function servesAsPreview({
   environment,
   status,
@@ -65,7 +65,7 @@ export function servesAsPreview({
   return environment === "preview" && status === "ready" && artifactAvailable;
 }
 
-/** Applies what happened, or fails when it cannot happen in this status. */
+/** Applies a transition, or throws when the current status does not allow it. */
 export function transition(
   deployment: Deployment,
   what: DeploymentTransition,
@@ -88,8 +88,8 @@ export function transition(
 }
 
 /**
- * How long a deployment that has come to an end was worked on, in milliseconds; neither a wait for a decision nor the
- * decision counts.
+ * Returns how long a finished deployment was worked on, in milliseconds; neither waiting for a decision nor carrying it
+ * out counts.
  */
 export function workDurationMs({
   startedAt,

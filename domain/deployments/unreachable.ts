@@ -1,15 +1,15 @@
-/** Where a program waits for TCP connections. */
+/** A TCP socket that a program listens on. */
 export interface ListeningSocket {
   readonly address: string;
   readonly port: number;
 }
 
-/** Where a program should listen. */
+/** The port that a program should listen on. */
 export interface ExpectedPort {
   readonly port: number;
-  /** What a sentence calls it. */
+  /** How a message refers to the port. */
   readonly name: string;
-  /** Then only what listens beyond the loopback interface is reached from outside. */
+  /** Whether the program runs in a container; then only sockets beyond the loopback interface are reachable. */
   readonly inContainer: boolean;
 }
 
@@ -17,7 +17,10 @@ const ANY = new Set(["0.0.0.0", "::"]);
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/;
 const NAMED_PORTS = 3;
 
-/** Why nobody gets to a program that listens so, as a part of a sentence; `undefined` when that cannot be the reason. */
+/**
+ * Returns why a program with these sockets is unreachable, as part of a sentence; `undefined` when the sockets are not
+ * the reason.
+ */
 export function unreachable(sockets: readonly ListeningSocket[], wanted: ExpectedPort): string | undefined {
   const right = sockets.filter(({ port }) => port === wanted.port);
   if (right.length > 0) {

@@ -1,7 +1,7 @@
 import type { Deployment } from "./deployment.ts";
 import type { NewEvent } from "./deployment_event.ts";
 
-/** Says what a deployment waits for and what to do about it; `null` while it waits for nothing. */
+/** Returns what a deployment waits for and what to do about it; `null` when it is not waiting. */
 export function waitingReason({ id, status, held, prompt, waitingFor, decision }: Deployment): string | null {
   if (status === "queued" && held) return `It is held. Start it with POST /api/deployments/${id}/build`;
   if (status === "queued" && waitingFor !== null) return `It waits for deployment ${waitingFor} of the same project`;
@@ -16,7 +16,7 @@ export function waitingReason({ id, status, held, prompt, waitingFor, decision }
   return null;
 }
 
-/** The line in a deployment's log that says what it waits for. */
+/** Returns the line of the deployment's log that says what it waits for. */
 export function waitingLine(deployment: Deployment, at: Date): NewEvent {
   const message = waitingReason(deployment) ?? "It waits";
   return { type: "log", at, level: "info", step: null, service: null, stream: "slipway", message };
