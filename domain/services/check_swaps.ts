@@ -3,26 +3,27 @@ import type { MountField } from "./host_access.ts";
 import type { ServiceSpec } from "./service_spec.ts";
 import { siteFolder } from "./sole_service.ts";
 
-/** A place of the source or of the machine that a service uses. */
+/** A path of the source or of the host that a service uses. */
 interface Place {
   readonly service: string;
   readonly kind: "source" | "host";
   readonly path: string;
   readonly writable: boolean;
-  /** The field that it was given in, where that is known. */
+  /** The input field that it came from, if known. */
   readonly field?: string | undefined;
 }
 
-/** What is known of services so far. */
+/** What is known about the services so far. */
 interface SwapOptions {
-  /** Whether it is told which of them are sites. */
+  /** Whether it is known which of them are static sites. */
   readonly sites: boolean;
   readonly fieldOf?: MountField;
 }
 
 /**
- * Refuses services of which one may write to a folder that holds what another one mounts or visitors are shown: it could swap that for a link to anything of the
- * machine, as both are opened by their path, again with every start.
+ * Refuses services if one may write to a folder that contains a path which a service mounts or visitors are served: it
+ * could replace that path with a symlink to anything on the host, because mounts and sites are opened by path again at
+ * every start.
  */
 export function checkSwaps(services: readonly ServiceSpec[], options: SwapOptions): void {
   const places = services.flatMap((spec, index) => placesOf(spec, index, options));
@@ -53,7 +54,7 @@ function placesOf(spec: ServiceSpec, index: number, { sites, fieldOf }: SwapOpti
   return site === null ? mounts : [...mounts, { service, kind: "source", path: site, writable: false }];
 }
 
-/** Tells whether a path lies in a folder and is not that folder itself. */
+/** Returns whether a path lies inside a folder and is not the folder itself. */
 function isInside(path: string, folder: string): boolean {
   return folder === "" || folder === "/" ? path !== folder : path.startsWith(`${folder}/`);
 }

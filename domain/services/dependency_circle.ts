@@ -1,12 +1,12 @@
 import type { ServiceDependency } from "./service_spec.ts";
 
-/** A service and what it depends on. */
+/** A service and its dependencies. */
 export interface Dependent {
   readonly name: string;
   readonly dependsOn: readonly Pick<ServiceDependency, "service">[];
 }
 
-/** Services that wait for each other in a circle, in its order; `undefined` when there is none. */
+/** Returns the services of a dependency cycle, in order; `undefined` if there is none. */
 export function dependencyCircle(services: readonly Dependent[]): readonly string[] | undefined {
   const byName = new Map(services.map((service) => [service.name, service]));
   const cleared = new Set<string>();
@@ -27,7 +27,7 @@ export function dependencyCircle(services: readonly Dependent[]): readonly strin
   return undefined;
 }
 
-/** A circle as words: who waits for whom. */
+/** Describes a dependency cycle: which service waits for which. */
 export function circleText(circle: readonly string[]): string {
   if (circle.length === 1) return `"${circle[0]}" waits for itself`;
   return circle.map((name, at) => `"${name}" waits for "${circle[(at + 1) % circle.length]}"`).join(" and ");

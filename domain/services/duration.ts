@@ -14,7 +14,7 @@ const PART = /(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|us|µs|ns)/g;
 const WHOLE = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:h|ms|m|s|us|µs|ns))+$/;
 const LONGEST_MS = 365 * 24 * 3_600_000;
 
-/** The milliseconds of a time such as `30s`, `1m30s` or `500ms`; a number means seconds. */
+/** Parses a duration such as `30s`, `1m30s` or `500ms` to milliseconds; a number is in seconds. */
 export function durationMs(given: string | number): Notation<number> {
   const ms = typeof given === "number" ? given * 1_000 : spelled(given.trim());
   if (ms === undefined || !Number.isFinite(ms) || ms < 0)

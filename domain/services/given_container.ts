@@ -6,11 +6,11 @@ import { type ContainerSpec, PLAIN_CONTAINER, type ServiceHealth, type ServiceMo
 import { shellWords } from "./shell_words.ts";
 import { volumeEntry } from "./volume_notation.ts";
 
-/** The least that the engine takes. */
+/** The minimum that the container engine accepts. */
 const LEAST_MEMORY = 6_291_456;
 const LEAST_CPUS = 0.01;
 
-/** How the container of a described service differs from its image. */
+/** Returns how the container of a defined service differs from its image; throws with the path of an invalid field. */
 export function givenContainer(definition: ServiceDefinition, path: string): ContainerSpec {
   const { command, entrypoint, healthcheck, resources = {}, volumes = [] } = definition;
   const { cpus = null, memoryBytes = null } = resources;

@@ -5,7 +5,7 @@ import { normalPath } from "./normal_path.ts";
 import type { ServiceApp, ServiceDockerfile, ServiceOrigin } from "./service_spec.ts";
 
 const INSIDE = "give a path inside the project";
-/** What is only said of an app: how it is recognised, built and started. */
+/** Fields that only apply to an app: how it is detected, built and started. */
 const APP_FIELDS = [
   "framework",
   "packageManager",
@@ -16,8 +16,9 @@ const APP_FIELDS = [
 ] as const;
 
 /**
- * What a described service is made from. A build counts before an image, whose name then stands only for the result; with neither it is an
- * app of the source. A folder to build with commands for it is an app too: how it is built is said already.
+ * Returns what a defined service is built from. A build takes precedence over an image, whose name then only names the
+ * result; with neither it is an app of the source. A build folder with app commands but no Dockerfile settings is an
+ * app too, because the commands already define its build.
  */
 export function givenOrigin(definition: ServiceDefinition, path: string): ServiceOrigin {
   const { image, pullPolicy = "missing" } = definition;

@@ -20,9 +20,9 @@ const BAD_NAME = 'name the variable before the "=", without spaces';
 type KnownVariables = ReadonlyMap<string, Secret> | undefined;
 
 /**
- * The services that a caller describes, written out, but for variables that are only named: every service is given
- * those of the project, as they are when it is deployed. `variables` are the project's; without them any may be named.
- * Fails with the path of the field that is wrong.
+ * Returns the specs of the services in a request. Variables that are only named are not resolved, because every service
+ * gets the project's variables at the time of deployment. `variables` are the project's; without them any name is
+ * allowed. Throws with the path of the invalid field.
  */
 export function givenServices(
   definitions: readonly ServiceDefinition[],
@@ -92,7 +92,7 @@ function environmentOf(
   return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
 }
 
-/** The variables that are named without a value. */
+/** Returns the variables that are named without a value. */
 function namedIn(given: NonNullable<ServiceDefinition["environment"]>): readonly string[] {
   return isList(given) ? given.filter((entry) => !entry.includes("=")) : [];
 }

@@ -2,18 +2,18 @@ import { Failure } from "../failure.ts";
 import { normalPath } from "./normal_path.ts";
 import type { ServiceMount, ServiceSpec } from "./service_spec.ts";
 
-/** What services may use of the machine. */
+/** What services may use of the host. */
 export interface HostRules {
   readonly mode: "self-hosted" | "cloud";
-  /** What an admin allowed this project: absolute paths, and the engine's names of volumes. */
+  /** What an admin allowed for this project: absolute paths, and engine names of volumes. */
   readonly hostPaths: readonly string[];
   /** Folders that the operator lets every project read. */
   readonly roots: readonly string[];
-  /** The service's own data, which nobody gets. */
+  /** Slipway's own data folder, which no service may mount. */
   readonly dataFolder: string;
 }
 
-/** Whoever reaches one of these rules the machine. */
+/** Access to one of these sockets gives control over the host. */
 const SOCKETS = [
   "/var/run/docker.sock",
   "/run/docker.sock",
@@ -25,12 +25,12 @@ const SOCKETS = [
 
 type HostMount = Extract<ServiceMount, { readonly kind: "host" | "volume" }>;
 
-/** Names the field that a mount of a service was given in, both counted from 0. */
+/** Returns the input field of a service's mount; both indexes count from 0. */
 export type MountField = (service: number, mount: number) => string;
 
 /**
- * Refuses services that would use what nobody allowed them of the machine: its paths, and volumes that were there
- * before. The failure names the field where that is known.
+ * Throws `host_access_forbidden` for services that mount host paths or external volumes without permission. The failure
+ * names the field if that is known.
  */
 export function checkHostAccess(
   services: readonly Pick<ServiceSpec, "name" | "container">[],
@@ -63,18 +63,18 @@ function refusalOf(mount: HostMount, { mode, hostPaths, roots, dataFolder }: Hos
   if (SOCKETS.some((socket) => isWithin(socket, path)) && !allowed.includes(path))
     return `a container engine's socket is there, and whoever has it rules the machine; ${ask}, exactly as it stands here`;
   if (allowed.some((folder) => isWithin(path, folder))) return undefined;
-  // Who may write there could put a link in the place of what others mount, and change what they deploy.
+  // A project that may write there could replace what others mount with a symlink, and change what they deploy.
   if (!roots.some((root) => isWithin(path, normalPath(root) ?? root))) return ask;
   return mount.readOnly ? undefined : `every project may only read it. Mount it with :ro, or ${ask}`;
 }
 
-/** Tells whether a text can stand in a list of what a project may use: an absolute path, or a volume's name as an engine gives it. */
+/** Returns whether a string is a valid entry of `hostPaths`: an absolute path, or an engine's name of a volume. */
 export function isHostPath(text: string): boolean {
   if (text.startsWith("/")) return !text.includes("\0") && !text.split("/").includes("..");
   return /^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$/.test(text);
 }
 
-/** Tells whether a normal path is a folder or lies in it. */
+/** Returns whether a normalized path is the folder or lies inside it. */
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? folder : `${folder}/`);
 }

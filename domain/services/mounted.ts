@@ -1,9 +1,9 @@
-/** The name of a volume that nobody named: that of a service, at a place. What an image declares as a volume is named so too. */
+/** Returns the name of an anonymous volume, or of one that an image declares: its service and mount target. */
 export function unnamedVolume(service: string, target: string): string {
   return `${service}:${target}`;
 }
 
-/** The name of the volume that stands in for a file or folder that the source does not have; no service can be called so. */
+/** Returns the name of the volume that replaces a path missing in the source; no service can have this name. */
 export function sourceVolume(path: string): string {
   return `./${path}`;
 }

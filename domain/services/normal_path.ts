@@ -1,6 +1,6 @@
 /**
- * A path without `.`, `..` and doubled or trailing `/`: an absolute one stays absolute, of a relative one the folder itself is the empty text.
- * `undefined` for a relative path that leads out of where it starts.
+ * Normalizes a path: no `.`, `..`, repeated or trailing `/`. An absolute path stays absolute; a relative path to the
+ * folder itself becomes the empty string. `undefined` for a relative path that leads outside its base folder.
  */
 export function normalPath(path: string): string | undefined {
   const absolute = path.startsWith("/");

@@ -1,2 +1,2 @@
-/** What a short notation means, or what is wrong with it: the end of a sentence that says where it stands. */
+/** The parsed value of a short notation, or what is wrong with it: the end of a sentence that names the field. */
 export type Notation<T> = { readonly value: T } | { readonly wrong: string };

@@ -1,21 +1,21 @@
 import type { Notation } from "./notation.ts";
 
-/** What is said about ports in one short entry. */
+/** A parsed port entry. */
 export interface PortEntry {
-  /** The ports inside, in their order; of a range of more than a hundred the first ones, one too many. */
+  /** The container ports in order; of a range longer than the limit, only the first 101. */
   readonly ports: readonly number[];
   readonly protocol: "tcp" | "udp" | "sctp";
-  /** The ports of the machine that were asked for, as they were written; `null` when none were. */
+  /** The requested host ports, as written; `null` if there are none. */
   readonly published: string | null;
 }
 
 const ENTRY =
   /^(?:(?:(\[[0-9a-f:.]+\]|[0-9a-f:.]+|localhost):)?(\d{0,5}(?:-\d{1,5})?):)?(\d{1,5}(?:-\d{1,5})?)(?:\/(\w+))?$/i;
-/** One more than a service may have: of a longer range nobody needs the rest, which would only fill the memory. */
+/** One more than a service may have, to exceed its limit; the rest of a longer range would only use memory. */
 const MOST_PORTS = 101;
 const FORMS = 'give a port as in 80, "8080:80", "127.0.0.1:53:53/udp" or "3000-3005"';
 
-/** Reads an entry such as `80`, `8080:80`, `127.0.0.1:53:53/udp` or `3000-3005:3000-3005`. */
+/** Parses an entry such as `80`, `8080:80`, `127.0.0.1:53:53/udp` or `3000-3005:3000-3005`. */
 export function portEntry(given: string | number): Notation<PortEntry> {
   const [, address, published, inside, protocol = "tcp"] = ENTRY.exec(String(given).trim()) ?? [];
   if (inside === undefined) return { wrong: FORMS };
@@ -45,7 +45,7 @@ function rangeOf(text: string): PortRange | undefined {
   return { first, count: last - first + 1 };
 }
 
-/** Tells a number and dots or colons from an address of this machine. */
+/** Returns whether a string of digits, dots and colons is an IP address; also accepts `localhost`. */
 function isAddress(text: string): boolean {
   if (text.toLowerCase() === "localhost") return true;
   const bare = text.replace(/^\[|\]$/g, "");

@@ -3,28 +3,29 @@ import { type Failure, invalid, invalidField } from "../failure.ts";
 import type { PublicEndpoint } from "./service_definition.ts";
 import type { ServiceOrigin, ServiceSpec } from "./service_spec.ts";
 
-/** A public endpoint with the service that it leads to; a port of `null` is the one that the service turns out to listen on. */
+/** A public endpoint with its service; a port of `null` is the one that the service turns out to listen on. */
 export interface ResolvedEndpoint extends Omit<PublicEndpoint, "port" | "service"> {
   readonly service: string;
   readonly port: number | null;
 }
 
-/** What has to be known of a service to tell whether it can be public. */
+/** The part of a service that decides whether it can be public. */
 export interface Listening extends Pick<ServiceSpec, "name" | "ports" | "oneShot"> {
   readonly from: Pick<ServiceOrigin, "kind">;
 }
 
-/** What makes a service public. */
+/** Advice on how to make a service public. */
 export const HOW_TO_BE_PUBLIC = "Give a service ports or expose, or name it in publicEndpoints";
-/** What is said of services of which none is. */
+/** The message for services none of which is public. */
 export const NOTHING_PUBLIC = `No service of this is public, so it has no address. ${HOW_TO_BE_PUBLIC}`;
 
-/** Names that say that a service is what people come for, the likeliest first. */
+/** Names that suggest the main service, most likely first. */
 const MAIN_NAMES = ["web", "frontend", "app", "site", "www", "api", "server"];
 
 /**
- * Tells which service each endpoint leads to: the one it names, else the only one that listens on its port, else the main one. Without
- * endpoints there is one for the main service, or none where nothing listens.
+ * Returns the service of each endpoint: the named one; else, for a port, the only one that listens on it; else the main
+ * one. Without endpoints there is one for the main service, or none if nothing listens. Throws if an endpoint cannot be
+ * resolved.
  */
 export function resolveEndpoints(
   services: readonly Listening[],
@@ -67,7 +68,7 @@ function serviceFor(
   }
   const lasting = services.filter(({ oneShot }) => !oneShot);
   const listening = lasting.filter(({ ports }) => ports.includes(port));
-  // What is built from the source may listen on any port without saying so.
+  // A service built from the source may listen on any port without declaring it.
   const silent = lasting.filter(({ from, ports }) => from.kind !== "image" && ports.length === 0);
   const found = listening.length > 0 ? listening : silent;
   const [only, other] = found;
@@ -91,7 +92,10 @@ function nothingListens(why: string): Failure {
   );
 }
 
-/** The service that people come for: the only one that listens, else the one with a telling name, else the one that is built here. */
+/**
+ * Returns the main service: the only one that listens, else one with a typical name, else the only one built from the
+ * source, else the first, preferably one that declares a port.
+ */
 function mainService(services: readonly Listening[]): Listening | undefined {
   const listening = services.filter(
     ({ from, oneShot, ports }) => !oneShot && (ports.length > 0 || from.kind === "app"),
@@ -101,7 +105,7 @@ function mainService(services: readonly Listening[]): Listening | undefined {
     const named = listening.find((service) => service.name === name);
     if (named) return named;
   }
-  // Databases come as images; leading people to one would be the worst guess.
+  // Databases come as images; routing visitors to one would be the worst guess.
   const built = listening.filter(({ from }) => from.kind !== "image");
   if (built.length === 1) return built[0];
   return listening.find(({ ports }) => ports.length > 0) ?? listening[0];

@@ -1,17 +1,17 @@
 import type { ServiceRecord } from "./service_set.ts";
 import { isSite } from "./sole_service.ts";
 
-/** A service as it stands before anything is changed. */
+/** A service before the changeover. */
 export interface FormerService {
   readonly record: ServiceRecord;
-  /** Whether it runs, or has run where it ends by itself. */
+  /** Whether it is running or, if it is a one-shot service, has completed. */
   readonly stands: boolean;
 }
 
-/** What becomes of a service: left as it is, put in the place of its former version, or begun. */
+/** What happens to a service: kept running, replaced by its new version, or added. */
 export type Move = "keep" | "replace" | "add";
 
-/** What has to be done so that `wanted` runs where `former` does: nothing to what is the same and still stands. */
+/** Returns the changes that turn `former` into `wanted`; services that are unchanged and still stand are kept. */
 export function serviceChanges(
   wanted: readonly ServiceRecord[],
   former: readonly FormerService[],
@@ -28,7 +28,7 @@ export function serviceChanges(
   return moves;
 }
 
-/** Whoever is to be started anew with another, or knows its address, moves with it. Tells whether one was found. */
+/** Replaces one kept service that restarts with a dependency or knows its address. Returns whether there was one. */
 function takeAlong(wanted: readonly ServiceRecord[], moves: Map<string, Move>): boolean {
   for (const { spec, image } of wanted) {
     if (moves.get(spec.name) !== "keep") continue;
@@ -42,7 +42,7 @@ function takeAlong(wanted: readonly ServiceRecord[], moves: Map<string, Move>): 
   return false;
 }
 
-/** Tells whether two versions of a service would run the same; what only concerns how it came to be does not count. */
+/** Returns whether two versions of a service would run the same; how they were built does not count. */
 export function isSame(a: ServiceRecord, b: ServiceRecord): boolean {
   return written(runOf(a)) === written(runOf(b));
 }
@@ -53,7 +53,7 @@ function runOf({ image, madeFrom, spec }: ServiceRecord) {
   return { image, madeFrom, container, environment, oneShot, ports, program };
 }
 
-/** The same text for the same value, in whatever order its keys came. */
+/** Serializes a value with sorted keys, so that equal values give the same string. */
 function written(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)

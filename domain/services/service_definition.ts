@@ -1,4 +1,4 @@
-/** A service of a project with several, as its owner describes it. */
+/** A service as the user defines it, in a project with several. */
 export interface ServiceDefinition {
   readonly name: string;
   readonly image?: string;
@@ -39,7 +39,7 @@ export interface ServiceHealthcheck {
   readonly startPeriod?: string | number;
 }
 
-/** An address that leads to a service. */
+/** A public address that routes to a service. */
 export interface PublicEndpoint {
   readonly port?: number | string;
   readonly targetPath?: string;

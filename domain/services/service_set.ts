@@ -3,13 +3,16 @@ import type { ServiceSpec } from "./service_spec.ts";
 /** A service as a deployment runs it. */
 export interface ServiceRecord {
   readonly spec: ServiceSpec;
-  /** The digest of the image it runs; `null` for what runs from a folder. */
+  /** The digest of the image it runs; `null` if it runs from a folder. */
   readonly image: string | null;
-  /** The digest of the files and settings that it was made from; `null` when nothing of the source went into it. */
+  /** The digest of the files and settings it was built from; `null` if nothing of the source went into it. */
   readonly madeFrom: string | null;
-  /** Whose release folder has the files it runs with, where that is another's: that of the version that is back because a later one did not come up. */
+  /**
+   * The deployment whose release folder has its files, if not its own: it was restored after a later version failed to
+   * start.
+   */
   readonly filesOf?: string;
-  /** Why there is nothing of it to run: it could not be built, or its image could not be pulled. */
+  /** Why there is nothing to run: the build failed, or the image could not be pulled. */
   readonly failure?: BuildFailure;
 }
 
@@ -19,17 +22,17 @@ export interface BuildFailure {
   readonly message: string;
 }
 
-/** What a deployment consists of. */
+/** The services of a deployment. */
 export interface ServiceSet {
-  /** The services as somebody gave them, before anything was recognised; `null` when the source tells. */
+  /** The services of the request, before detection; `null` if they come from the source. */
   readonly given: readonly ServiceSpec[] | null;
-  /** What is to run; empty before it is known. */
+  /** The services that should run; empty until known. */
   readonly wanted: readonly ServiceRecord[];
-  /** What runs where some of it did not come up; `null` when all of it did. */
+  /** The services that run instead if some failed to start; `null` if all started. */
   readonly instead: readonly ServiceRecord[] | null;
 }
 
-/** What runs of a deployment. */
+/** Returns the services that a deployment actually runs. */
 export function recordsIn({ instead, wanted }: ServiceSet): readonly ServiceRecord[] {
   return instead ?? wanted;
 }

@@ -1,41 +1,41 @@
-/** One service as it is to be built and run: everything is written out, no reference, variable or default is left. */
+/** The fully resolved spec of a service to build and run: no references, variables or defaults are left. */
 export interface ServiceSpec {
   readonly name: string;
   readonly from: ServiceOrigin;
   readonly environment: Readonly<Record<string, string>>;
-  /** Variables of the project that it names without a value: they have to be there whenever it is deployed. */
+  /** Variables of the project that it names without a value; they must exist whenever it is deployed. */
   readonly namedVariables?: readonly string[];
-  /** The TCP ports inside that it says it listens on, the most important first; none for a worker. */
+  /** The TCP ports that it declares to listen on inside the container, the main one first; none for a worker. */
   readonly ports: readonly number[];
   readonly dependsOn: readonly ServiceDependency[];
-  /** Ends by itself and is done then: a migration, say. */
+  /** Whether it exits by itself and is then done, such as a migration. */
   readonly oneShot: boolean;
   readonly container: ContainerSpec;
 }
 
-/** What a service is made from. */
+/** What a service is built from. */
 export type ServiceOrigin =
   | { readonly kind: "image"; readonly reference: string; readonly pull: "missing" | "always" | "never" }
   | ServiceDockerfile
   | ServiceApp;
 
-/** An image of its own, built from files of the project. */
+/** An image built from files of the project. */
 export interface ServiceDockerfile {
   readonly kind: "dockerfile";
-  /** The folder that its build sees, inside the source; empty for the whole. */
+  /** The build context, a folder inside the source; empty for the whole source. */
   readonly context: string;
   /** Relative to the context; `null` is `Dockerfile`. */
   readonly dockerfile: string | null;
-  /** The text of one that is written out where the service is. */
+  /** The text of an inline Dockerfile. */
   readonly text: string | null;
   readonly target: string | null;
   readonly args: Readonly<Record<string, string>>;
 }
 
-/** A part of the project that is recognised, built and started as a project of its own would be; `null` is to be detected. */
+/** A part of the project that is detected, built and started like a project of its own; `null` fields are detected. */
 export interface ServiceApp {
   readonly kind: "app";
-  /** Inside the source; empty for the whole. */
+  /** Folder inside the source; empty for the whole source. */
   readonly rootDirectory: string;
   readonly framework: string | null;
   readonly packageManager: string | null;
@@ -49,38 +49,38 @@ export const DEPENDENCY_CONDITIONS = ["service_started", "service_healthy", "ser
 
 export type DependencyCondition = (typeof DEPENDENCY_CONDITIONS)[number];
 
-/** What a service waits for before it is started. */
+/** A service that must reach a condition before this one starts. */
 export interface ServiceDependency {
   readonly service: string;
   readonly condition: DependencyCondition;
-  /** Whether it is to be started anew when that one is replaced. */
+  /** Whether to restart this service when the dependency is replaced. */
   readonly restart: boolean;
-  /** Whether it cannot be without it. */
+  /** Whether the service cannot run without the dependency. */
   readonly required: boolean;
 }
 
-/** How a container differs from what its image says; `null` leaves it as the image has it. */
+/** How a container differs from its image; `null` keeps what the image defines. */
 export interface ContainerSpec {
   readonly entrypoint: readonly string[] | null;
-  /** The arguments of the entry point; what is run, where there is none. */
+  /** The arguments of the entrypoint, or the command itself if there is none. */
   readonly command: readonly string[] | null;
   readonly workingDir: string | null;
   readonly user: string | null;
   readonly mounts: readonly ServiceMount[];
   readonly files: readonly ServiceFile[];
-  /** `"none"` switches off what the image brings. */
+  /** `"none"` disables the health check of the image. */
   readonly healthcheck: ServiceHealth | "none" | null;
-  /** Names that others find it by beside that of its service. */
+  /** Additional host names by which other services reach it. */
   readonly aliases: readonly string[];
   readonly hostname: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  /** Names with addresses that only it is told, `host:address`. */
+  /** Host entries for this container only, `host:address`. */
   readonly extraHosts: readonly string[];
   readonly stopSignal: string | null;
   readonly stopGraceMs: number | null;
   readonly init: boolean | null;
   readonly readOnly: boolean;
-  /** Of the capabilities that every container gets, those that it does not. */
+  /** The default capabilities that this container does not get. */
   readonly dropCapabilities: readonly string[];
   readonly limits: ServiceLimits;
 }
@@ -93,24 +93,24 @@ export interface ServiceLimits {
   readonly openFiles: { readonly soft: number; readonly hard: number } | null;
 }
 
-/** Something that is seen inside at a path. */
+/** Something mounted into the container at a path. */
 export type ServiceMount =
-  /** Kept by the project across releases; without a name it is the service's own, at that place. */
+  /** Kept by the project across releases; an unnamed one belongs to the service and target path. */
   | {
       readonly kind: "volume";
       readonly name: string | null;
-      /** The engine's own name of a volume that was there before; it is used as it is. */
+      /** Whether `name` is the engine's own name of an existing volume, which is used unchanged. */
       readonly external: boolean;
       readonly target: string;
       readonly readOnly: boolean;
     }
-  /** A file or folder of the source, inside it; where the source has none it is kept by the project, as a volume is. */
+  /** A path inside the source; if the source does not have it, a volume of the project takes its place. */
   | { readonly kind: "source"; readonly path: string; readonly target: string; readonly readOnly: boolean }
-  /** A file or folder of the machine. */
+  /** A file or folder of the host. */
   | { readonly kind: "host"; readonly path: string; readonly target: string; readonly readOnly: boolean }
   | { readonly kind: "memory"; readonly target: string; readonly bytes: number | null };
 
-/** A small file that is put into the container: a config or a secret. */
+/** A small file placed into the container: a config or a secret. */
 export interface ServiceFile {
   readonly target: string;
   readonly content: string;
@@ -119,9 +119,9 @@ export interface ServiceFile {
   readonly gid: number;
 }
 
-/** How the engine asks a container whether it is well. */
+/** The health check of a container, run by the engine. */
 export interface ServiceHealth {
-  /** A command, or one line for a shell; `null` is what the image has. */
+  /** A command, or one line for a shell; `null` uses the test of the image. */
   readonly test: readonly string[] | { readonly shell: string } | null;
   readonly intervalMs: number | null;
   readonly timeoutMs: number | null;
@@ -129,7 +129,7 @@ export interface ServiceHealth {
   readonly startPeriodMs: number | null;
 }
 
-/** A container that is as its image says. */
+/** A container without any difference from its image. */
 export const PLAIN_CONTAINER: ContainerSpec = {
   entrypoint: null,
   command: null,

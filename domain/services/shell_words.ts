@@ -1,6 +1,6 @@
 import type { Notation } from "./notation.ts";
 
-/** Splits a command into words as a POSIX shell does: quotes and backslashes count, nothing is expanded, `|` and `;` are only themselves. */
+/** Splits a command like a POSIX shell: handles quotes and backslashes, expands nothing; `|` and `;` are literal. */
 export function shellWords(text: string): Notation<readonly string[]> {
   if (text.includes("\0")) return { wrong: "it holds a NUL character" };
   const words: string[] = [];
@@ -28,7 +28,7 @@ export function shellWords(text: string): Notation<readonly string[]> {
 
 interface Quoted {
   readonly inner: string;
-  /** Where the closing quote stands. */
+  /** Index of the closing quote. */
   readonly end: number;
 }
 

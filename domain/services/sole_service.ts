@@ -2,12 +2,12 @@ import type { Deployment, DeploymentPlan } from "../deployments/deployment.ts";
 import type { ServiceRecord } from "./service_set.ts";
 import { PLAIN_CONTAINER, type ServiceOrigin, type ServiceSpec } from "./service_spec.ts";
 
-/** What the service of a project without several is called. */
+/** Name of the only service in a project without several. */
 export const SOLE_SERVICE = "app";
-/** What a program listens on when nothing tells. */
+/** The default port of a program. */
 export const USUAL_PORT = 8080;
 
-/** The one service of a deployment that has no others, as its plan has it. */
+/** Returns the only service of a deployment without several, as defined by its plan. */
 export function soleService({ image, plan }: Pick<Deployment, "image" | "plan">): ServiceRecord {
   const others = plan.publicEndpoints.flatMap(({ port }) => (port === undefined ? [] : [Number(port)]));
   const spec: ServiceSpec = {
@@ -22,7 +22,7 @@ export function soleService({ image, plan }: Pick<Deployment, "image" | "plan">)
   return { spec, image, madeFrom: null };
 }
 
-/** What a service is made from whose plan is settled. */
+/** Returns what the service of a settled plan is built from. */
 export function plannedOrigin(plan: DeploymentPlan): ServiceOrigin {
   const { framework, packageManager, installCommand, buildCommand, startCommand, outputDirectory } = plan;
   const rootDirectory = plan.rootDirectory ?? "";
@@ -43,18 +43,18 @@ export function plannedOrigin(plan: DeploymentPlan): ServiceOrigin {
   };
 }
 
-/** Tells whether a service is a folder of files that the edge serves: there is nothing to start. */
+/** Returns whether a service is a static site: a folder of files that the edge serves, with nothing to start. */
 export function isSite({ from }: ServiceSpec): boolean {
   return from.kind === "app" && from.startCommand === null;
 }
 
-/** The folder of a site inside its release. */
+/** Returns the folder of a static site inside its release; `null` for other services. */
 export function siteFolder({ from }: ServiceSpec): string | null {
   if (from.kind !== "app" || from.startCommand !== null) return null;
   return innerPath(from.rootDirectory, from.outputDirectory);
 }
 
-/** Joins parts of a path inside a release; empty ones and `.` do not count. */
+/** Joins path segments inside a release; ignores empty ones and `.`. */
 export function innerPath(...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== "" && part !== ".").join("/");
 }

@@ -4,12 +4,12 @@ import type { ServiceMount } from "./service_spec.ts";
 
 const VOLUME_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/;
 const FORMS = 'give a volume as in "data:/var/lib/data", "./config:/etc/app:ro" or "/srv/files:/files"';
-/** What other engines are told here and nothing is lost without. */
+/** Options for other engines that can be ignored safely. */
 const WITHOUT_EFFECT = ["rw", "z", "Z", "cached", "delegated", "consistent"];
 
 /**
- * Reads an entry `name-or-path:/target[:ro]`: a plain name is a volume, a relative path is of the source, an absolute one of the machine;
- * a target alone is a volume without a name.
+ * Parses an entry `name-or-path:/target[:ro]`: a plain name is a volume, a relative path is in the source, an absolute
+ * one on the host; a target alone is an anonymous volume.
  */
 export function volumeEntry(text: string): Notation<ServiceMount> {
   if (text.includes("\0")) return { wrong: "it holds a NUL character" };
