@@ -19,7 +19,7 @@ export interface User {
   readonly createdAt: Date;
 }
 
-/** A person's place in one organization. */
+/** A user's membership in one organization. */
 export interface Member {
   readonly userId: string;
   readonly organizationId: string;
@@ -30,7 +30,7 @@ export interface Member {
   readonly createdAt: Date;
 }
 
-/** A place in an organization that waits for somebody to take it. */
+/** A pending invitation to an organization. */
 export interface Invitation {
   readonly id: string;
   readonly organizationId: string;
@@ -54,14 +54,14 @@ export interface AccessToken {
   readonly lastUsedAt: Date | null;
 }
 
-/** What a presented credential stands for, before an organization is chosen. */
+/** The identity behind a presented credential, before an organization is chosen. */
 export interface Identity {
   readonly userId: string;
   readonly founder: boolean;
   readonly credential: { readonly kind: "token" | "session"; readonly id: string };
   readonly expiresAt: Date | null;
   readonly narrowing: Narrowing | null;
-  /** The one organization a token is bound to; a session chooses among the memberships. */
+  /** The organization that a token is bound to; a session chooses among its memberships. */
   readonly boundTo: string | null;
   readonly memberships: readonly Membership[];
 }
@@ -72,7 +72,10 @@ export interface Membership {
   readonly grants: readonly Grant[];
 }
 
-/** Makes an identity act in one organization: the one named, else the token's own or the first joined. */
+/**
+ * Returns the principal that acts in one organization: the given one, else the token's own or the first joined. Throws
+ * `not_found` for an organization that the credential does not reach, `unauthenticated` if the membership has ended.
+ */
 export function actIn(identity: Identity, organizationId: string | null): Principal {
   if (identity.boundTo && (organizationId ?? identity.boundTo) !== identity.boundTo) throw notFound("organization");
   const wanted = identity.boundTo ?? organizationId;
@@ -92,7 +95,7 @@ export function actIn(identity: Identity, organizationId: string | null): Princi
 
 const EMAIL = /^[^\s@\p{Cc}<>,;:"()[\]\\]{1,64}@[^\s@\p{Cc}<>,;:"()[\]\\]{1,255}$/u;
 
-/** Brings an e-mail address to the form it is compared in, or `undefined` when it is none. */
+/** Normalizes an e-mail address for comparison; `undefined` if it is not valid. */
 export function normalEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase().normalize("NFC");
   return EMAIL.test(email) ? email : undefined;

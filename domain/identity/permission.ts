@@ -17,20 +17,20 @@ export type Action = (typeof ACTIONS)[number];
 export type Role = (typeof ROLES)[number];
 export type Permission = `${Resource}:${Action}`;
 
-/** Lets somebody do `action` (and what it includes) to one thing, or to all of its kind with `*`. */
+/** Allows `action` (and all that it includes) on one resource, or on all of its kind with `*`. */
 export interface Grant {
   readonly resource: Resource;
   readonly id: string;
   readonly action: Action;
 }
 
-/** What a credential may do at most; it never adds to what its owner may do. */
+/** The maximum that a credential may do; it never adds to the permissions of its owner. */
 export interface Narrowing {
   readonly permissions: readonly Permission[];
   readonly grants: readonly Grant[];
 }
 
-/** A caller that was identified, acting in one organization. */
+/** An authenticated caller, acting in one organization. */
 export interface Principal {
   readonly userId: string;
   readonly organizationId: string;
@@ -40,11 +40,11 @@ export interface Principal {
   readonly founder: boolean;
   readonly credential: { readonly kind: "token" | "session"; readonly id: string };
   readonly narrowing: Narrowing | null;
-  /** When the credential ends; a token minted with it ends no later. */
+  /** When the credential expires; a token minted with it expires no later. */
   readonly expiresAt: Date | null;
 }
 
-/** One thing a permission is asked for; a deployment also names its project. */
+/** The resource that a permission is checked for; a deployment also has its project. */
 export interface Target {
   readonly id: string;
   readonly projectId?: string;
@@ -96,7 +96,7 @@ const ROLE_LEVELS: Readonly<Record<Role, Levels>> = {
 
 const RANK: Readonly<Record<Action | "none", number>> = { none: 0, list: 1, read: 2, write: 3, admin: 4 };
 
-/** Tells whether a principal holds a permission on one target, or on every one of its kind without a target. */
+/** Returns whether a principal has a permission on one target or, without a target, on every resource of its kind. */
 export function allows(principal: Principal, permission: Permission, target?: Target): boolean {
   const { resource, rank } = split(permission);
   const held = Math.max(RANK[ROLE_LEVELS[principal.role][resource]], grantRank(principal.grants, resource, target));
@@ -106,7 +106,7 @@ export function allows(principal: Principal, permission: Permission, target?: Ta
   return Math.max(listedRank(narrowing.permissions, resource), grantRank(narrowing.grants, resource, target)) >= rank;
 }
 
-/** Tells whether a principal may hold a permission on anything at all; the route check, before a target is known. */
+/** Returns whether a principal may have a permission on any resource; the route check, before a target is known. */
 export function allowsSomewhere(principal: Principal, permission: Permission): boolean {
   const { resource, rank } = split(permission);
   const held = Math.max(RANK[ROLE_LEVELS[principal.role][resource]], anyGrantRank(principal.grants, resource));
@@ -116,12 +116,12 @@ export function allowsSomewhere(principal: Principal, permission: Permission): b
   return Math.max(listedRank(narrowing.permissions, resource), anyGrantRank(narrowing.grants, resource)) >= rank;
 }
 
-/** Refuses a principal without the permission, naming it. */
+/** Throws `forbidden`, naming the permission, unless the principal has it. */
 export function demand(principal: Principal, permission: Permission, target?: Target): void {
   if (!allows(principal, permission, target)) throw forbidden(permission);
 }
 
-/** Which ids a principal may see in a list: all of the organization's, or only those its grants name. */
+/** Returns the ids that a principal may see in a list: all of the organization, or only those named by its grants. */
 export function visibleIds(principal: Principal, permission: Permission): "all" | readonly string[] {
   if (allows(principal, permission)) return "all";
   const { resource } = split(permission);
@@ -131,7 +131,7 @@ export function visibleIds(principal: Principal, permission: Permission): "all" 
   return [...new Set(named)].filter((id) => allows(principal, permission, { id }));
 }
 
-/** Tells whether a role with these grants holds nothing that the principal does not hold itself. */
+/** Returns whether the principal itself has every permission of a role with these grants. */
 export function covers(principal: Principal, role: Role, grants: readonly Grant[]): boolean {
   const levels = ROLE_LEVELS[role];
   const wholeRole = RESOURCES.every((resource) => {
@@ -141,21 +141,21 @@ export function covers(principal: Principal, role: Role, grants: readonly Grant[
   return wholeRole && grants.every((grant) => coversGrant(principal, grant));
 }
 
-/** Tells whether the principal may itself do what a grant would allow. */
+/** Returns whether the principal itself may do what a grant would allow. */
 export function coversGrant(principal: Principal, { resource, id, action }: Grant): boolean {
   if (!allows(principal, `${resource}:${action}`, id === "*" ? undefined : { id })) return false;
-  // A grant on a project also opens its deployments, those to come included.
+  // A grant on a project also covers its deployments, including future ones.
   return resource !== "project" || allows(principal, `deployment:${action}`, anyDeploymentOf(id));
 }
 
-/** Refuses a token that may not do everything its owner may. */
+/** Throws `narrowed_token` for a token that has fewer permissions than its owner. */
 export function refuseNarrowed({ narrowing }: Principal): void {
   if (!narrowing) return;
   const sentence = "Cannot do this with a narrowed token: use a session or a token without limits";
   throw new Failure("forbidden", "narrowed_token", sentence);
 }
 
-/** The refusal of a known caller in its own organization. */
+/** The failure for an authenticated caller that lacks a permission in its own organization. */
 export function forbidden(permission: Permission | "self"): Failure {
   return new Failure(
     "forbidden",
@@ -164,7 +164,7 @@ export function forbidden(permission: Permission | "self"): Failure {
   );
 }
 
-/** The refusal of a caller without usable credentials. */
+/** The failure for a caller without valid credentials. */
 export function unauthenticated(
   message = 'Cannot identify the caller: send a valid token as "Authorization: Bearer …" or log in',
 ): Failure {
@@ -209,7 +209,7 @@ function anyGrantRank(grants: readonly Grant[], resource: Resource): number {
 function reaches(grant: Grant, resource: Resource, target: Target | undefined): boolean {
   if (grant.resource === resource) {
     if (grant.id === "*") return true;
-    // An empty id names nothing: it stands for whichever deployment a project will have.
+    // An empty target id stands for any future deployment of a project; a grant with an empty id must not match it.
     if (!target || grant.id === "") return false;
     // A git host grant on an owner covers the owner's repositories.
     return grant.id === target.id || (resource === "githost" && target.id.startsWith(`${grant.id}/`));

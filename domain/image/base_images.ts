@@ -1,15 +1,18 @@
-/** Where the base images of generated Dockerfiles are taken from instead; names are in full, with `docker.io/library/` where it is left out. */
+/**
+ * The operator's replacements for the base images of generated Dockerfiles; names are in full, including a default
+ * `docker.io/library/`.
+ */
 export type BaseImages = readonly BaseImageEntry[];
 
-/** One entry of the operator's map: an image with or without a tag, a prefix that ends in `/`, or everything of Docker Hub. */
+/** One entry of the map: an image with or without a tag, a prefix that ends in `/`, or all of Docker Hub. */
 export interface BaseImageEntry {
   readonly from: string;
-  /** A prefix when it ends in `/`, else an image; without a tag it keeps the one asked for. */
+  /** A prefix if it ends in `/`, else an image; without a tag it keeps the original tag. */
   readonly to: string;
 }
 
 const HUB = "docker.io/";
-/** What stands for all images of Docker Hub. */
+/** Matches all images of Docker Hub. */
 const ALL = "*";
 const PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
 const HOST = "(?:localhost|[A-Za-z0-9-]+(?:\\.[A-Za-z0-9-]+)+|[A-Za-z0-9.-]+(?=:))(?::\\d{1,5})?";
@@ -18,12 +21,12 @@ const PATH = `${PART}(?:/${PART})*`;
 const IMAGE = new RegExp(`^(?:${HOST}/)?${PATH}${SUFFIX}$`);
 const PREFIX = new RegExp(`^(?:${HOST}/(?:${PATH}/)?|${PATH}/)$`);
 
-/** Tells whether a text names an image, as in `FROM`. */
+/** Returns whether a string is a valid image name, as in `FROM`. */
 export function isImageName(text: string): boolean {
   return text.length <= 500 && IMAGE.test(text);
 }
 
-/** Reads an entry such as `node=mirror.example.com/node`; `undefined` when it is none. */
+/** Parses an entry such as `node=mirror.example.com/node`; `undefined` if it is invalid. */
 export function baseImageEntry(text: string): BaseImageEntry | undefined {
   const [from = "", to = "", more] = text.split("=");
   const toPrefix = to.length <= 500 && PREFIX.test(to);
@@ -33,7 +36,7 @@ export function baseImageEntry(text: string): BaseImageEntry | undefined {
   return isImageName(from) && !toPrefix ? { from: fullName(from), to } : undefined;
 }
 
-/** The image to use in place of one; the entry that says most about it counts. */
+/** Returns the image to use instead of the given one; the most specific entry wins. */
 export function mappedImage(map: BaseImages, image: string): string {
   const full = fullName(image);
   const [best] = map.filter(({ from }) => fits(from, full)).toSorted((a, b) => b.from.length - a.from.length);
@@ -46,7 +49,7 @@ function fits(from: string, full: string): boolean {
   return from.endsWith("/") ? full.startsWith(from) : full === from || withoutSuffix(full) === from;
 }
 
-/** A name with its registry, so that one image has one name. */
+/** Returns a name with its registry, so that each image has only one name. */
 function fullName(name: string): string {
   const first = name.slice(0, name.indexOf("/") + 1);
   if (first === "docker.io/" || first === "index.docker.io/") {
@@ -57,7 +60,7 @@ function fullName(name: string): string {
   return HUB + (first === "" ? `library/${name}` : name);
 }
 
-/** The tag and digest of an image, with their `:` and `@`. */
+/** Returns the tag and digest of an image, including `:` and `@`. */
 function suffixOf(name: string): string {
   return /(?::[^:/@]+)?(?:@.+)?$/.exec(name)![0];
 }

@@ -4,43 +4,46 @@ import { type BaseImages, isImageName, mappedImage } from "./base_images.ts";
 import { foregroundCommand, SIGNAL_ALL } from "./foreground_command.ts";
 import { copyWords, jsonWords, optionalCopyWords, quotedValue, shellWords } from "./dockerfile_words.ts";
 
-/** What a Dockerfile is made from. */
+/** The input of a generated Dockerfile. */
 export interface DockerfileRequest {
   readonly recipe: ImageRecipe;
-  /** Without a start command there is only the stage `build`, for the caller to take the result out of its working folder. */
+  /** Without a start command there is only the stage `build`; the caller takes the result out of its working folder. */
   readonly commands: { readonly install: string | null; readonly build: string | null; readonly start: string | null };
-  /** Where the commands run, when the recipe takes the whole repository; else the context is that folder already. */
+  /** Where the commands run if the recipe uses the whole repository; otherwise the context already is that folder. */
   readonly rootDirectory: string | null;
   readonly port: number;
-  /** Whether the builder knows mounts; without them there are neither caches nor secrets. */
+  /** Whether the builder supports mounts; without them there are neither caches nor secrets. */
   readonly mounts: boolean;
-  /** Whose caches are used, as a word: what one leaves there no other one gets, nor waits for. */
+  /** The scope of the cache mounts, as one word: scopes share no content and never wait for each other. */
   readonly cacheScope: string;
   /** Names of the variables in the build secret `slipway_env`. */
   readonly secretNames: readonly string[];
-  /** A new one builds anew, though files and commands are the same. */
+  /** A cache key: a new value rebuilds even if files and commands are the same. */
   readonly environmentDigest: string;
   readonly baseImages: BaseImages;
 }
 
 type Stage = "build" | "run";
 
-/** Where the context lies in both stages. */
+/** The folder of the build context in both stages. */
 const CONTEXT = "/app";
-/** No user of any base image or machine; the name is for programs that ask for theirs. */
+/** A uid that no base image or machine uses; the name is for programs that look up their user. */
 const USER = { name: "slipway", uid: 10_001, home: "/home/slipway" } as const;
 const OWNER = `${USER.uid}:${USER.uid}`;
-/** Each has a layer, of which an image can have 127. */
+/** Each folder takes a layer, and an image can have at most 127. */
 const MAX_MANIFEST_FOLDERS = 30;
-/** What a line of a Dockerfile can hold is twice as much. */
+/** A line of a Dockerfile can hold twice as much. */
 const MAX_MANIFEST_BYTES = 32_768;
-/** Copies the files that it is given, with their folders; what `.dockerignore` names is missing. */
+/** Copies the given files with their folders; skips those that `.dockerignore` excludes. */
 const PICK = 'mkdir /manifests; for path; do [ ! -f "$path" ] || cp --parents -- "$path" /manifests/ || exit 1; done';
 const APT_CACHES = ["/var/cache/apt", "/var/lib/apt/lists"];
 const COPY_ALL = `COPY ${copyWords(["."], `${CONTEXT}/`)}`;
 const SECRETS = "/run/secrets/slipway_env";
 
-/** A Dockerfile that builds a project in one stage and runs it as an unprivileged user in another; the same text for the same request. */
+/**
+ * Returns a Dockerfile that builds a project in one stage and runs it as an unprivileged user in another.
+ * Deterministic: the same request gives the same text.
+ */
 export function generatedDockerfile(request: DockerfileRequest): string {
   const { recipe, commands } = request;
   const own = { caches: recipe.caches, secrets: request.secretNames.length > 0 };
@@ -57,13 +60,13 @@ export function generatedDockerfile(request: DockerfileRequest): string {
   return `# Made by Slipway from what it found in the project.\n${texts.join("\n")}`;
 }
 
-/** The folder of both stages in which the commands run. */
+/** Returns the folder in which the commands run in both stages. */
 export function workingFolder({ recipe, rootDirectory }: Pick<DockerfileRequest, "recipe" | "rootDirectory">): string {
   const path = recipe.wholeRepository ? (rootDirectory ?? "") : "";
   return [CONTEXT, ...path.split("/").filter((part) => part !== "" && part !== ".")].join("/");
 }
 
-/** How both stages begin: an image with packages, variables and tools, and a working folder. */
+/** Returns the first lines of a stage: base image, variables, packages, tools and working folder. */
 function opening(request: DockerfileRequest, stage: Stage): string[] {
   const { recipe } = request;
   const setup = recipe.setup.filter(({ stages }) => stages.includes(stage));
@@ -78,7 +81,7 @@ function opening(request: DockerfileRequest, stage: Stage): string[] {
   ];
 }
 
-/** How the final stage ends: a user, what was built, and how it is started. */
+/** Returns the last lines of the final stage: the user, the build output and the start command. */
 function closing({ recipe, port }: DockerfileRequest, start: string): string[] {
   const { name, uid, home } = USER;
   const account = [
@@ -94,7 +97,7 @@ function closing({ recipe, port }: DockerfileRequest, start: string): string[] {
     `USER ${OWNER}`,
     `EXPOSE ${port}`,
     "STOPSIGNAL SIGTERM",
-    // One of the base image would get the command as its arguments.
+    // An entrypoint of the base image would receive the command as its arguments.
     "ENTRYPOINT []",
     `CMD ${shellWords(foregroundCommand(start))}`,
   ];
@@ -121,7 +124,7 @@ function variable([name, value]: readonly [string, string]): string {
 
 function packages(request: DockerfileRequest, names: readonly string[]): string[] {
   if (names.length === 0) return [];
-  // Debian's images throw away at once what is to stay in the cache.
+  // Debian's images delete downloaded packages immediately, but the cache should keep them.
   const before = request.mounts ? "rm -f /etc/apt/apt.conf.d/docker-clean && " : "";
   const after = request.mounts ? "" : " && rm -rf /var/lib/apt/lists/*";
   const install = "DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends";
@@ -132,17 +135,17 @@ function packages(request: DockerfileRequest, names: readonly string[]): string[
 const NO_MANIFESTS: ManifestLines = { stage: [], copies: [] };
 
 interface ManifestLines {
-  /** A stage that they come from, if they need one. */
+  /** The stage that the manifests are copied from, if they need one. */
   readonly stage: readonly string[];
   readonly copies: readonly string[];
 }
 
-/** Puts the manifests at their places; where that would take too many layers, they are picked in a stage of their own first. */
+/** Copies the manifests to their places; if that would take too many layers, an extra stage collects them first. */
 function manifestLines(request: DockerfileRequest): ManifestLines {
   const { manifests } = request.recipe;
   if (manifests.length === 0 || jsonWords(manifests).length > MAX_MANIFEST_BYTES) return NO_MANIFESTS;
   const folders = Map.groupBy(manifests, (path) => path.slice(0, path.lastIndexOf("/") + 1));
-  // A builder without mounts does not take patterns that match nothing either.
+  // A builder without mounts also refuses patterns that match nothing.
   if (request.mounts && folders.size <= MAX_MANIFEST_FOLDERS) {
     const copies = [...folders].map(([folder, paths]) => `COPY ${optionalCopyWords(paths, `${CONTEXT}/${folder}`)}`);
     return { stage: [], copies };
@@ -157,12 +160,12 @@ function manifestLines(request: DockerfileRequest): ManifestLines {
   return { stage, copies: [`COPY --from=manifests ${copyWords(["/manifests/"], `${CONTEXT}/`)}`] };
 }
 
-/** Before the commands that it is to repeat. */
+/** Returns the `ARG` that goes before the commands to rerun when its value changes. */
 function environmentArgument({ environmentDigest }: DockerfileRequest): string {
   return `ARG SLIPWAY_ENVIRONMENT=${quotedValue(environmentDigest, "the digest of the environment")}`;
 }
 
-/** A command with the caches and, on request, the secrets that it may see; no layer keeps either. */
+/** Formats a `RUN` with cache mounts and, if requested, the secrets; neither ends up in a layer. */
 function run(
   { mounts, cacheScope }: DockerfileRequest,
   command: string,

@@ -1,26 +1,26 @@
 import { isImageName } from "./base_images.ts";
 
-/** What a text such as `postgres:16` names. */
+/** A parsed image reference such as `postgres:16`. */
 export interface ImageReference {
-  /** The host of its registry with its port; `null` for an image that is named by its id alone. */
+  /** Host and port of the registry; `null` for an image that is only named by its id. */
   readonly registry: string | null;
-  /** The name as an engine shows it, without tag and digest: `postgres`, `registry.example.com/shop`; that of an id is empty. */
+  /** The engine's name for it, without tag and digest: `postgres`, `registry.example.com/shop`; empty for an id. */
   readonly name: string;
-  /** `null` where a digest says exactly which one it is. */
+  /** `null` if a digest identifies the image exactly. */
   readonly tag: string | null;
-  /** That of the registry, or the id itself. */
+  /** The digest in the registry, or the id itself. */
   readonly digest: string | null;
-  /** All of it, in the one way that an engine takes for nothing else. */
+  /** The complete reference, in a form that an engine cannot confuse with anything else. */
   readonly full: string;
 }
 
 const HUB = "docker.io";
 const ID = /^sha256:[0-9a-f]{64}$/;
-/** Names that an engine takes for an id, or for the beginning of one. */
+/** Names that an engine treats as an id, or as the start of one. */
 const TAKEN = /^(?:sha256|[0-9a-f]{64})$/;
 const SUFFIX = /(?::([^:/@]+))?(?:@(.+))?$/;
 
-/** Reads a reference as people write it; without a tag `latest` counts, with a digest no tag does. `undefined` for what is none. */
+/** Parses a reference; `undefined` if invalid. The tag defaults to `latest` and is ignored if there is a digest. */
 export function imageReference(text: string): ImageReference | undefined {
   if (ID.test(text)) return { registry: null, name: "", tag: null, digest: text, full: text };
   if (!isImageName(text)) return undefined;

@@ -2,9 +2,9 @@ const SHELL_STEP = /^((?:\[[^\]]*\] )?RUN )(?:--\S+ )*(\["\/bin\/sh", ?"-c", ?"(
 const COPY_STEP = /^(?:\[[^\]]*\] )?COPY /;
 const SECRETS = /^set -a; \. \/run\/secrets\/\w+; set \+a; /;
 
-/** The name of a step of a generated Dockerfile as a person would write it: `RUN npm ci`, without mounts and brackets around it. */
+/** Returns a generated Dockerfile's step as a person would write it: `RUN npm ci`, without mounts and JSON array. */
 export function plainStep(name: string): string {
-  // That files may be missing is said by a pattern of one sign.
+  // Optional files are written as patterns with a class of one character (`optionalCopyWords`).
   if (COPY_STEP.test(name)) return name.replaceAll(/\[([A-Za-z0-9])\]/g, "$1");
   const [, start, words, inner] = SHELL_STEP.exec(name) ?? [];
   if (words === undefined) return name;
@@ -12,7 +12,7 @@ export function plainStep(name: string): string {
   return start + command.replace(SECRETS, "").replaceAll(/\s+/g, " ").trim();
 }
 
-/** `undefined` where the builder has put in variables already, and with them quotes. */
+/** `undefined` if the builder has already expanded variables, which may have inserted quotes. */
 function commandOf(words: string): string | undefined {
   try {
     return (JSON.parse(words) as string[])[2];

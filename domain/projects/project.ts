@@ -8,17 +8,17 @@ export const RUNTIMES = ["docker", "process"] as const;
 export type ProjectType = (typeof PROJECT_TYPES)[number];
 export type RuntimeName = (typeof RUNTIMES)[number];
 export type ProjectLocation = "local" | "server" | "cloud";
-/** Where the code comes from. */
+/** The source of the code. */
 export type ProjectSource = "githost" | "git" | "local" | "upload";
 
-/** What a person may set on a project; absent means "detect it" or "the default". */
+/** Settings that a user may set on a project; absent means "detect it" or "the default". */
 export interface ProjectSettings {
   readonly gitOwner?: string;
   readonly gitRepo?: string;
   readonly gitBranch?: string;
   readonly gitUrl?: string;
   readonly localPath?: string;
-  /** An admin named `localPath`, so that all who may deploy the project may deploy from it. */
+  /** Whether an admin set `localPath`; then everyone who may deploy the project may deploy from it. */
   readonly localPathByAdmin?: boolean;
   readonly autoDeploy?: boolean;
   readonly framework?: string;
@@ -39,14 +39,14 @@ export interface ProjectSettings {
   readonly healthPath?: string;
   readonly requireApproval?: boolean;
   readonly runtime?: RuntimeName;
-  /** Paths of the machine, and the engine's names of volumes, that its services may use; only an admin changes them. */
+  /** Host paths, and engine names of volumes, that its services may mount; only an admin may change them. */
   readonly hostPaths?: readonly string[];
 }
 
-/** Settings to change: `null` takes a setting back to its default. */
+/** Settings to change; `null` resets a setting to its default. */
 export type ProjectSettingsChange = { readonly [Key in keyof ProjectSettings]?: ProjectSettings[Key] | null };
 
-/** A thing that is deployed. */
+/** A unit of deployment: the code and settings that deployments are made from. */
 export interface Project {
   readonly id: string;
   readonly organizationId: string;
@@ -63,24 +63,24 @@ export interface Project {
   readonly updatedAt: Date;
 }
 
-/** Tells where a project's code comes from. */
+/** Returns the source of a project's code. */
 export function sourceOf({ gitOwner, gitRepo, gitUrl, localPath }: ProjectSettings): ProjectSource {
   if (gitOwner && gitRepo) return "githost";
   if (gitUrl) return "git";
   return localPath ? "local" : "upload";
 }
 
-/** How large the settings of a project may be, as JSON: lists of projects hold those of a hundred. */
+/** Maximum size of a project's settings as JSON, in bytes; a page of projects holds the settings of a hundred. */
 export const SETTINGS_BYTES = 262_144;
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
-/** Tells whether a text can be a host label of at most 40 characters. */
+/** Returns whether a string is a valid slug: a host label of at most 40 characters. */
 export function isSlug(text: string): boolean {
   return SLUG.test(text);
 }
 
-/** Makes a slug of a name; a name without usable characters gives `project`. */
+/** Derives a slug from a name; a name without usable characters gives `project`. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -92,10 +92,13 @@ export function slugOf(name: string): string {
   return slug || "project";
 }
 
-/** The settings that name each source; one that is given replaces the others. */
+/** The settings of each source; setting one source replaces the others. */
 const SOURCES = [["gitOwner", "gitRepo"], ["gitUrl"], ["localPath", "localPathByAdmin"]] as const;
 
-/** Applies a change to settings; `null` removes. A new source takes the place of the former, and no push deploys without a link. */
+/**
+ * Applies a change to settings; `null` removes. A new source replaces the old one, and unlinking from the git host
+ * turns `autoDeploy` off unless the change sets it.
+ */
 export function mergeSettings(settings: ProjectSettings, change: ProjectSettingsChange): ProjectSettings {
   const given = SOURCES.filter((source) => source.some((field) => typeof change[field] === "string"));
   const replaced = given.length > 0 ? SOURCES.filter((source) => !given.includes(source)).flat() : [];
@@ -108,13 +111,13 @@ export function mergeSettings(settings: ProjectSettings, change: ProjectSettings
   return autoDeploy === undefined || unlinked ? rest : { ...rest, autoDeploy };
 }
 
-/** Refuses a `gitUrl` together with a `localPath`, of which only one could count; one alone takes the place of the other. */
+/** Refuses `gitUrl` together with `localPath`, because a project has one source; either alone replaces the other. */
 export function checkSources({ gitUrl, localPath }: ProjectSettingsChange): void {
   if (!gitUrl || !localPath) return;
   throw invalidField("localPath", 'a project has one source, and "gitUrl" is given too. Give one of them');
 }
 
-/** Refuses settings that are too large, contradict themselves or could reach another program as an option. */
+/** Throws for settings that are too large, contradict each other or could reach another program as an option. */
 export function checkSettings(settings: ProjectSettings): void {
   const { gitOwner, gitRepo, gitBranch, gitUrl } = settings;
   const bytes = new TextEncoder().encode(JSON.stringify(settings)).length;
@@ -156,12 +159,12 @@ export function checkSettings(settings: ProjectSettings): void {
   }
 }
 
-/** Tells whether a text can be an owner or repository at a git host. */
+/** Returns whether a string can be an owner or repository name on a git host. */
 export function isGitName(text: string): boolean {
   return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$/.test(text) && !text.includes("..");
 }
 
-/** Tells whether git would take a text as a branch name, options and refspec tricks excluded. */
+/** Returns whether git accepts a string as a branch name; excludes options and refspec tricks. */
 export function isBranchName(text: string): boolean {
   if (text.length === 0 || text.length > 244 || text.startsWith("-") || text.startsWith("/") || text.endsWith("/"))
     return false;
@@ -175,18 +178,18 @@ function isHealthPath(text: string): boolean {
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(text);
 }
 
-/** Refuses what is no git address this service would clone from. */
+/** Throws for a URL that is not a git URL that Slipway would clone from. */
 export function checkGitUrl(gitUrl: string): void {
   if (isGitUrl(gitUrl)) return;
   throw invalidField("gitUrl", "give an https:// or ssh:// address (or user@host:path) without a password in it");
 }
 
-/** Tells whether a text is a git address this service would clone from. */
+/** Returns whether a string is a git URL that Slipway would clone from. */
 export function isGitUrl(text: string): boolean {
   // oxlint-disable-next-line no-control-regex
   if (text.length > 2_000 || /[\x00-\x20\x7f]/.test(text)) return false;
   if (/^[A-Za-z0-9_][A-Za-z0-9._-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[^-:][^:]*$/.test(text)) return true;
-  // Git reads "https:host", a backslash and an escaped "-" otherwise than URL does.
+  // Git parses "https:host", a backslash and an escaped "-" differently from `URL`.
   if (!/^(?:https|ssh):\/\/[^/?#%\\]+(?:[/?#][^\\]*)?$/.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   if (url.hostname === "" || url.hostname.startsWith("-") || url.username.startsWith("-")) return false;
@@ -194,7 +197,7 @@ export function isGitUrl(text: string): boolean {
   return url.protocol === "ssh:" && url.password === "";
 }
 
-/** Tells whether a relative path stays inside the folder it is relative to. */
+/** Returns whether a relative path stays inside its base folder. */
 export function isInnerPath(path: string): boolean {
   return path.length <= 1_000 && !path.startsWith("/") && !path.includes("\0") && !path.split("/").includes("..");
 }

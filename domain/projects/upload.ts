@@ -1,12 +1,12 @@
 import { type Failure, invalid } from "../failure.ts";
 
 /**
- * Where a folder upload stands: `open` waits for the archive, `receiving` takes it, `ready` can be deployed, `used` belongs to
- * a deployment.
+ * The state of a folder upload: `open` waits for the archive, `receiving` reads it, `ready` can be deployed, `used`
+ * belongs to a deployment.
  */
 export type UploadState = "open" | "receiving" | "ready" | "used";
 
-/** A place for one uploaded folder, bound to its caller and organization. */
+/** A session for one uploaded folder, bound to its user and organization. */
 export interface UploadSession {
   readonly id: string;
   readonly organizationId: string;
@@ -21,15 +21,15 @@ export interface UploadSession {
   readonly expiresAt: Date;
 }
 
-/** What a caller is told whose upload was deployed by somebody else at the same time. */
+/** The failure for an upload that another request deployed at the same time. */
 export function uploadUsed(): Failure {
   return invalid("upload_not_ready", "Cannot deploy: this upload was deployed already. Open a new session");
 }
 
-/** How long a session waits for its archive. */
+/** How long a session waits for its archive and, once ready, for its deployment. */
 export const UPLOAD_MS = 3_600_000;
 
-/** How many sessions may be open, receiving or ready at a time. */
+/** Maximum number of sessions that are open, receiving or ready at a time. */
 export interface UploadQuota {
   readonly perUser: number;
   readonly perOrganization: number;

@@ -1,7 +1,7 @@
 import { invalid, invalidField } from "../failure.ts";
 import type { Secret } from "../secret.ts";
 
-/** An environment variable of a project; a secret one's value is `null` to everybody but its deployments. */
+/** An environment variable of a project. The value of a secret one is `null` except for deployments. */
 export interface Variable {
   readonly key: string;
   readonly value: string | null;
@@ -9,15 +9,15 @@ export interface Variable {
   readonly updatedAt: Date;
 }
 
-/** A variable to write; its value is guarded until it is stored. */
+/** A variable to write; its value is wrapped as a `Secret` until it is stored. */
 export interface VariableUpsert {
   readonly key: string;
   readonly value: Secret;
-  /** `undefined` leaves a known variable as secret as it is; a new one is not. */
+  /** `undefined` keeps the flag of an existing variable; a new one is not secret. */
   readonly secret: boolean | undefined;
 }
 
-/** How many variables a project has, and the size of their values as UTF-8. */
+/** The number of a project's variables, and the size of their values in UTF-8 bytes. */
 export interface VariableTotals {
   readonly count: number;
   readonly bytes: number;
@@ -27,12 +27,12 @@ export const VARIABLE_LIMITS: VariableTotals = { count: 1_000, bytes: 1_048_576 
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 
-/** Tells whether a text can be the key of a variable. */
+/** Returns whether a string is a valid variable key. */
 export function isVariableKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** Refuses keys that no shell would take, and keys named twice. */
+/** Throws for keys that no shell accepts, and for duplicate keys. */
 export function checkVariableKeys(upserts: readonly string[], deletes: readonly string[]): void {
   const seen = new Set<string>();
   const named: (readonly [string, string])[] = [
@@ -46,7 +46,7 @@ export function checkVariableKeys(upserts: readonly string[], deletes: readonly 
   }
 }
 
-/** Refuses a change after which a project would have more variables than can be listed and handed to a program. */
+/** Throws for a change after which a project would have more variables than can be listed and passed to a program. */
 export function checkVariableTotals({ count, bytes }: VariableTotals): void {
   if (count > VARIABLE_LIMITS.count) {
     const much = `a project has at most ${VARIABLE_LIMITS.count}, and this would make ${count}`;
@@ -58,12 +58,12 @@ export function checkVariableTotals({ count, bytes }: VariableTotals): void {
   }
 }
 
-/** The size of a value, as the limits count it. */
+/** Returns the size of a value as counted for the limits, in bytes. */
 export function valueBytes({ value }: { readonly value: Secret }): number {
   return new TextEncoder().encode(value.reveal()).length;
 }
 
-/** Tells whether two sets of variables have the same keys and values. */
+/** Returns whether two sets of variables have the same keys and values. */
 export function sameValues(one: ReadonlyMap<string, Secret>, other: ReadonlyMap<string, Secret>): boolean {
   if (one.size !== other.size) return false;
   return Array.from(one).every(([key, value]) => other.get(key)?.reveal() === value.reveal());

@@ -2,8 +2,8 @@ const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$/;
 const KEY_TYPE = /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))$/;
 
 /**
- * Reads a host key as people paste it and resolves to its fingerprint: a `SHA256:…` fingerprint itself, an OpenSSH public
- * key line or a `known_hosts` line; `undefined` for anything else.
+ * Parses a host key as users paste it and resolves to its fingerprint: accepts a `SHA256:…` fingerprint, an OpenSSH
+ * public key line or a `known_hosts` line; `undefined` for anything else.
  */
 export async function readHostKey(text: string): Promise<string | undefined> {
   const line = text.trim();
@@ -25,7 +25,7 @@ function decode(base64: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Whether the key data begins with this key type's name, as RFC 4253 lays it out. */
+/** Returns whether the key data starts with the name of this key type, as defined in RFC 4253. */
 function declares(key: Uint8Array, type: string): boolean {
   const name = new TextEncoder().encode(type);
   const start = [0, 0, 0, name.length, ...name];

@@ -2,7 +2,7 @@ import { invalidField } from "../failure.ts";
 import { isHostName, parseAddress } from "../network_address.ts";
 import type { Secret } from "../secret.ts";
 
-/** Another machine that Slipway can enter over SSH; its secrets are told only as flags. */
+/** Another machine that Slipway can log in to over SSH; its credentials are only exposed as flags. */
 export interface Server {
   readonly id: string;
   readonly organizationId: string;
@@ -10,7 +10,7 @@ export interface Server {
   readonly sshHost: string;
   readonly sshPort: number;
   readonly sshUser: string;
-  /** Fingerprint recorded by the first check, or given by hand. */
+  /** Host key fingerprint, recorded by the first check or set by the user. */
   readonly hostKey: string | null;
   readonly hasSshPassword: boolean;
   readonly hasSshPrivateKey: boolean;
@@ -21,14 +21,14 @@ export interface Server {
   readonly updatedAt: Date;
 }
 
-/** The secrets a server is entered with. */
+/** The SSH credentials of a server. */
 export interface ServerCredentials {
   readonly sshPassword: Secret | null;
   readonly sshPrivateKey: Secret | null;
   readonly sshKeyPassphrase: Secret | null;
 }
 
-/** The parts of a server that can be changed; an absent one stays, a `null` credential is cleared. */
+/** The fields of a server to change; absent keeps, and `null` clears a credential. */
 export interface ServerChange extends Partial<ServerCredentials> {
   readonly name?: string;
   readonly sshHost?: string;
@@ -37,7 +37,7 @@ export interface ServerChange extends Partial<ServerCredentials> {
   readonly hostKey?: string | null;
 }
 
-/** Refuses host and user names that are none, or that another program could take as an option. */
+/** Throws for invalid host and user names, including those that another program could parse as an option. */
 export function checkServerAddress({ sshHost, sshUser }: Pick<ServerChange, "sshHost" | "sshUser">): void {
   if (sshHost !== undefined && !isHostName(sshHost) && parseAddress(sshHost) === undefined) {
     throw invalidField("sshHost", "give a host name or an IP address");
