@@ -3,10 +3,7 @@ import { nearestWord } from "./nearest_word.ts";
 const SHORTEST = 2;
 const LONGEST = 40;
 
-/**
- * Returns the suggestion to append to an error message, ` (did you mean "port"?)`, or "" when no known word is close to
- * the given one.
- */
+/** Returns the suffix ` (did you mean "port"?)` for an error message, or "" if no known word is close. */
 export function didYouMean(given: unknown, known: readonly string[]): string {
   if (typeof given !== "string" || given.length < SHORTEST || given.length > LONGEST) return "";
   const meant = nearestWord(given, known) ?? abbreviated(given, known);

@@ -54,10 +54,7 @@ export function invalidField(path: string, message: string): Failure {
   });
 }
 
-/**
- * A resource that this caller cannot see. The message is the same whether it is missing or belongs to another
- * organization.
- */
+/** A resource that is missing or belongs to another organization; the message is the same for both. */
 export function notFound(what: string): Failure {
   return new Failure("not_found", `${what.replaceAll(" ", "_")}_not_found`, `Cannot find this ${what}`);
 }

@@ -2,9 +2,7 @@
 const MOST_WORDS = 150;
 const LONGEST = 40;
 
-/**
- * Returns the word of a list that was probably meant, by edit distance. Only looks at the first words of a long list.
- */
+/** Returns the word that was probably meant, by edit distance. Only looks at the first words of a long list. */
 export function nearestWord(word: string, words: Iterable<string>): string | undefined {
   if (word.length > LONGEST) return undefined;
   const most = word.length <= 4 ? 1 : 2;

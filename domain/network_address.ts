@@ -11,10 +11,7 @@ const DECIMAL_BYTE = /^(?:0|[1-9]\d{0,2})$/;
 const HEX_GROUP = /^[0-9a-f]{1,4}$/i;
 const HOST_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
-/**
- * Parses an IP address in its usual notation; `undefined` for octal, hexadecimal or shortened IPv4, zone ids and all
- * else.
- */
+/** Parses an IP address; `undefined` for octal, hexadecimal or shortened IPv4, zone ids and everything else. */
 export function parseAddress(text: string): NetworkAddress | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
@@ -56,10 +53,7 @@ export function isNetwork(text: string): boolean {
   return length > 0 && rest.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= length));
 }
 
-/**
- * Returns whether the string is a host name by RFC 1123; anything that could be parsed as an IPv4 address in some
- * notation is not.
- */
+/** Returns whether the string is a host name by RFC 1123 and no notation of an IPv4 address. */
 export function isHostName(text: string): boolean {
   const labels = text.endsWith(".") ? text.slice(0, -1).split(".") : text.split(".");
   // Resolvers parse a numeric last label as an IPv4 address: "127.1", "0x7f.0.0.1", "2130706433".

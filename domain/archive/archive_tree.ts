@@ -24,10 +24,7 @@ const REFUSED_KINDS: Readonly<Partial<Record<TarKind, string>>> = {
   sparse: "is stored as a sparse file; pack without --sparse",
 };
 
-/**
- * The tree that an archive describes, validated entry by entry: every accepted entry is safe to create in an empty
- * folder.
- */
+/** The tree of an archive, validated entry by entry: every accepted entry is safe to create in an empty folder. */
 export class ArchiveTree {
   readonly #root: TreeNode = { name: "", parent: undefined, kind: "folder", children: new Map(), target: "" };
   readonly #maxEntries: number;
@@ -81,10 +78,7 @@ export class ArchiveTree {
     checkEntries(this.#entries, this.#maxEntries);
   }
 
-  /**
-   * Returns the folder `part` of `folder`, creating it if needed; a folder without an entry of its own counts as an
-   * entry.
-   */
+  /** Returns the subfolder `part`, creating it if needed; a folder without an entry of its own counts as one. */
   #enter(folder: TreeNode, part: string, context: { header: TarHeader; newFolders: string[] }): TreeNode {
     if (!folder.children.has(part)) this.#count();
     return this.#enterAgain(folder, part, context);

@@ -9,10 +9,7 @@ const BACKSLASH = 0x5c;
 // `ignoreBOM` keeps a leading U+FEFF, so that two different names never become one.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/**
- * Splits an entry's name into path segments, without `.` and empty ones; the root has none. Throws for a name that is
- * unsafe to create.
- */
+/** Splits a name into segments, without `.` and empty ones; none for the root. Throws if it is unsafe to create. */
 export function entryName(bytes: Uint8Array): string[] {
   const refused = (reason: string) => refusal("archive_name_refused", `the name ${shown(bytes)} ${reason}`);
   const parts: string[] = [];

@@ -26,9 +26,7 @@ export function beyondLimit(code: string, reason: string): Failure {
 const SHOWN_CHARACTERS = 120;
 const decoder = new TextDecoder();
 
-/**
- * Formats a name from the archive for an error message: quoted, control characters escaped, truncated when very long.
- */
+/** Formats a name of the archive for an error message: quoted, control characters escaped, truncated if very long. */
 export function shown(name: string | Uint8Array): string {
   const text = typeof name === "string" ? name : decoder.decode(name.subarray(0, 4 * SHOWN_CHARACTERS));
   const cut = text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;

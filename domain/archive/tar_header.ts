@@ -74,10 +74,7 @@ function checksum(block: Uint8Array): number {
   return sum;
 }
 
-/**
- * Parses octal digits terminated by a space or NUL, or base-256 when the first bit is set; `undefined` for anything
- * else.
- */
+/** Parses octal digits terminated by a space or NUL, or base-256 if the first bit is set; otherwise `undefined`. */
 function number(block: Uint8Array, start: number, length: number): number | undefined {
   const end = start + length;
   if ((block[start]! & 0x80) !== 0) {

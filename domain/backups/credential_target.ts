@@ -9,9 +9,7 @@ import {
 
 const NO_TARGETS = Object.fromEntries(BOUND_FIELDS.map((field) => [field, null])) as CredentialTargets;
 
-/**
- * Returns the machine or service that a destination's credentials are sent to; `null` for kinds without credentials.
- */
+/** Returns the machine or service that a destination's credentials are sent to; `null` if its kind has none. */
 export function credentialTarget(
   kind: DestinationKind,
   settings: Pick<DestinationSettings, "endpoint" | "sshHost" | "sshPort">,

@@ -13,10 +13,7 @@ import { readDestinationName, readSettings } from "./destination_values.ts";
 
 type Nullable<T> = { readonly [Field in keyof T]?: T[Field] | null | undefined };
 
-/**
- * Input for a destination. In a create request absent and `null` are the same; in an update absent keeps and `null`
- * clears.
- */
+/** Input for a destination. When creating, absent and `null` are the same; when updating, they keep and clear. */
 export interface DestinationInput extends Nullable<DestinationSettings>, Nullable<DestinationCredentials> {
   readonly name?: string | null | undefined;
   readonly kind?: unknown;
@@ -45,9 +42,7 @@ const NO_SETTINGS: DestinationSettings = {
 };
 const SETTING_FIELDS = Object.keys(NO_SETTINGS) as (keyof DestinationSettings)[];
 
-/**
- * The fields that make a destination another place: all but the host key, which only proves that it is the same one.
- */
+/** The fields that make a destination another place: all but the host key, which only proves its identity. */
 const TARGET_FIELDS = SETTING_FIELDS.filter((field) => field !== "sshHostKey");
 
 /** Validates the input for a new destination; throws a failure that names the invalid fields. */

@@ -9,10 +9,7 @@ const PART = /^\.slipway-part-[0-9a-f]{12}-/;
 
 const encoder = new TextEncoder();
 
-/**
- * Returns whether a string is a valid object key in every kind of store: names separated by `/`, none of them empty,
- * `.` or `..`.
- */
+/** Returns whether a key is valid in every kind of store: names separated by `/`, none of them empty, `.` or `..`. */
 export function isObjectKey(key: string): boolean {
   if (!key.isWellFormed() || /\p{Cc}/u.test(key) || encoder.encode(key).length > MAX_KEY_BYTES) return false;
   return key.split("/").every(isName);
@@ -60,10 +57,7 @@ function isName(name: string): boolean {
   return encoder.encode(name).length <= MAX_NAME_BYTES && !PART.test(name);
 }
 
-/**
- * Maps a UTF-16 code unit to its rank in UTF-8 order: UTF-16 sorts surrogate pairs before U+E000 to U+FFFF, UTF-8
- * after.
- */
+/** Ranks a UTF-16 code unit in UTF-8 order: UTF-16 sorts surrogate pairs before U+E000 to U+FFFF, UTF-8 after. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit >= 0xe000 ? unit - 0x800 : unit + 0x2000;

@@ -4,10 +4,7 @@ import { isObjectKey } from "./object_key.ts";
 /** Maximum length of a prefix in UTF-8 bytes; leaves room for the keys after it. */
 const MAX_BYTES = 400;
 
-/**
- * Normalizes a prefix, without leading and trailing slashes; throws if it is absolute, contains `..` or is not a valid
- * key.
- */
+/** Normalizes a prefix, without slashes around it; throws if it is absolute, contains `..` or is not a valid key. */
 export function readPathPrefix(text: string | null): string | null {
   if (text === null || text === "") return null;
   if (text.includes("\0")) throw refuse("it holds a NUL character");

@@ -40,9 +40,7 @@ export type DeploymentSource =
   | { readonly kind: "local"; readonly path: string }
   /** No source: all services are images. */
   | { readonly kind: "none" }
-  /**
-   * The files that another deployment was built from, to be rebuilt; its release folder if those files were not kept.
-   */
+  /** The files that another deployment was built from, to be rebuilt; its release folder if they were not kept. */
   | {
       readonly kind: "copy";
       readonly deploymentId: string;
@@ -68,10 +66,7 @@ export interface DeploymentPlan {
   readonly startCommand: string | null;
   readonly outputDirectory: string | null;
   readonly rootDirectory: string | null;
-  /**
-   * A Dockerfile of the project, relative to the root directory, with its target stage and build arguments, which are
-   * not secret.
-   */
+  /** Path of a Dockerfile, relative to the root directory, with target stage and build arguments (not secret). */
   readonly dockerfile: string | null;
   readonly buildTarget: string | null;
   readonly buildArgs: Readonly<Record<string, string>>;
@@ -104,9 +99,7 @@ export interface DeployedService {
   readonly error: string | null;
   /** Why it does not answer although it should run, for people; absent while it is up. */
   readonly outage?: string;
-  /**
-   * The runtime's id of the instance, once started; that of an earlier deployment if the service was left unchanged.
-   */
+  /** The runtime's id of the instance, once started; an earlier deployment's if the service was left unchanged. */
   readonly instanceId: string | null;
   /** The runtime's id of the last instance, when nothing should run any more; it may still be draining. */
   readonly lastInstanceId?: string;
@@ -158,9 +151,7 @@ export interface Deployment {
   readonly environment: "production" | "preview";
   readonly source: DeploymentSource;
   readonly plan: DeploymentPlan;
-  /**
-   * Overrides for this deployment alone, which a redeploy inherits, except for permissions; absent if there are none.
-   */
+  /** Overrides for this deployment alone; a redeploy inherits them except for permissions. Absent if there are none. */
   readonly own?: DeploymentOverrides;
   readonly branch: string | null;
   readonly commitSha: string | null;

@@ -14,10 +14,7 @@ export function howItEnded(ending: Ending | null): string {
   return `ended with code ${ending?.code ?? "unknown"}`;
 }
 
-/**
- * Returns the runtime log line about an exit; `pauseMs` is the backoff before the restart, `null` if it was restarted
- * already.
- */
+/** Returns the runtime log line about an exit; `pauseMs` is the backoff, `null` if it was already restarted. */
 export function endingNote(ending: Ending | null, pauseMs: number | null): string {
   const next = pauseMs === null ? "started again" : `next try in ${seconds(pauseMs)}`;
   return `The program ${howItEnded(ending)}, ${next}`;

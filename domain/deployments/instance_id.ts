@@ -10,10 +10,7 @@ export interface InstanceOwner {
   readonly attempts: number | string;
 }
 
-/**
- * Returns the id of an instance of a deployment's service in this attempt; the id encodes whether it runs from a folder
- * or an image.
- */
+/** Returns the instance id of a service in this attempt; it encodes whether it runs from a folder or an image. */
 export function instanceIdOf({ id, attempts }: InstanceOwner, service: string, kind: "folder" | "image"): string {
   return `${id}-${plain(service)}-${attempts}${kind === "image" ? IN_CONTAINER : ""}`;
 }

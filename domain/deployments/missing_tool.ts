@@ -64,10 +64,7 @@ const TOOLS: ReadonlyMap<string, string> = new Map([
   ["zig", "Zig"],
 ]);
 
-/**
- * Returns the command that was not found, given the exit code and the last lines of output; `undefined` when that was
- * not the reason.
- */
+/** Finds the missing command by the exit code and the last lines of output; `undefined` if that was not the reason. */
 export function missingTool(lines: readonly string[], code: number | null): string | undefined {
   const plain = lines.map((line) => line.replaceAll(COLOURS, "").trim());
   if (code !== NOT_FOUND && !plain.some((line) => PASSED_ON.test(line))) return undefined;

@@ -55,10 +55,7 @@ function tableOf(forms: Iterable<string>) {
   return { filter, byHash };
 }
 
-/**
- * Returns `[secret]`, unless it could be part of a secret or form one with adjacent text; then a character that no
- * secret contains.
- */
+/** Returns `[secret]`, unless it could be part of a secret or form one with adjacent text; then an unused character. */
 function wordBeside(forms: ReadonlySet<string>): string {
   const all = [...forms];
   if (!all.some((form) => overlap(form, WORD))) return WORD;

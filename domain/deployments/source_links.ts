@@ -5,10 +5,7 @@ import { type Failure, invalid } from "../failure.ts";
 
 const NO_CHILDREN = new Map<string, TreeNode>();
 
-/**
- * The folders and symlinks of a source on disk. Files are not needed: a symlink that ends at one cannot lead any
- * further.
- */
+/** The folders and symlinks of a source on disk. Files are not needed: a symlink cannot lead beyond one. */
 export class SourceLinks {
   readonly #root: TreeNode = { name: "", parent: undefined, kind: "folder", children: new Map(), target: "" };
   readonly #links = new Map<TreeNode, string>();
@@ -23,10 +20,7 @@ export class SourceLinks {
     this.#links.set(this.#add(path, { kind: "link", target }), path);
   }
 
-  /**
-   * Throws unless every symlink, resolved through all others, stays inside the source, by the same rules as for
-   * uploads.
-   */
+  /** Throws unless every symlink, resolved through all others, stays inside; same rules as for uploads. */
   check(): void {
     const resolver = new LinkResolver();
     for (const [node, path] of this.#links) {

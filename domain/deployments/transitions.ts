@@ -87,10 +87,7 @@ export function transition(
   };
 }
 
-/**
- * Returns how long a finished deployment was worked on, in milliseconds; neither waiting for a decision nor carrying it
- * out counts.
- */
+/** Returns the work time of a finished deployment in ms, without waiting for a decision and carrying it out. */
 export function workDurationMs({
   startedAt,
   finishedAt,

@@ -17,10 +17,7 @@ const ANY = new Set(["0.0.0.0", "::"]);
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/;
 const NAMED_PORTS = 3;
 
-/**
- * Returns why a program with these sockets is unreachable, as part of a sentence; `undefined` when the sockets are not
- * the reason.
- */
+/** Returns why these sockets make a program unreachable, as part of a sentence; `undefined` if they do not. */
 export function unreachable(sockets: readonly ListeningSocket[], wanted: ExpectedPort): string | undefined {
   const right = sockets.filter(({ port }) => port === wanted.port);
   if (right.length > 0) {
