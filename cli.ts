@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ConsoleLog } from "./adapters/console/log.ts";
 import { noteFiles } from "./adapters/edge/separate/edge_note.ts";
-import { endedEdge } from "./adapters/edge/separate/separate_edge.ts";
+import { stopEdge } from "./adapters/edge/separate/separate_edge.ts";
 import { addKey } from "./adapters/crypto/key_file.ts";
 import { KEYS_CHANNEL } from "./adapters/postgres/postgres_world.ts";
 import { assertKeys } from "./adapters/postgres/vault_keys.ts";
@@ -91,9 +91,9 @@ async function rotate(config: Config): Promise<void> {
 }
 
 /** Stops a separate edge that runs without its server. */
-async function stopEdge({ dataFolder }: Config): Promise<void> {
+async function endLeftEdge({ dataFolder }: Config): Promise<void> {
   const files = noteFiles(join(dataFolder, "edge"));
-  const outcomes = await Promise.all(files.map((file) => endedEdge(file, { ifAlone: true })));
+  const outcomes = await Promise.all(files.map((file) => stopEdge(file, { ifAlone: true })));
   if (outcomes.includes("busy")) {
     throw invalid(
       "edge_in_use",
@@ -111,7 +111,7 @@ async function stopEdge({ dataFolder }: Config): Promise<void> {
 const COMMANDS: Readonly<Record<string, (config: Config, argv: readonly string[]) => Promise<void>>> = {
   init,
   "rotate-key": rotate,
-  "stop-edge": stopEdge,
+  "stop-edge": endLeftEdge,
 };
 
 /** Runs one command and returns the exit code. */

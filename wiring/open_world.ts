@@ -111,10 +111,10 @@ function openContainers(
 ) {
   const engine = new EngineApi(dockerHost);
   const releaseImages = new DockerReleaseImages({ engine, installation });
-  const way = mode === "cloud" ? { checkHost: publicAddress(nameRecords) } : {};
+  const addressGuard = mode === "cloud" ? { checkHost: publicAddress(nameRecords) } : {};
   return {
     imageBuilder: new DockerImageBuilder({ engine, installation }),
-    imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages, ...way }),
+    imageRegistry: new DockerImageRegistry({ engine, installation, images: releaseImages, ...addressGuard }),
     releaseImages,
     runtime: new DockerRuntime({
       engine,
@@ -182,10 +182,10 @@ export async function openStorages(
   { mode, dataFolder, backupCaFile }: Pick<Config, "mode" | "dataFolder" | "backupCaFile">,
   nameRecords: NameRecords,
 ): Promise<ObjectStorages> {
-  const way = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
+  const addressGuard = mode === "cloud" ? { resolveAddress: publicAddress(nameRecords) } : {};
   return new DispatchingObjectStorages({
-    bucket: new S3ObjectStorages({ ...way, authorities: await authoritiesOf(backupCaFile) }),
-    remoteFolder: new SftpObjectStorages(way),
+    bucket: new S3ObjectStorages({ ...addressGuard, authorities: await authoritiesOf(backupCaFile) }),
+    remoteFolder: new SftpObjectStorages(addressGuard),
     localFolder: new LocalObjectStorages({ dataFolder }),
   });
 }

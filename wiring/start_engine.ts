@@ -18,7 +18,7 @@ import { OutageWatch } from "../application/services/outage_watch.ts";
 import { sweepReleases } from "../application/deployments/sweep_releases.ts";
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { noteFile, noteFiles } from "../adapters/edge/separate/edge_note.ts";
-import { endedEdge } from "../adapters/edge/separate/separate_edge.ts";
+import { stopEdge } from "../adapters/edge/separate/separate_edge.ts";
 import type { Config } from "../config.ts";
 import { loggedError } from "../domain/logged_error.ts";
 import type { openWorld } from "./open_world.ts";
@@ -41,15 +41,15 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   await takeEdgeAddress(world, config);
   const restore = restoreReleases(world);
   const outages = new OutageWatch(world);
-  const sweep = sweeper(world, { rollbackWindow, restore, outages }, complain("Leftovers could not be removed"));
+  const sweep = sweeper(world, { rollbackWindow, restore, outages }, logFailure("Leftovers could not be removed"));
   let sweepUnderWay: Promise<void> | undefined;
   const loaded = Promise.withResolvers<Iterable<string>>();
   const follow = followLiveReleases(world, { baseDomain, loaded: loaded.promise });
   // Subscribes before the first lookup, so that a release removed meanwhile gets no route afterwards.
-  const forget = liveReleases.onChange((key) =>
+  const unsubscribe = liveReleases.onChange((key) =>
     follow(key)
       .then((live) => live || tidy())
-      .catch(complain("The edge could not follow a change")),
+      .catch(logFailure("The edge could not follow a change")),
   );
   const routes = await currentRoutes(world, { baseDomain })();
   await edge.load(routes);
@@ -60,13 +60,13 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
   let worker: ReturnType<typeof startWorker> | undefined;
   let sweeping: ReturnType<typeof setInterval> | undefined;
   // Runs in the background: one app that does not come up delays neither the API nor any other app.
-  const working = begin().catch(complain("What is live could not be started again"));
+  const working = begin().catch(logFailure("What is live could not be started again"));
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
       await working;
       clearInterval(sweeping);
-      forget();
+      unsubscribe();
       await worker?.stop();
       await outages[Symbol.asyncDispose]();
       await edge.stop(STOP_MS);
@@ -81,17 +81,17 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
     const waiting = await restore({ back: follow, signal });
     if (signal.aborted) return;
     void retryRestore(restore, waiting, { everyMs: RESTORE_MS, signal, back: follow });
-    void outages.lookAtAll().catch(complain("Whether services are up could not be looked at"));
+    void outages.lookAtAll().catch(logFailure("Whether services are up could not be looked at"));
     worker = startWorker(world, { run, maxBuilds: buildConcurrency });
     sweeping = setInterval(tidy, SWEEP_MS);
-    noteLeftContainers(world, config).then(tidy, complain("Containers could not be looked for"));
+    noteLeftContainers(world, config).then(tidy, logFailure("Containers could not be looked for"));
   }
 
   function tidy(): void {
     sweepUnderWay ??= sweep().finally(() => (sweepUnderWay = undefined));
   }
 
-  function complain(message: string) {
+  function logFailure(message: string) {
     return (error: unknown) => log.write("warn", message, { ...loggedError(error) });
   }
 }
@@ -103,11 +103,11 @@ export async function startEngine(world: OpenWorld, config: Config & { readonly 
 async function takeEdgeAddress({ edge }: OpenWorld, { dataFolder, edgePort: port, host }: Config): Promise<void> {
   const folder = join(dataFolder, "edge");
   const own = noteFile(folder, port);
-  if (edge instanceof EdgeServer) await endedEdge(own, { ifAlone: false });
+  if (edge instanceof EdgeServer) await stopEdge(own, { ifAlone: false });
   await Promise.all(
     noteFiles(folder)
       .filter((file) => file !== own)
-      .map((file) => endedEdge(file, { ifAlone: true })),
+      .map((file) => stopEdge(file, { ifAlone: true })),
   );
   await edge.listen({ host, port });
 }
@@ -122,7 +122,7 @@ interface SweeperParts {
 function sweeper(
   world: OpenWorld,
   { rollbackWindow, restore, outages }: SweeperParts,
-  complain: (error: unknown) => void,
+  logFailure: (error: unknown) => void,
 ): () => Promise<void> {
   const { builder, containers, installation } = world;
   const removeImages = cleanImages(world, IMAGE_CACHE_BYTES);
@@ -142,7 +142,7 @@ function sweeper(
     lookAfterContainers,
   ];
   return async function () {
-    for (const work of works) await work().catch(complain);
+    for (const work of works) await work().catch(logFailure);
   };
 }
 

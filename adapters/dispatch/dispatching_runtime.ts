@@ -4,7 +4,7 @@ import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type {
   Instance,
   InstanceUsage,
-  ListOptions,
+  InstanceListOptions,
   OutputLine,
   OutputQuery,
   RemovalOptions,
@@ -49,7 +49,7 @@ export class DispatchingRuntime implements Runtime, InstanceEndings {
   }
 
   /** While the container engine is unavailable, lists only instances of folders; with `all` it rejects instead. */
-  async list({ all = false, containers = true }: ListOptions = {}): Promise<readonly Instance[]> {
+  async list({ all = false, containers = true }: InstanceListOptions = {}): Promise<readonly Instance[]> {
     if (!containers || !(await this.#usesContainers())) return this.#folders.list();
     const listed = this.#images.list();
     const images = all ? listed : inTime(listed, this.#answerMs).catch(noneWhileAway);

@@ -50,7 +50,7 @@ export async function createCluster(cluster: Cluster, password: string): Promise
   await mkdir(part, { mode: 0o700 });
   if (cluster.user) await chown(part, cluster.user.uid, cluster.user.gid);
   await initialize(cluster, part, password);
-  await runAlone(cluster, part, `CREATE DATABASE ${DATABASE}\n`);
+  await runSingleUser(cluster, part, `CREATE DATABASE ${DATABASE}\n`);
   await run(cluster, { command: [cluster.binaries.initdb, "--sync-only", "-D", inherited(part, 3)], files: [part] });
   await rename(part, clusterPath(cluster.folder));
 }
@@ -67,7 +67,7 @@ export async function ownCluster({ folder, user }: Cluster): Promise<void> {
 
 /** Sets the password of a cluster that is not running. */
 export async function setPassword(cluster: Cluster, password: string): Promise<void> {
-  await runAlone(cluster, clusterPath(cluster.folder), `ALTER ROLE ${USER} PASSWORD '${password}'\n`);
+  await runSingleUser(cluster, clusterPath(cluster.folder), `ALTER ROLE ${USER} PASSWORD '${password}'\n`);
 }
 
 async function initialize(cluster: Cluster, part: string, password: string): Promise<void> {
@@ -91,7 +91,7 @@ async function initialize(cluster: Cluster, part: string, password: string): Pro
 }
 
 /** Runs one statement in single-user mode, without a server; passes it by stdin, invisible in the process list. */
-async function runAlone(cluster: Cluster, path: string, input: string): Promise<void> {
+async function runSingleUser(cluster: Cluster, path: string, input: string): Promise<void> {
   const quick = ["--single", "-F", "-c", "exit_on_error=on", "-c", "log_checkpoints=off"];
   const command = [cluster.binaries.postgres, ...quick, "-D", inherited(path, 3), "postgres"];
   await run(cluster, { command, files: [path], input });

@@ -6,7 +6,7 @@ import type { FetchableSource, FetchedSource, FetchTarget, Sources } from "../..
 import { gitAddress } from "./git_address.ts";
 import { GitCheckout, type GitOptions } from "./git_checkout.ts";
 import { runGit } from "./git_program.ts";
-import { settleTree } from "./settle_tree.ts";
+import { removeGitMetadata } from "./settle_tree.ts";
 import { updateSubmodules } from "./submodules.ts";
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;
@@ -80,7 +80,7 @@ async function bringIn(checkout: GitCheckout, source: GitSource, lfs: boolean): 
   await checkout.git({ arguments: ["checkout", "--quiet", "--force", "--detach", FETCHED, "--"], action });
   await updateSubmodules(checkout);
   const fetched = await describe(checkout);
-  await settleTree(checkout.folder, checkout.signal);
+  await removeGitMetadata(checkout.folder, checkout.signal);
   if (!lfs) await warnOfPointers(checkout);
   await checkout.say(`Checked out ${fetched.commitSha?.slice(0, 12)} ${fetched.commitMessage}`);
   return fetched;

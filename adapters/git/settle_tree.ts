@@ -2,7 +2,7 @@ import { readdir, readlink, rm } from "node:fs/promises";
 import { SourceLinks } from "../../domain/deployments/source_links.ts";
 
 /** Removes every `.git` from a checkout, including those of submodules. Throws for a symlink that points outside it. */
-export async function settleTree(folder: string, signal: AbortSignal): Promise<void> {
+export async function removeGitMetadata(folder: string, signal: AbortSignal): Promise<void> {
   const links = new SourceLinks();
   const waiting = [""];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {

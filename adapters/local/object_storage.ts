@@ -4,7 +4,7 @@ import { checkObjectKey, nameOfPart, partName, splitKey } from "../../domain/bac
 import { pour } from "../../domain/backups/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../domain/backups/tree_listing.ts";
-import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
+import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 import type { LocalFolderTarget, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { backupFailure } from "./backup_failure.ts";
 import { backupFolder } from "./backup_folder.ts";
@@ -64,7 +64,7 @@ export class LocalObjectStorage implements OpenStorage {
     });
   }
 
-  async list(prefix: string, { after, limit = PAGE, signal }: ListOptions = {}): Promise<ObjectPage> {
+  async list(prefix: string, { after, limit = PAGE, signal }: ObjectListOptions = {}): Promise<ObjectPage> {
     signal?.throwIfAborted();
     return listTree((folder) => this.#children(folder, signal), { prefix, after, limit });
   }

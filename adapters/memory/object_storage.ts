@@ -1,6 +1,11 @@
 import { checkObjectKey, compareKeys } from "../../domain/backups/object_key.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
-import type { ListOptions, ObjectStorage, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
+import type {
+  ObjectListOptions,
+  ObjectStorage,
+  StorageOptions,
+  SweepOptions,
+} from "../../ports/backups/object_storage.ts";
 
 const PAGE = 1_000;
 
@@ -51,7 +56,7 @@ export class MemoryObjectStorage implements ObjectStorage {
     return found && { key, bytes: found.content.length, modifiedAt: found.at };
   }
 
-  async list(prefix: string, { after, limit = PAGE, signal }: ListOptions = {}): Promise<ObjectPage> {
+  async list(prefix: string, { after, limit = PAGE, signal }: ObjectListOptions = {}): Promise<ObjectPage> {
     signal?.throwIfAborted();
     const keys = [...this.objects.keys()]
       .filter((key) => key.startsWith(prefix) && (after === undefined || compareKeys(key, after) > 0))

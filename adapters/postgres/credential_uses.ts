@@ -1,6 +1,6 @@
 import type { Identity } from "../../domain/identity/identity.ts";
 import type { Database } from "./database.ts";
-import { within } from "./within.ts";
+import { withTimeout } from "./within.ts";
 
 interface Use {
   readonly at: Date;
@@ -30,7 +30,7 @@ export class CredentialUses {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await within(LAST_WRITE_MS, this.#write()).catch(() => {});
+    await withTimeout(LAST_WRITE_MS, this.#write()).catch(() => {});
   }
 
   async #write(): Promise<void> {

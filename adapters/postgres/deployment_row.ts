@@ -31,7 +31,10 @@ export interface DeploymentRow {
   readonly attempts: number;
   readonly created_at: Date;
   readonly queued_at: Date;
-  readonly record: Written<Omit<Deployment, (typeof COLUMN_NAMES)[number]>>;
+  readonly record: Written<Omit<Deployment, (typeof COLUMN_NAMES)[number]>> & {
+    /** The name of `pendingDecision` in records of an earlier version. */
+    readonly asked?: Deployment["pendingDecision"];
+  };
 }
 
 /** The columns of a `DeploymentRow`. */
@@ -42,9 +45,10 @@ export function deploymentColumns(sql: Sql) {
 
 /** Converts a row to a deployment. */
 export function toDeployment(row: DeploymentRow): Deployment {
-  const { prompt, steps, startedAt, builtAt, finishedAt, ...record } = row.record;
+  const { asked = null, prompt, steps, startedAt, builtAt, finishedAt, ...record } = row.record;
   return {
     ...record,
+    pendingDecision: record.pendingDecision ?? asked,
     id: row.id,
     organizationId: row.organization_id,
     projectId: row.project_id,

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 import { connectionOptions } from "./connection_options.ts";
 import type { Sql } from "./database.ts";
-import { within } from "./within.ts";
+import { withTimeout } from "./within.ts";
 
 /** One listening connection (LISTEN). It never reconnects by itself. */
 export interface ListenLink {
@@ -94,7 +94,7 @@ class PostgresListenLink implements ListenLink {
       const giveUpAt = performance.now() + limitMs;
       await this.#sql`select pg_notify(${ECHO}, ${id + kind})`;
       while (awaited.size > 0 && performance.now() < giveUpAt) {
-        await within(LOOK_AGAIN_MS, echo.heard.promise).catch(() => {});
+        await withTimeout(LOOK_AGAIN_MS, echo.heard.promise).catch(() => {});
         if (awaited.size > 0) await this.#forgetEnded(awaited);
       }
     } finally {

@@ -1,6 +1,6 @@
 import type { ServiceHealth } from "../../ports/system/service_health.ts";
 import type { Database } from "./database.ts";
-import { within } from "./within.ts";
+import { withTimeout } from "./within.ts";
 
 const MOMENT_MS = 1_000;
 
@@ -14,7 +14,7 @@ export class PostgresServiceHealth implements ServiceHealth {
 
   async databaseAnswers(): Promise<boolean> {
     const answer = this.#database.run((sql) => sql`select 1`);
-    return within(MOMENT_MS, answer).then(
+    return withTimeout(MOMENT_MS, answer).then(
       () => true,
       () => false,
     );

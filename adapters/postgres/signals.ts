@@ -1,7 +1,7 @@
 import { invalid } from "../../domain/failure.ts";
 import type { Database } from "./database.ts";
 import { listenLink, type ListenLink } from "./listen_link.ts";
-import { within } from "./within.ts";
+import { withTimeout } from "./within.ts";
 
 /** Handles a message. If it returns a promise, the message counts as handled once that settles. */
 type Handler = (payload: string) => unknown;
@@ -92,7 +92,7 @@ export class PostgresSignals {
     const link = this.#link;
     if (!link || !this.#isUp) return;
     try {
-      await within(2 * this.#trustMs, link.echo(this.#trustMs));
+      await withTimeout(2 * this.#trustMs, link.echo(this.#trustMs));
     } catch {
       void this.#reset();
     }
@@ -106,7 +106,7 @@ export class PostgresSignals {
   async handled(limitMs: number): Promise<boolean> {
     const giveUpAt = performance.now() + limitMs;
     try {
-      await within(limitMs, this.whenLive());
+      await withTimeout(limitMs, this.whenLive());
       await this.settled();
       return (await this.#link?.allHandled(Math.max(0, giveUpAt - performance.now()))) ?? false;
     } catch {
@@ -135,7 +135,7 @@ export class PostgresSignals {
 
   async #bringUp(link: ListenLink): Promise<void> {
     try {
-      await within(CONNECT_LIMIT_MS, this.#listen(link));
+      await withTimeout(CONNECT_LIMIT_MS, this.#listen(link));
     } catch {
       link.close();
       return;
@@ -154,7 +154,7 @@ export class PostgresSignals {
     this.#timer = setTimeout(async () => {
       const sentAt = performance.now();
       try {
-        await within(this.#beatMs, link.answers());
+        await withTimeout(this.#beatMs, link.answers());
       } catch {
         link.close();
         return;
@@ -175,7 +175,7 @@ export class PostgresSignals {
 
   async #listenAnew(link: ListenLink): Promise<void> {
     try {
-      await within(CONNECT_LIMIT_MS, this.#listen(link));
+      await withTimeout(CONNECT_LIMIT_MS, this.#listen(link));
     } catch {
       link.close();
       return;

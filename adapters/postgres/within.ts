@@ -1,5 +1,5 @@
 /** Awaits a promise with a timeout in milliseconds, after which it rejects. */
-export async function within<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
+export async function withTimeout<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
   const limit = Promise.withResolvers<never>();
   const timer = setTimeout(() => limit.reject(new Error("no answer in time")), ms);
   try {

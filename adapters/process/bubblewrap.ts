@@ -35,10 +35,10 @@ export function bubblewrap(program: string): Sandbox {
   };
 }
 
-function optionsFor(sight: SandboxEntry): string[] {
-  if (sight.kind === "hidden") return [OPTION.hidden, sight.target];
-  const names = sight.target.split("/").slice(1, -1);
+function optionsFor(entry: SandboxEntry): string[] {
+  if (entry.kind === "hidden") return [OPTION.hidden, entry.target];
+  const names = entry.target.split("/").slice(1, -1);
   // Without `--dir`, bubblewrap would create parent directories that only root can enter.
   const above = names.flatMap((_, index) => ["--dir", `/${names.slice(0, index + 1).join("/")}`]);
-  return [...above, OPTION[sight.kind], sight.source, sight.target];
+  return [...above, OPTION[entry.kind], entry.source, entry.target];
 }

@@ -9,7 +9,7 @@ import { BuildCaches } from "./build_caches.ts";
 import { type Confinement, sandboxChooser, SYSTEM_PATH } from "./choose_sandbox.ts";
 import { killTree, type Tree } from "./end_tree.ts";
 import { holdFile } from "../shared/file_lock.ts";
-import { giveTo, makeSandboxDirs, type SandboxDirs } from "./sandbox_dirs.ts";
+import { chownTree, makeSandboxDirs, type SandboxDirs } from "./sandbox_dirs.ts";
 import type { SandboxKind } from "./sandbox.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
 
@@ -59,7 +59,7 @@ export class ProcessBuilder implements Builder {
       const { user } = confinement;
       // A server that was killed during a build with this home may have left processes running.
       if (cache) await killTree(strays(cache.home, confinement));
-      await giveTo(user, request.folder);
+      await chownTree(user, request.folder);
       const dirs = await makeSandboxDirs({
         folder,
         release: request.folder,

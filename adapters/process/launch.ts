@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Secret } from "../../domain/secret.ts";
 import { type Confinement, SYSTEM_PATH } from "./choose_sandbox.ts";
 import type { InstanceFolder, InstanceRecord } from "./instance_folder.ts";
-import { giveTo, makeSandboxDirs } from "./sandbox_dirs.ts";
+import { chownTree, makeSandboxDirs } from "./sandbox_dirs.ts";
 import { environmentText, READING_SHELL } from "./shell_environment.ts";
 
 /**
@@ -25,7 +25,7 @@ export interface Launch extends Confinement {
 /** Starts the program of an instance in its own session, with output redirected to files. It outlives this process. */
 export async function launch(instance: InstanceFolder, options: Launch): Promise<Bun.Subprocess> {
   const { record, environment, hidden, sandbox, user } = options;
-  await giveTo(user, record.folder);
+  await chownTree(user, record.folder);
   const { folder: release, workingFolder } = record;
   const dirs = await makeSandboxDirs({ folder: instance.path, release, workingFolder, hidden, user });
   const surroundings = sandbox.surroundings(dirs);

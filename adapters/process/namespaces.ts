@@ -45,7 +45,7 @@ export const namespaces: Sandbox = {
   surroundings: surroundingsInside,
   command: (dirs, command) => {
     const layout = layoutOf(dirs);
-    const files = layout.filter((sight) => sight.kind === "readOnly" && !statSync(sight.source).isDirectory());
+    const files = layout.filter((entry) => entry.kind === "readOnly" && !statSync(entry.source).isDirectory());
     return [
       ...SEPARATE,
       "/bin/sh",
@@ -54,7 +54,7 @@ export const namespaces: Sandbox = {
       "sandbox",
       dirs.root,
       workingInside(dirs),
-      [...layout.map((sight) => mountLine(sight, dirs.root)), ...ownMounts(dirs.root)].join(""),
+      [...layout.map((entry) => mountLine(entry, dirs.root)), ...ownMounts(dirs.root)].join(""),
       ...files.map(({ target }) => target),
       "--",
       ...droppingRights(dirs),
@@ -64,12 +64,12 @@ export const namespaces: Sandbox = {
 };
 
 /** Returns the mount table line of one layout entry. */
-function mountLine(sight: SandboxEntry, root: string): string {
-  const target = root + sight.target;
-  if (sight.kind === "hidden") return tableLine("slipway", target, "tmpfs", "mode=755,size=4k");
+function mountLine(entry: SandboxEntry, root: string): string {
+  const target = root + entry.target;
+  if (entry.kind === "hidden") return tableLine("slipway", target, "tmpfs", "mode=755,size=4k");
   // Mounts the target of a symlink in its place.
-  const source = sight.kind === "link" ? realpathSync(sight.target) : sight.source;
-  const access = sight.kind === "writable" ? "rw" : "ro";
+  const source = entry.kind === "link" ? realpathSync(entry.target) : entry.source;
+  const access = entry.kind === "writable" ? "rw" : "ro";
   const made = statSync(source).isDirectory() ? ",X-mount.mkdir" : "";
   return tableLine(source, target, "none", `rbind,nosuid,${access}${made}`);
 }

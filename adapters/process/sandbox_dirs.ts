@@ -74,7 +74,7 @@ export async function makeSandboxDirs({
 }
 
 /** Recursively chowns a folder to the user that programs run as. Skips a folder that already belongs to it. */
-export async function giveTo(user: SystemUser | undefined, folder: string): Promise<void> {
+export async function chownTree(user: SystemUser | undefined, folder: string): Promise<void> {
   if (!user || (await stat(folder)).uid === user.uid) return;
   const owner = `${user.uid}:${user.gid}`;
   // Depth first, so that the folder itself is changed last: its owner shows that the rest is complete.

@@ -2,7 +2,7 @@ import type * as Sdk from "@aws-sdk/client-s3";
 import { checkObjectKey, isObjectKey } from "../../domain/backups/object_key.ts";
 import { pour } from "../../domain/backups/pour.ts";
 import type { ObjectPage, StoredObject } from "../../domain/backups/stored_object.ts";
-import type { ListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
+import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../ports/backups/object_storage.ts";
 import type { BucketTarget, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { MultipartUpload } from "./multipart_upload.ts";
 import { ACTIONS, saysAbsent, type StoreAction, storeFailure } from "./store_failure.ts";
@@ -75,7 +75,7 @@ export class S3ObjectStorage implements OpenStorage {
     return found && { key, bytes: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
   }
 
-  async list(prefix: string, { after, limit = PAGE, signal }: ListOptions = {}): Promise<ObjectPage> {
+  async list(prefix: string, { after, limit = PAGE, signal }: ObjectListOptions = {}): Promise<ObjectPage> {
     const { sdk, client } = this.#tools;
     const wanted = { Bucket: this.#target.bucket, Prefix: prefix, StartAfter: after, MaxKeys: limit };
     const { Contents = [], IsTruncated } = await this.#failing(ACTIONS.list, signal, () =>

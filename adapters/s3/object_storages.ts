@@ -1,10 +1,10 @@
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3";
 import type { BucketTarget, ObjectStorages, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { S3ObjectStorage } from "./object_storage.ts";
-import { StoreRequestHandler, type WayToStore } from "./request_handler.ts";
+import { StoreRequestHandler, type StoreConnectionOptions } from "./request_handler.ts";
 
 /** Options of S3 clients. */
-export interface S3ObjectStoragesOptions extends WayToStore {
+export interface S3ObjectStoragesOptions extends StoreConnectionOptions {
   /** Milliseconds to add to this machine's clock. For tests. */
   readonly clockOffsetMs?: number | undefined;
 }

@@ -5,7 +5,7 @@ type StoreRequest = Parameters<RequestHandler["handle"]>[0];
 type StoreAnswer = Awaited<ReturnType<RequestHandler["handle"]>>;
 
 /** Options for connecting to a store. */
-export interface WayToStore {
+export interface StoreConnectionOptions {
   /** Resolves a host to the address to connect to. Its rejection fails the request. */
   readonly resolveAddress?: ((host: string) => Promise<string>) | undefined;
   /** CA certificates to trust, in PEM, including the default ones (see `authoritiesOf`). */
@@ -15,9 +15,9 @@ export interface WayToStore {
 /** Sends requests of the SDK with `fetch`, to the validated address only. Never follows redirects. */
 export class StoreRequestHandler {
   readonly metadata = { handlerProtocol: "http/1.1" };
-  readonly #way: WayToStore;
+  readonly #way: StoreConnectionOptions;
 
-  constructor(way: WayToStore) {
+  constructor(way: StoreConnectionOptions) {
     this.#way = way;
   }
 

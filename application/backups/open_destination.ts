@@ -3,12 +3,12 @@ import type { StorageOptions } from "../../ports/backups/object_storage.ts";
 import type { ObjectStorages, OpenStorage } from "../../ports/backups/object_storages.ts";
 import { limited } from "./storage/limited.ts";
 import { prefixed } from "./storage/prefixed.ts";
-import { type Patience, retrying } from "./storage/retrying.ts";
+import { type RetryPolicy, retrying } from "./storage/retrying.ts";
 import { timed } from "./storage/timed.ts";
 import { storageTarget, type StorageTargetPorts } from "./storage_target.ts";
 
 /** Retry, timeout and concurrency limits of an open destination. */
-export interface StorageLimits extends Patience {
+export interface StorageLimits extends RetryPolicy {
   /** Idle timeout: an operation fails when the store makes no progress for this long. */
   readonly idleMs: number;
   /** Maximum number of concurrent operations. */

@@ -1,7 +1,7 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isRunning } from "../../domain/deployments/transitions.ts";
 import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
-import { askToCancel, type CancelDeploymentPorts } from "./cancel_deployment.ts";
+import { cancellation, type CancelDeploymentPorts } from "./cancel_deployment.ts";
 import { dropUpload } from "./drop_upload.ts";
 
 const LOOK_MS = 100;
@@ -31,7 +31,7 @@ export function cancelAll(ports: CancelAllPorts) {
   async function cancel({ id, cancelRequested, status }: Deployment): Promise<void> {
     if (cancelRequested || status === "partial_failure") return;
     const asked = await deployments.change(id, (deployment) =>
-      isRunning(deployment) ? askToCancel(deployment, clock.now()) : undefined,
+      isRunning(deployment) ? cancellation(deployment, clock.now()) : undefined,
     );
     if (asked?.status === "cancelled") await dropUpload(ports, asked);
   }
@@ -39,5 +39,5 @@ export function cancelAll(ports: CancelAllPorts) {
 
 /** Whether a worker runs it or will. */
 function isBusy(deployment: Deployment): boolean {
-  return isRunning(deployment) || deployment.asked !== null;
+  return isRunning(deployment) || deployment.pendingDecision !== null;
 }

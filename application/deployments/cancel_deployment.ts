@@ -1,6 +1,7 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { transition, isRunning } from "../../domain/deployments/transitions.ts";
-import { Failure, invalid, notFound } from "../../domain/failure.ts";
+import { notCancellable, requestCancel } from "../../domain/deployments/requests.ts";
+import { isRunning } from "../../domain/deployments/transitions.ts";
+import { Failure, notFound } from "../../domain/failure.ts";
 import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
@@ -25,41 +26,30 @@ export function cancelDeployment(
     const found = await find(by, id, "deployment:write");
     demand(by, "deployment:admin", { id, projectId: found.projectId });
     if (found.status === "queued") await copyUpload(ports, found);
-    const asked = await deployments.change(id, (deployment) => askToCancel(deployment, clock.now()));
-    if (!asked) throw notFound("deployment");
-    if (asked.status === "cancelled") await keepUpload(ports, asked);
-    if (!isRunning(asked)) return asked;
+    const requested = await deployments.change(id, (deployment) => cancellation(deployment, clock.now()));
+    if (!requested) throw notFound("deployment");
+    if (requested.status === "cancelled") await keepUpload(ports, requested);
+    if (!isRunning(requested)) return requested;
     const waiting = { until: (deployment: Deployment) => !isRunning(deployment), limitMs: settleMs, signal };
-    const settled = (await awaitDeployment(ports, id, waiting)) ?? asked;
+    const settled = (await awaitDeployment(ports, id, waiting)) ?? requested;
     if (isRunning(settled)) throw takesLong();
     if (settled.status !== "cancelled") throw notCancellable(settled);
     return settled;
   };
 }
 
-/** Requests the cancellation of an unfinished deployment. A queued one ends at once; a worker ends any other. */
-export function askToCancel(deployment: Deployment, at: Date) {
-  if (!isRunning(deployment)) throw notCancellable(deployment);
-  // A worker knows what a started deployment has created, and removes it. Clearing `held` lets a worker take one that
-  // waits for an approval.
-  if (deployment.status !== "queued")
-    return { deployment: { ...deployment, held: false, cancelRequested: true }, events: [] };
-  const ended = { ...transition(deployment, "cancelled", { at }), held: false, cancelRequested: true };
-  const { status, decision } = ended;
-  return {
-    deployment: ended,
-    events: [
-      { type: "status", status, decision },
-      { type: "end", status, decision, error: null },
-    ] as const,
-  };
+/** The change that requests the cancellation of an unfinished deployment, with the events of one that ends at once. */
+export function cancellation(deployment: Deployment, at: Date) {
+  const requested = requestCancel(deployment, at);
+  const { status, decision } = requested;
+  const events = [
+    { type: "status", status, decision },
+    { type: "end", status, decision, error: null },
+  ] as const;
+  return { deployment: requested, events: isRunning(requested) ? [] : events };
 }
 
 function takesLong(): Failure {
   const message = "The deployment is still being cancelled: read it again in a moment";
   return new Failure("unavailable", "cancel_takes_long", message, { retryAfter: 5 });
-}
-
-function notCancellable({ status }: Deployment) {
-  return invalid("deployment_not_movable", `Cannot cancel this deployment: its status is "${status}"`);
 }

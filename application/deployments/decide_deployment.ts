@@ -1,4 +1,5 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { requestDecision, type RequestedDecision } from "../../domain/deployments/requests.ts";
 import { Failure, invalid, notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
@@ -38,21 +39,25 @@ export function rejectDeployment(ports: AwaitDeploymentPorts, options: DecideOpt
 
 function decideDeployment(
   ports: AwaitDeploymentPorts,
-  what: "keep" | "reject",
+  what: RequestedDecision,
   { settleMs = SETTLE_MS }: DecideOptions,
 ) {
   const find = findDeployment(ports);
   return async function (by: Principal, id: string, signal: AbortSignal | undefined): Promise<Deployment> {
     await find(by, id, "deployment:write");
-    if (!(await ports.deployments.change(id, (deployment) => ask(deployment, what)))) throw notFound("deployment");
+    const requested = await ports.deployments.change(id, (deployment) => ({
+      deployment: requestDecision(deployment, what),
+      events: [],
+    }));
+    if (!requested) throw notFound("deployment");
     // A worker carries out the decision, and another one takes over if that is killed, whether or not the caller waits.
     const decided = await awaitDeployment(ports, id, {
-      until: ({ asked }) => asked === null,
+      until: ({ pendingDecision }) => pendingDecision === null,
       limitMs: settleMs,
       signal,
     });
     if (!decided) throw notFound("deployment");
-    if (decided.asked !== null) throw takesLong(what);
+    if (decided.pendingDecision !== null) throw takesLong(what);
     if (decided.status === "partial_failure")
       throw invalid(
         decided.error?.code ?? `${what}_failed`,
@@ -62,19 +67,7 @@ function decideDeployment(
   };
 }
 
-function ask(deployment: Deployment, what: "keep" | "reject") {
-  if (deployment.decision !== "pending") {
-    const why = `it does not wait for a decision, its status is "${deployment.status}"`;
-    throw invalid("deployment_not_movable", `Cannot ${what} this deployment: ${why}`);
-  }
-  if (deployment.asked !== null) {
-    const other = deployment.asked === "keep" ? "kept" : "rejected";
-    throw invalid("deployment_not_movable", `Cannot ${what} this deployment: it is being ${other} already`);
-  }
-  return { deployment: { ...deployment, asked: what, held: false }, events: [] };
-}
-
-function takesLong(what: "keep" | "reject"): Failure {
+function takesLong(what: RequestedDecision): Failure {
   const message = `The deployment is still being ${what === "keep" ? "kept" : "rejected"}: read it again in a moment`;
   return new Failure("unavailable", "decision_takes_long", message, { retryAfter: 5 });
 }

@@ -46,7 +46,7 @@ export function followDeployment(ports: FollowDeploymentPorts, { recheckMs = REC
 
 /** Whether no more events will come; a decision that is being carried out still emits some. */
 function isOver(deployment: Deployment): boolean {
-  return isSettled(deployment) && deployment.asked === null;
+  return isSettled(deployment) && deployment.pendingDecision === null;
 }
 
 async function* untilEnd(

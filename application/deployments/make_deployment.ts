@@ -82,7 +82,7 @@ function deploymentOf(project: Project, fields: NewDeployment, at: Date): Deploy
     version: 0,
     status: "queued",
     decision: null,
-    asked: null,
+    pendingDecision: null,
     replaces: null,
     pinned: false,
     trigger,

@@ -97,8 +97,8 @@ function mayStart({ deployments, liveReleases }: RestoreReleasesPorts, deploymen
     if ((await liveReleases.find(scopeOf(deployment)))?.deployment.id !== deployment.id) return false;
     if (deployment.environment === "preview" || publicly.has(name)) return true;
     const all = await deployments.ofProject(deployment.projectId);
-    return !all.some(({ asked, environment, status }) => {
-      return asked !== null || (status === "deploying" && environment === "production");
+    return !all.some(({ pendingDecision, environment, status }) => {
+      return pendingDecision !== null || (status === "deploying" && environment === "production");
     });
   };
 }
@@ -144,7 +144,7 @@ export function reviveReleases(ports: RestoreReleasesPorts, restore: ReturnType<
 
 /** Whether a run may have removed the instance for its next version: two at once would conflict. */
 async function isBeingChanged({ deployments }: RestoreReleasesPorts, { deployment, project }: LiveRelease) {
-  if (deployment.asked !== null) return true;
+  if (deployment.pendingDecision !== null) return true;
   return (await deployments.ofProject(project.id)).some(({ status }) => status === "deploying");
 }
 

@@ -1,6 +1,6 @@
 import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { isRunning } from "../../domain/deployments/transitions.ts";
-import { invalid, notFound } from "../../domain/failure.ts";
+import { requestStart } from "../../domain/deployments/requests.ts";
+import { notFound } from "../../domain/failure.ts";
 import type { Principal } from "../../domain/identity/permission.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import { findDeployment } from "./find_deployment.ts";
@@ -11,10 +11,8 @@ export function startBuild(ports: { readonly deployments: Deployments }) {
   return async function (by: Principal, id: string): Promise<Deployment> {
     await find(by, id, "deployment:write");
     const started = await ports.deployments.change(id, (deployment) => {
-      if (!isRunning(deployment))
-        throw invalid("deployment_not_movable", `Cannot build this deployment: its status is "${deployment.status}"`);
-      const waits = deployment.held && deployment.status === "queued";
-      return waits ? { deployment: { ...deployment, held: false }, events: [] } : undefined;
+      const requested = requestStart(deployment);
+      return requested && { deployment: requested, events: [] };
     });
     if (!started) throw notFound("deployment");
     return started;

@@ -29,5 +29,5 @@ async function isNeeded({ liveReleases }: InstanceInUsePorts, deployment: Deploy
   if (deployment.environment === "preview") return servesAsPreview(deployment);
   // A decision on the live release is being carried out, and may roll traffic back to this deployment.
   const live = await liveReleases.find(deployment.projectId);
-  return live?.deployment.replaces === deployment.id && live.deployment.asked !== null;
+  return live?.deployment.replaces === deployment.id && live.deployment.pendingDecision !== null;
 }

@@ -150,7 +150,7 @@ function storeOutage({ clock, deployments }: OutageWatchPorts) {
   return async function (deploymentId: string, instanceId: string, outage: string | undefined): Promise<void> {
     await deployments.change(deploymentId, (deployment): DeploymentChange | undefined => {
       const service = deployment.services.find((each) => each.instanceId === instanceId);
-      const isBusy = !isSettled(deployment) || deployment.asked !== null;
+      const isBusy = !isSettled(deployment) || deployment.pendingDecision !== null;
       if (!service || service.outage === outage || isBusy) return undefined;
       const changed = withOutage(service, outage);
       const services = deployment.services.map((each) => (each === service ? changed : each));

@@ -73,7 +73,7 @@ export class OutputPoll {
    */
   async isOver(deployment: Deployment): Promise<boolean> {
     const { liveReleases, runtime } = this.#ports;
-    if (!isSettled(deployment) || deployment.asked !== null) return false;
+    if (!isSettled(deployment) || deployment.pendingDecision !== null) return false;
     const printing = this.#output.servicesOf(deployment).filter(({ site }) => site === null);
     const instances = printing.flatMap(({ instanceId, lastInstanceId }) => instanceId ?? lastInstanceId ?? []);
     if (instances.length === 0) return true;

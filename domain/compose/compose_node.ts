@@ -64,15 +64,15 @@ export function isNull(node: ComposeNode): boolean {
 }
 
 /** Tells whether two values say the same, wherever they are written. */
-export function saysTheSame(one: ComposeNode, other: ComposeNode): boolean {
+export function hasSameContent(one: ComposeNode, other: ComposeNode): boolean {
   if (one.kind === "scalar") return other.kind === "scalar" && one.text === other.text;
   if (one.kind === "list") {
     if (other.kind !== "list" || one.items.length !== other.items.length) return false;
-    return one.items.every((item, index) => saysTheSame(item, other.items[index]!));
+    return one.items.every((item, index) => hasSameContent(item, other.items[index]!));
   }
   if (other.kind !== "map" || one.entries.size !== other.entries.size) return false;
   return [...one.entries].every(([key, node]) => {
     const same = other.entries.get(key);
-    return same !== undefined && saysTheSame(node, same);
+    return same !== undefined && hasSameContent(node, same);
   });
 }

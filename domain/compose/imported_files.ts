@@ -1,5 +1,5 @@
 import type { ComposeMap, ComposeNode } from "./compose_node.ts";
-import { isNull, mapNode, saysTheSame } from "./compose_node.ts";
+import { isNull, mapNode, hasSameContent } from "./compose_node.ts";
 import type { ComposeReading } from "./compose_reading.ts";
 import { itemsIn, textIn } from "./field_values.ts";
 import { folderOf, insidePath } from "./inside_path.ts";
@@ -118,7 +118,7 @@ function joined({ effort, notes }: ComposeReading, written: ComposeMap, included
     for (const [name, node] of theirs.entries) {
       const known = all.get(name);
       if (known === undefined) all.set(name, node);
-      else if (!saysTheSame(known, node)) {
+      else if (!hasSameContent(known, node)) {
         const other = `line ${known.at.line} of ${known.at.file.name}`;
         notes.problem(
           node.at,

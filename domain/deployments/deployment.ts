@@ -143,7 +143,7 @@ export interface Deployment {
   readonly status: DeploymentStatus;
   readonly decision: Decision | null;
   /** The decision about a partial failure, until it is carried out. */
-  readonly asked: "keep" | "reject" | null;
+  readonly pendingDecision: "keep" | "reject" | null;
   /** The release that was live when this one went live. */
   readonly replaces: string | null;
   readonly pinned: boolean;

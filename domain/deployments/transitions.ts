@@ -79,6 +79,11 @@ export function transition(
     ...next,
     error: error ?? deployment.error,
     waitingFor: null,
+    // A partial failure is held until a person decides about it.
+    held: what === "partly_healthy",
+    // Too late to cancel: the request must not stop the run that carries out the decision.
+    cancelRequested: deployment.cancelRequested && what !== "healthy" && what !== "partly_healthy",
+    pendingDecision: null,
     prompt: what === "built" || !isRunning(next) ? null : deployment.prompt,
     startedAt: what === "taken" ? at : deployment.startedAt,
     builtAt: what === "built" ? at : deployment.builtAt,

@@ -7,7 +7,7 @@ export interface Dependent {
 }
 
 /** Returns the services of a dependency cycle, in order; `undefined` if there is none. */
-export function dependencyCircle(services: readonly Dependent[]): readonly string[] | undefined {
+export function dependencyCycle(services: readonly Dependent[]): readonly string[] | undefined {
   const byName = new Map(services.map((service) => [service.name, service]));
   const cleared = new Set<string>();
   const walk = (name: string, path: readonly string[]): readonly string[] | undefined => {
@@ -28,7 +28,7 @@ export function dependencyCircle(services: readonly Dependent[]): readonly strin
 }
 
 /** Describes a dependency cycle: which service waits for which. */
-export function circleText(circle: readonly string[]): string {
+export function cycleText(circle: readonly string[]): string {
   if (circle.length === 1) return `"${circle[0]}" waits for itself`;
   return circle.map((name, at) => `"${name}" waits for "${circle[(at + 1) % circle.length]}"`).join(" and ");
 }

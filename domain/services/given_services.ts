@@ -12,7 +12,7 @@ import {
   type ServiceDependency,
   type ServiceSpec,
 } from "./service_spec.ts";
-import { circleText, dependencyCircle } from "./dependency_circle.ts";
+import { cycleText, dependencyCycle } from "./dependency_circle.ts";
 
 const MOST_PORTS = 100;
 const BAD_NAME = 'name the variable before the "=", without spaces';
@@ -32,8 +32,8 @@ export function givenServices(
   const repeated = names.findIndex((name, index) => names.indexOf(name) < index);
   if (repeated >= 0) throw invalidField(`services.${repeated}.name`, "another service has this name");
   const specs = definitions.map((definition, index) => specOf(definition, `services.${index}`, { names, variables }));
-  const circle = dependencyCircle(specs);
-  if (circle) throw invalidField(`services.${names.indexOf(circle[0]!)}.dependsOn`, circleText(circle));
+  const circle = dependencyCycle(specs);
+  if (circle) throw invalidField(`services.${names.indexOf(circle[0]!)}.dependsOn`, cycleText(circle));
   const awaited = new Set(specs.flatMap(({ dependsOn }) => dependsOn.filter(isCompletion).map((one) => one.service)));
   return specs.map((spec) => (awaited.has(spec.name) ? { ...spec, oneShot: true } : spec));
 }

@@ -9,15 +9,15 @@ export interface FormerService {
 }
 
 /** What happens to a service: kept running, replaced by its new version, or added. */
-export type Move = "keep" | "replace" | "add";
+export type ServiceChange = "keep" | "replace" | "add";
 
 /** Returns the changes that turn `former` into `wanted`; services that are unchanged and still stand are kept. */
 export function serviceChanges(
   wanted: readonly ServiceRecord[],
   former: readonly FormerService[],
-): ReadonlyMap<string, Move> {
+): ReadonlyMap<string, ServiceChange> {
   const known = new Map(former.map((placed) => [placed.record.spec.name, placed]));
-  const moves = new Map<string, Move>();
+  const moves = new Map<string, ServiceChange>();
   for (const record of wanted) {
     const before = known.get(record.spec.name);
     const canStay = !record.failure && !isSite(record.spec);
@@ -29,7 +29,7 @@ export function serviceChanges(
 }
 
 /** Replaces one kept service that restarts with a dependency or knows its address. Returns whether there was one. */
-function takeAlong(wanted: readonly ServiceRecord[], moves: Map<string, Move>): boolean {
+function takeAlong(wanted: readonly ServiceRecord[], moves: Map<string, ServiceChange>): boolean {
   for (const { spec, image } of wanted) {
     if (moves.get(spec.name) !== "keep") continue;
     const follows = spec.dependsOn.some(

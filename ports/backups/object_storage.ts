@@ -6,7 +6,7 @@ export interface StorageOptions {
 }
 
 /** Which page of the objects to list. */
-export interface ListOptions extends StorageOptions {
+export interface ObjectListOptions extends StorageOptions {
   /** Only keys after this one: the cursor. */
   readonly after?: string | undefined;
   /** Page size, from 1 to 1,000. Defaults to 1,000. */
@@ -40,7 +40,7 @@ export interface ObjectStorage {
   get(key: string, options?: StorageOptions): Promise<ReadableStream<Uint8Array> | undefined>;
   stat(key: string, options?: StorageOptions): Promise<StoredObject | undefined>;
   /** Lists objects whose keys begin with the prefix, in byte order of their keys. */
-  list(prefix: string, options?: ListOptions): Promise<ObjectPage>;
+  list(prefix: string, options?: ObjectListOptions): Promise<ObjectPage>;
   /** Removes an object. A missing one is no error. */
   remove(key: string, options?: StorageOptions): Promise<void>;
   /** Lists the keys with the prefix, in the prefix's own folder, for which an unfinished `put` left data behind. */

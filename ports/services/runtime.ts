@@ -128,7 +128,7 @@ export interface OutputQuery {
 }
 
 /** Which instances to list when several runtimes are combined. */
-export interface ListOptions {
+export interface InstanceListOptions {
   /**
    * Whether the list must be complete. If so, it rejects with an `unavailable` failure, code `engine_away`, when an
    * engine does not answer; otherwise it leaves that engine's instances out.
@@ -158,7 +158,7 @@ export interface Runtime<From extends Runnable = Runnable> {
   start(request: RunRequest<From>): Promise<Instance>;
   find(instanceId: string): Promise<Instance | undefined>;
   /** Lists every instance of this installation, running or ended, until it is removed. */
-  list(options?: ListOptions): Promise<readonly Instance[]>;
+  list(options?: InstanceListOptions): Promise<readonly Instance[]>;
   /**
    * Requests a stop, kills the rest of it and its children after `graceMs`, or after its own stop timeout where that is
    * longer (at most five minutes), and forgets it. Volumes of its scope stay. An unknown id is no error.

@@ -264,14 +264,14 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         const none = by("dead", 0);
         expect(await world.deploymentQueue.take(none)).toBeUndefined();
         await aDeployment(world, queuedAt(1));
-        const decided = await move(world.elsewhere.deployments, undecided.id, { held: false, asked: "keep" });
+        const decided = await move(world.elsewhere.deployments, undecided.id, { held: false, pendingDecision: "keep" });
         expect(await world.deploymentQueue.take(none)).toEqual({ ...decided!, attempts: 1 });
         expect(await world.deploymentQueue.take(none)).toBeUndefined();
         await world.elapse(LEASE_MS);
         expect(await world.deploymentQueue.take(none)).toMatchObject({
           id: undecided.id,
           status: "partial_failure",
-          asked: "keep",
+          pendingDecision: "keep",
           attempts: 2,
         });
         await endAll(world);
@@ -414,7 +414,7 @@ export function deploymentQueueContract(name: string, open: () => Promise<QueueW
         await isHeard(() => move(world.deployments, id, { status: "building" }));
         await isHeard(() => world.deploymentQueue.release(claimOf(taken!)));
         await move(world.deployments, id, UNDECIDED);
-        await isHeard(() => move(world.elsewhere.deployments, id, { held: false, asked: "reject" }));
+        await isHeard(() => move(world.elsewhere.deployments, id, { held: false, pendingDecision: "reject" }));
         stops[0]!();
         const before = heard.here;
         const there = heard.there;

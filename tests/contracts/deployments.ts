@@ -25,7 +25,7 @@ const STATUS: NewEvent = { type: "status", status: "building", decision: null };
 const FULL: Omit<Deployment, "id" | "organizationId" | "projectId" | "version" | "createdAt"> = {
   status: "deploying",
   decision: "kept",
-  asked: "reject",
+  pendingDecision: "reject",
   replaces: "dep_5",
   pinned: true,
   trigger: "rollback",

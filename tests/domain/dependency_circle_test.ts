@@ -1,26 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { circleText, dependencyCircle } from "../../domain/services/dependency_circle.ts";
+import { cycleText, dependencyCycle } from "../../domain/services/dependency_circle.ts";
 
 function service(name: string, ...dependsOn: string[]) {
   return { name, dependsOn: dependsOn.map((other) => ({ service: other })) };
 }
 
-describe("dependencyCircle()", () => {
+describe("dependencyCycle()", () => {
   test.each([
     [[]],
     [[service("b"), service("a")]],
     [[service("web", "api", "db"), service("api", "db"), service("db")]],
     [[service("web", "missing")]],
   ])("finds none in %j", (services) => {
-    expect(dependencyCircle(services)).toBeUndefined();
+    expect(dependencyCycle(services)).toBeUndefined();
   });
 
   test.each([
     [[service("a", "a")], '"a" waits for itself'],
     [[service("x", "a"), service("a", "b"), service("b", "a")], '"a" waits for "b" and "b" waits for "a"'],
-  ])("finds the one in %j, and circleText() names it", (services, text) => {
-    expect(circleText(dependencyCircle(services)!)).toBe(text);
+  ])("finds the one in %j, and cycleText() names it", (services, text) => {
+    expect(cycleText(dependencyCycle(services)!)).toBe(text);
   });
 
   test("finds one exactly where services cannot be sorted", () => {
@@ -32,7 +32,7 @@ describe("dependencyCircle()", () => {
         const left = new Map(names.map((name) => [name, of(name)]));
         for (const _ of names)
           for (const [name, others] of left) if (others.every((other) => !left.has(other))) left.delete(name);
-        const circle = dependencyCircle(names.map((name) => service(name, ...of(name))));
+        const circle = dependencyCycle(names.map((name) => service(name, ...of(name))));
         expect(circle !== undefined).toBe(left.size > 0);
         circle?.forEach((name, at) => expect(of(name)).toContain(circle[(at + 1) % circle.length]!));
       }),
@@ -43,6 +43,6 @@ describe("dependencyCircle()", () => {
     const all = Array.from({ length: 100 }, (_, at) =>
       service(`s${at}`, ...Array.from({ length: at }, (__, to) => `s${to}`)),
     );
-    expect(dependencyCircle(all.toReversed())).toBeUndefined();
+    expect(dependencyCycle(all.toReversed())).toBeUndefined();
   });
 });

@@ -34,7 +34,11 @@ async function broughtUp(plan: Partial<DeploymentPlan>, services: readonly Omit<
   await using database = await aDatabase();
   const before = ALL_MIGRATIONS.findIndex(({ name }) => name === "services");
   await migrate(database.url, ALL_MIGRATIONS.slice(0, before));
-  const { asked: _asked, replaces: _replaces, ...made } = deploymentOf({ organizationId: "org_1", projectId: "prj_1" });
+  const {
+    pendingDecision: _asked,
+    replaces: _replaces,
+    ...made
+  } = deploymentOf({ organizationId: "org_1", projectId: "prj_1" });
   const former = { ...made, plan: { ...made.plan, ...plan }, services };
   const { id, organizationId, projectId, version, status, createdAt } = former;
   const { sql } = database;
@@ -145,13 +149,13 @@ describe("migrate()", () => {
     const service = { name: "app", status: "healthy", url: "http://x", error: null, instanceId: "i-1" } as const;
     const { former, now } = await broughtUp(plan, [service]);
     const own = { branch: former.branch! };
-    expect(now).toEqual({ ...former, asked: null, replaces: null, own, services: [{ ...service, site }] });
+    expect(now).toEqual({ ...former, pendingDecision: null, replaces: null, own, services: [{ ...service, site }] });
   });
 
   test("brings deployments up that had not begun", async () => {
     const { former, now } = await broughtUp({}, []);
     const own = { branch: former.branch! };
-    expect(now).toEqual({ ...former, asked: null, replaces: null, own, services: [] });
+    expect(now).toEqual({ ...former, pendingDecision: null, replaces: null, own, services: [] });
   });
 
   test("leaves those that wait what was chosen for them alone, and those that have begun as they were", async () => {

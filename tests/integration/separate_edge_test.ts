@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readNote } from "../../adapters/edge/separate/edge_note.ts";
-import { endedEdge, SeparateEdge } from "../../adapters/edge/separate/separate_edge.ts";
+import { stopEdge, SeparateEdge } from "../../adapters/edge/separate/separate_edge.ts";
 import type { EdgeRoute } from "../../ports/domains/edge.ts";
 import { edgeContract } from "../contracts/edge.ts";
 import { edgeWithApps } from "../support/servers/edge_with_apps.ts";
@@ -107,7 +107,7 @@ describe("SeparateEdge", () => {
 
   test("ends when asked to, once", async () => {
     await using world = await separateEdge();
-    const end = (ifAlone: boolean) => endedEdge(world.note, { ifAlone, graceMs: 1_000 });
+    const end = (ifAlone: boolean) => stopEdge(world.note, { ifAlone, graceMs: 1_000 });
     // A server that waits for its end would start it again.
     expect(await end(true)).toBe("busy");
     await world.edge.stop(0);

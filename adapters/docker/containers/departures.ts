@@ -6,7 +6,7 @@ const NEXT_AFTER_MS = 300;
  * leave a network at the same moment (moby/moby#46661): nothing can be started, stopped or inspected until the engine
  * is restarted. Slow departures overlap, but start 300 ms apart.
  */
-export class Departures {
+export class NetworkLeaveQueue {
   readonly #last = new Map<string, Promise<void>>();
 
   /** Runs a departure from a scope when it is its turn. */

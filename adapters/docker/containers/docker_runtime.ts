@@ -33,14 +33,14 @@ import {
 } from "./container_state.ts";
 import { ContainerUsage } from "./container_usage.ts";
 import { ContainerWatcher, type ReportedEnding } from "./container_watcher.ts";
-import { Departures } from "./departures.ts";
+import { NetworkLeaveQueue } from "./departures.ts";
 import { DockerVolumes } from "./docker_volumes.ts";
 import { EndingNotes, engineTime } from "./ending_notes.ts";
 import type { EngineApi } from "../engine/engine_api.ts";
 import { LABEL, scopeOf } from "./labels.ts";
 import { noteRestarts } from "./note_restarts.ts";
 import { OwnContainers } from "./own_containers.ts";
-import { isRefusal, refused, unlessRefused } from "../engine/refusals.ts";
+import { isRefusal, refused, ignoreRefusal } from "../engine/refusals.ts";
 import { setRestartPolicy } from "./restart_policy.ts";
 import { ScopeNames } from "../networks/scope_names.ts";
 import { ScopeNetworks } from "../networks/scope_networks.ts";
@@ -81,7 +81,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
   readonly #own: OwnContainers;
   readonly #networks: ScopeNetworks;
   readonly #names: ScopeNames;
-  readonly #departures = new Departures();
+  readonly #departures = new NetworkLeaveQueue();
   readonly #listening = new ContainerListening();
   readonly #files: ContainerFiles;
   readonly #start: ContainerStart;
@@ -173,7 +173,7 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
         const { Id } = record;
         const scope = scopeOf(record.Config.Labels);
         // A container that cannot be stopped, for whatever reason, is removed by force.
-        await this.#leave(record, "stop", graceMs).catch(unlessRefused);
+        await this.#leave(record, "stop", graceMs).catch(ignoreRefusal);
         await beforeForgetting?.();
         await this.#departures.run(scope, () => this.#own.remove(Id));
         this.#usage.forget(Id);
@@ -267,10 +267,10 @@ export class DockerRuntime implements Runtime<RunnableImage>, InstanceEndings {
 
   async #lookAtAll(): Promise<void> {
     const ids = (await this.#own.list()).map(({ Labels }) => Labels[LABEL.instance]!);
-    for (const id of ids) await this.#look(id).catch(unlessRefused);
+    for (const id of ids) await this.#look(id).catch(ignoreRefusal);
     this.#notes.sweep(new Set(ids), this.#leftAfterMs);
     for (const left of [this.#names, this.#networks, this.#files]) {
-      await left.sweep(this.#leftAfterMs).catch(unlessRefused);
+      await left.sweep(this.#leftAfterMs).catch(ignoreRefusal);
     }
   }
 

@@ -2,7 +2,7 @@ import { Failure, invalid } from "../../../domain/failure.ts";
 import type { MeasuredVolume, Volume, Volumes } from "../../../ports/services/volumes.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABEL } from "./labels.ts";
-import { orRefused } from "../engine/or_refused.ts";
+import { withRefusalAsFailure } from "../engine/or_refused.ts";
 import { OwnContainers } from "./own_containers.ts";
 
 /** The engine and the installation of the volumes. */
@@ -57,7 +57,7 @@ export class DockerVolumes implements Volumes {
   }
 
   async remove(scope: string): Promise<void> {
-    await orRefused("remove volumes", async () => {
+    await withRefusalAsFailure("remove volumes", async () => {
       const found = await this.labelled({ [LABEL.scope]: scope });
       for (const { Name } of found) await this.discard(Name);
     });
@@ -112,7 +112,7 @@ export class DockerVolumes implements Volumes {
   }
 
   async #ofScope(scope: string): Promise<readonly (Volume & { readonly engineName: string })[]> {
-    const found = await orRefused("list volumes", () => this.labelled({ [LABEL.scope]: scope }));
+    const found = await withRefusalAsFailure("list volumes", () => this.labelled({ [LABEL.scope]: scope }));
     return found.flatMap(({ Labels, Name: engineName }) => {
       const name = Labels?.[LABEL.volume];
       return name === undefined ? [] : [{ scope, name, engineName }];

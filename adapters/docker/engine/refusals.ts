@@ -10,7 +10,7 @@ export function isRefusal(error: unknown, status: number): boolean {
 }
 
 /** Ignores a refusal of the engine; rethrows any other error. */
-export function unlessRefused(error: unknown): void {
+export function ignoreRefusal(error: unknown): void {
   if (!(error instanceof EngineRefusal)) throw error;
 }
 

@@ -4,7 +4,7 @@ import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import type { FoundImage } from "./found_image.ts";
 import { ImageArchive } from "./image_archive.ts";
 import { ImageNames, LABELS, namePatterns, PREFIX } from "./image_names.ts";
-import { orRefused } from "../engine/or_refused.ts";
+import { withRefusalAsFailure } from "../engine/or_refused.ts";
 import { PulledImages } from "./pulled_images.ts";
 
 export interface DockerReleaseImagesOptions {
@@ -55,7 +55,7 @@ export class DockerReleaseImages implements ReleaseImages {
     const name = this.#names.of(owner);
     const [repo, tag] = name.split(":");
     if (!DIGEST.test(image)) return false;
-    return orRefused("keep the image", async () => {
+    return withRefusalAsFailure("keep the image", async () => {
       const former = await this.#engine.known<FoundImage>("GET", `/images/${name}/json`);
       if (former?.Id === image) return true;
       try {
@@ -71,7 +71,7 @@ export class DockerReleaseImages implements ReleaseImages {
 
   async remove(deploymentId: string): Promise<void> {
     const found = await this.#images(namePatterns(deploymentId));
-    await orRefused("remove the image", async () => {
+    await withRefusalAsFailure("remove the image", async () => {
       // Engines differ in whether they also list the other names of an image that matches.
       const own = found.filter((each) => each.deploymentId === deploymentId);
       for (const { name } of own) await dropName(this.#engine, name);
@@ -80,7 +80,7 @@ export class DockerReleaseImages implements ReleaseImages {
 
   async trim(maxCacheBytes: number): Promise<void> {
     const filters = JSON.stringify({ dangling: ["true"], label: [`${LABELS.installation}=${this.#installation}`] });
-    await orRefused("remove unused layers", async () => {
+    await withRefusalAsFailure("remove unused layers", async () => {
       await this.#archive.removeLeftovers();
       await this.#prune("/images/prune", { filters });
       await this.#pulled.removeUnused();
@@ -90,14 +90,14 @@ export class DockerReleaseImages implements ReleaseImages {
   }
 
   archive(image: string, path: string): Promise<ReadableStream<Uint8Array>> {
-    return orRefused("read the image", () => this.#archive.open(image, path));
+    return withRefusalAsFailure("read the image", () => this.#archive.open(image, path));
   }
 
   /** Returns the images with a name of this installation that matches one of the patterns. */
   async #images(patterns: readonly string[]): Promise<NamedImage[]> {
     if (patterns.length === 0) return [];
     const query = { filters: JSON.stringify({ reference: patterns }) };
-    const found = await orRefused("list images", () =>
+    const found = await withRefusalAsFailure("list images", () =>
       this.#engine.json<readonly ImageSummary[]>("GET", "/images/json", { query }),
     );
     return found.flatMap(({ Id, RepoTags, Size }) =>

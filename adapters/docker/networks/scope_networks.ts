@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { Failure } from "../../../domain/failure.ts";
-import type { Departures } from "../containers/departures.ts";
+import type { NetworkLeaveQueue } from "../containers/departures.ts";
 import { type EngineApi, EngineRefusal } from "../engine/engine_api.ts";
 import { LABEL, scopeOf } from "../containers/labels.ts";
 import type { OwnContainers } from "../containers/own_containers.ts";
@@ -37,7 +37,7 @@ export interface ScopeNetworksOptions {
   readonly own: OwnContainers;
   /** Labels that networks carry in addition to Slipway's own. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly departures: Departures;
+  readonly departures: NetworkLeaveQueue;
 }
 
 const SUBNETS = 5_120;
@@ -52,7 +52,7 @@ export class ScopeNetworks {
   readonly #engine: EngineApi;
   readonly #own: OwnContainers;
   readonly #labels: Readonly<Record<string, string>>;
-  readonly #departures: Departures;
+  readonly #departures: NetworkLeaveQueue;
   readonly #making = new Map<string, Promise<void>>();
 
   constructor({ engine, own, labels, departures }: ScopeNetworksOptions) {

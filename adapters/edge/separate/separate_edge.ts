@@ -130,7 +130,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
   async #begin(): Promise<void> {
     const found = readNote(this.#file);
     const fits = found?.protocol === PROTOCOL && Bun.deepEquals(found.settings, this.#settings);
-    if (found && !fits) await endedEdge(this.#file, { ifAlone: false });
+    if (found && !fits) await stopEdge(this.#file, { ifAlone: false });
     this.#note = (fits && (await answers(found)) && found) || (await this.#start());
     if (this.#loaded) await commanded(this.#note, "load", { routes: [...this.#routes.values()].flat() });
   }
@@ -167,7 +167,7 @@ export class SeparateEdge implements Edge, AsyncDisposable {
 /**
  * Stops the edge of a note file after draining its requests; returns `busy` if `ifAlone` is set and a server uses it.
  */
-export async function endedEdge(
+export async function stopEdge(
   file: string,
   { ifAlone, graceMs = 10_000 }: { readonly ifAlone: boolean; readonly graceMs?: number },
 ): Promise<"ended" | "none" | "busy"> {

@@ -3,7 +3,7 @@ import { checkObjectKey, nameOfPart, partName, splitKey } from "../../../domain/
 import { pour } from "../../../domain/backups/pour.ts";
 import type { ObjectPage, StoredObject } from "../../../domain/backups/stored_object.ts";
 import { listTree, sweepTree, type TreeChild, unfinishedIn } from "../../../domain/backups/tree_listing.ts";
-import type { ListOptions, StorageOptions, SweepOptions } from "../../../ports/backups/object_storage.ts";
+import type { ObjectListOptions, StorageOptions, SweepOptions } from "../../../ports/backups/object_storage.ts";
 import type { OpenStorage, RemoteFolderTarget } from "../../../ports/backups/object_storages.ts";
 import { sftpFailure, STATUS, statusOf } from "./sftp_failure.ts";
 import { readBlocks, SftpWriter } from "./sftp_file.ts";
@@ -71,7 +71,7 @@ export class SftpObjectStorage implements OpenStorage {
     });
   }
 
-  async list(prefix: string, { after, limit = PAGE, signal }: ListOptions = {}): Promise<ObjectPage> {
+  async list(prefix: string, { after, limit = PAGE, signal }: ObjectListOptions = {}): Promise<ObjectPage> {
     return listTree((folder) => this.#children(folder, signal), { prefix, after, limit });
   }
 

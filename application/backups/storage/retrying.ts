@@ -2,7 +2,7 @@ import { Failure } from "../../../domain/failure.ts";
 import type { ObjectStorage } from "../../../ports/backups/object_storage.ts";
 
 /** Retry policy: number of attempts and backoff. */
-export interface Patience {
+export interface RetryPolicy {
   readonly attempts: number;
   /** Pause before the second attempt; doubles before each further one (exponential backoff). */
   readonly pauseMs: number;
@@ -11,7 +11,7 @@ export interface Patience {
 const PASSING = ["unreachable", "timeout"];
 
 /** Wraps a store so that it retries transient failures. A `put` is not retried once its source stream was read from. */
-export function retrying(storage: ObjectStorage, patience: Patience): ObjectStorage {
+export function retrying(storage: ObjectStorage, patience: RetryPolicy): ObjectStorage {
   const again = <T>(signal: AbortSignal | undefined, work: () => Promise<T>, mayRepeat = () => true) =>
     repeat(work, { ...patience, signal, mayRepeat });
   return {
@@ -36,7 +36,7 @@ async function repeat<T>(
     pauseMs,
     signal,
     mayRepeat,
-  }: Patience & { readonly signal: AbortSignal | undefined; readonly mayRepeat: () => boolean },
+  }: RetryPolicy & { readonly signal: AbortSignal | undefined; readonly mayRepeat: () => boolean },
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -144,7 +144,7 @@ export function withNoted({ noted }: Run, deployment: Deployment): Deployment {
  * Returns whether a stored deployment is still this run's to change: no other run has taken it, and it has not ended.
  */
 export function isStillOurs(run: Run, stored: Deployment): boolean {
-  return stored.attempts === run.deployment.attempts && (isRunning(stored) || stored.asked !== null);
+  return stored.attempts === run.deployment.attempts && (isRunning(stored) || stored.pendingDecision !== null);
 }
 
 /** Whether the database is unavailable. Nothing is decided then, and the next attempt continues. */

@@ -60,7 +60,7 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
       run.environment = await ports.deployments.environment(taken.id);
       const secrets = [...secretValues(taken, run.environment), ...(await secretsBefore(ports, taken))];
       run.writer = new EventWriter(fenced, taken.id, secretMask(secrets));
-      if (taken.asked !== null) await carryOutDecision(run, taken.asked);
+      if (taken.pendingDecision !== null) await carryOutDecision(run, taken.pendingDecision);
       else await carryOut(run);
     } catch (error) {
       return settle(run, error);
@@ -72,9 +72,9 @@ export function runDeployment(ports: EnginePorts, settings: EngineSettings) {
 /** The secrets of the former release that a decision may start again, to be masked in its output too. */
 async function secretsBefore(
   { deployments }: EnginePorts,
-  { asked, replaces }: Deployment,
+  { pendingDecision, replaces }: Deployment,
 ): Promise<readonly Secret[]> {
-  const former = asked === null || replaces === null ? undefined : await deployments.get(replaces);
+  const former = pendingDecision === null || replaces === null ? undefined : await deployments.get(replaces);
   return former ? secretValues(former, await deployments.environment(former.id)) : [];
 }
 
@@ -221,10 +221,7 @@ async function end(
     run.ports.deployments.change(run.deployment.id, (deployment) => {
       if (!isStillOurs(run, deployment)) return undefined;
       const ended = transition(withNoted(run, deployment), what, { at, error });
-      // A partial failure is held until a person decides about it.
-      const isUp = what === "healthy" || what === "partly_healthy";
-      // Too late to cancel: the request must not stop the run that carries out the decision.
-      const next = isUp ? { ...ended, held: what === "partly_healthy", cancelRequested: false } : stopped(ended);
+      const next = what === "healthy" || what === "partly_healthy" ? ended : stopped(ended);
       return { deployment: next, events: [...noted, ...lastEvents(next)] };
     }),
   );
@@ -251,7 +248,6 @@ function stopped(ended: Deployment): Deployment {
   );
   return {
     ...ended,
-    held: false,
     artifactAvailable: false,
     urls: [],
     services: services.map((service) => ({ ...service, url: null })),

@@ -1,5 +1,5 @@
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
-import { transition } from "../../../domain/deployments/transitions.ts";
+import { expireHeld } from "../../../domain/deployments/requests.ts";
 import { loggedError } from "../../../domain/logged_error.ts";
 import type { Clock } from "../../../ports/system/clock.ts";
 import type { DeploymentQueue, WorkClaim } from "../../../ports/deployments/deployment_queue.ts";
@@ -185,17 +185,14 @@ async function endOverdue(ports: WorkerPorts): Promise<void> {
     const waiting = await deployments.get(id);
     if (waiting?.status === "queued") await copyUpload(ports, waiting);
     const stored = await deployments.change(id, (deployment) => {
-      if (!deployment.held) return undefined;
-      // The engine ends an unanswered prompt with its step; a deployment that was never started ends here.
-      if (deployment.status !== "queued") return { deployment: { ...deployment, held: false }, events: [] };
-      const ended = transition({ ...deployment, held: false }, "cancelled", { at });
-      return {
-        deployment: ended,
-        events: [
-          { type: "status", status: ended.status, decision: null },
-          { type: "end", status: ended.status, decision: null, error: null },
-        ],
-      };
+      const expired = expireHeld(deployment, at);
+      if (!expired) return undefined;
+      const { status } = expired;
+      const events = [
+        { type: "status", status, decision: null },
+        { type: "end", status, decision: null, error: null },
+      ] as const;
+      return { deployment: expired, events: status === "cancelled" ? events : [] };
     });
     if (stored?.status === "cancelled") await keepUpload(ports, stored);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Departures } from "../../../adapters/docker/containers/departures.ts";
+import { NetworkLeaveQueue } from "../../../adapters/docker/containers/departures.ts";
 
 /** Notes who has begun to leave, and lets each end when it is told to. */
 class Leaving {
@@ -26,7 +26,7 @@ class Leaving {
 
 describe("Departures", () => {
   test("those of one scope leave one after the other, in the order in which they came", async () => {
-    const departures = new Departures();
+    const departures = new NetworkLeaveQueue();
     const order: string[] = [];
     const leave = (name: string) => async () => {
       order.push(`${name} leaves`);
@@ -38,7 +38,7 @@ describe("Departures", () => {
   });
 
   test("those of other scopes do not wait", async () => {
-    const departures = new Departures();
+    const departures = new NetworkLeaveQueue();
     const leaving = new Leaving();
     const held = departures.run("shop", leaving.begin("a"));
     await departures.run("blog", async () => {});
@@ -48,7 +48,7 @@ describe("Departures", () => {
   });
 
   test("one that takes long keeps the next from leaving only for a while", async () => {
-    const departures = new Departures();
+    const departures = new NetworkLeaveQueue();
     const leaving = new Leaving();
     const slow = departures.run("shop", leaving.begin("slow"));
     await departures.run("shop", async () => {});
@@ -57,7 +57,7 @@ describe("Departures", () => {
   });
 
   test("one that fails keeps nobody, and tells why", async () => {
-    const departures = new Departures();
+    const departures = new NetworkLeaveQueue();
     const leaving = new Leaving();
     const failed = departures.run("shop", leaving.begin("a"));
     const next = departures.run("shop", async () => "gone");

@@ -80,12 +80,12 @@ describe("whoever leaves in the middle of a decision", () => {
     const left = new AbortController();
     const { keepDeployment: keep, rejectDeployment: reject } = scene.useCases;
     const deciding = (what === "keep" ? keep : reject)(scene.by, id, left.signal).catch((error: unknown) => error);
-    await scene.until(id, ({ asked }) => asked === what);
+    await scene.until(id, ({ pendingDecision }) => pendingDecision === what);
     const reason = new Error("gone");
     left.abort(reason);
     expect(await deciding).toBe(reason);
     scene.work();
-    const settled = await scene.until(id, ({ asked }) => asked === null);
+    const settled = await scene.until(id, ({ pendingDecision }) => pendingDecision === null);
     expect(settled.decision).toBe(what === "keep" ? "kept" : "rejected");
   });
 
@@ -109,5 +109,5 @@ test.each(["keep", "reject"] as const)("%s tells to come again when it takes too
   const decide = what === "keep" ? keepDeployment(scene.world, options) : rejectDeployment(scene.world, options);
   await expect(decide(scene.by, id)).rejects.toMatchObject({ kind: "unavailable", code: "decision_takes_long" });
   scene.work();
-  expect((await scene.until(id, ({ asked }) => asked === null)).decision).not.toBe("pending");
+  expect((await scene.until(id, ({ pendingDecision }) => pendingDecision === null)).decision).not.toBe("pending");
 });

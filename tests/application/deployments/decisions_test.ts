@@ -184,7 +184,7 @@ describe("rejectDeployment()", () => {
     expect(await scene.memory.deployments.get(held.id)).toMatchObject({
       status: "partial_failure",
       decision: "pending",
-      asked: null,
+      pendingDecision: null,
     });
     scene.memory.runtime.scripts.delete("service:api");
     expect((await scene.useCases.rejectDeployment(scene.by, held.id)).deployment.status).toBe("rejected");

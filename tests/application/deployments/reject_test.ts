@@ -143,7 +143,7 @@ describe("rejectDeployment()", () => {
     scene.memory.runtime.scripts.set("service:api", { does: "ends", code: 1 });
     await scene.rest();
     const refused = scene.useCases.rejectDeployment(scene.by, held.id).catch((error: unknown) => error);
-    await scene.until(held.id, ({ asked }) => asked !== null);
+    await scene.until(held.id, ({ pendingDecision }) => pendingDecision !== null);
     const following = (await follow())!;
     scene.work();
     const events = (await Array.fromAsync(following)).flat();

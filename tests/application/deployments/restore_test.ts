@@ -172,10 +172,10 @@ describe("reviveReleases()", () => {
     const change = (id: string, changed: Partial<Deployment>) =>
       scene.world.deployments.change(id, (deployment) => ({ deployment: { ...deployment, ...changed }, events: [] }));
     const revive = reviveReleases(scene.world, restore);
-    await change(live.id, { asked: "reject" });
+    await change(live.id, { pendingDecision: "reject" });
     await revive();
     expect(await scene.running()).toEqual([]);
-    await change(live.id, { asked: null });
+    await change(live.id, { pendingDecision: null });
     const next = await scene.deploy(project);
     await change(next.id, { status: "deploying" });
     await revive();

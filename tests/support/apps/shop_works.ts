@@ -89,6 +89,6 @@ async function decided(scene: EngineScene, { id }: Deployment, what: "keep" | "r
   const asked =
     what === "keep" ? scene.useCases.keepDeployment(scene.by, id) : scene.useCases.rejectDeployment(scene.by, id);
   asked.catch(() => {});
-  await scene.until(id, (deployment) => deployment.asked !== null);
+  await scene.until(id, (deployment) => deployment.pendingDecision !== null);
   return id;
 }

@@ -188,7 +188,7 @@ export function deploymentOf(
     version: 0,
     status: "queued",
     decision: null,
-    asked: null,
+    pendingDecision: null,
     replaces: null,
     pinned: false,
     trigger: "manual",

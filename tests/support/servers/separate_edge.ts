@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { noteFile } from "../../../adapters/edge/separate/edge_note.ts";
-import { endedEdge, SeparateEdge } from "../../../adapters/edge/separate/separate_edge.ts";
+import { stopEdge, SeparateEdge } from "../../../adapters/edge/separate/separate_edge.ts";
 import { askerOf, type RunningEdge } from "./running_edge.ts";
 import { temporaryPlace } from "./slipway_process.ts";
 import { testPort } from "./test_port.ts";
@@ -23,7 +23,7 @@ export async function separateEdge(): Promise<RunningSeparateEdge> {
   await using opened = new AsyncDisposableStack();
   const { data: folder } = opened.use(await temporaryPlace());
   const { port } = opened.use(testPort());
-  opened.defer(async () => void (await endedEdge(noteFile(folder, port), { ifAlone: false, graceMs: 0 })));
+  opened.defer(async () => void (await stopEdge(noteFile(folder, port), { ifAlone: false, graceMs: 0 })));
   const lifetime = opened.move();
   const another: RunningSeparateEdge["another"] = async (options) => {
     const edge = lifetime.use(new SeparateEdge({ folder, command: COMMAND, ...options }));

@@ -1,3 +1,4 @@
+import { requestApproval } from "../../../../domain/deployments/requests.ts";
 import { waitingLine } from "../../../../domain/deployments/waiting_reason.ts";
 import { Failure } from "../../../../domain/failure.ts";
 import { type Run, StepFailed, Stopped, store } from "../run.ts";
@@ -6,7 +7,7 @@ const ANSWER_MS = 24 * 3_600_000;
 
 /** Thrown to stop a run that waits for an approval; the run resumes after the answer. */
 export class AwaitsApproval extends Error {
-  override readonly name = "Waits";
+  override readonly name = "AwaitsApproval";
 }
 
 /**
@@ -38,7 +39,6 @@ async function ask(run: Run): Promise<void> {
     ],
     expiresAt: new Date(run.ports.clock.now().getTime() + ANSWER_MS),
   };
-  const asking = { held: true, prompt: { ...prompt, answer: null } };
-  const waiting = waitingLine({ ...run.deployment, ...asking }, run.ports.clock.now());
-  await store(run, (deployment) => ({ ...deployment, ...asking }), [waiting, { type: "prompt", ...prompt }]);
+  const waiting = waitingLine(requestApproval(run.deployment, prompt), run.ports.clock.now());
+  await store(run, (deployment) => requestApproval(deployment, prompt), [waiting, { type: "prompt", ...prompt }]);
 }

@@ -47,10 +47,10 @@ export async function buildImage(run: Run, found: Detection, signal: AbortSignal
   const buildPlan = await imageBuildPlan(run, unit, found);
   const built = await buildUnit(run, unit, buildPlan, signal);
   if (plan.projectType === "static") {
-    await takeOut(run, unit, found, built.image);
+    await extractSite(run, unit, found, built.image);
     return run.ports.releaseImages.remove(run.deployment.id);
   }
-  const listensOn = plan.port ?? supposedPort(unit, buildPlan, found, built) ?? USUAL_PORT;
+  const listensOn = plan.port ?? declaredPort(unit, buildPlan, found, built) ?? USUAL_PORT;
   say(run, "build", `The image is ${built.image.slice(0, 19)}; it listens on port ${listensOn}`);
   await store(run, (deployment) => ({
     ...deployment,
@@ -60,7 +60,7 @@ export async function buildImage(run: Run, found: Detection, signal: AbortSignal
 }
 
 /** Returns the port that the Dockerfile, the image or the detection declares, in this order. */
-export function supposedPort(
+export function declaredPort(
   unit: ImageUnit,
   { listens }: ImageBuildPlan,
   found: Detection,
@@ -103,7 +103,7 @@ export function imageBuildPlan(run: Run, unit: ImageUnit, found: Detection): Pro
 }
 
 /** Extracts a static site from the image that it was built in. */
-export async function takeOut(
+export async function extractSite(
   run: Run,
   { plan }: ImageUnit,
   { image: recipe }: Detection,

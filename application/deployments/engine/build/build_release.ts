@@ -12,7 +12,7 @@ import { buildInFolder, commandsOf } from "./build_in_folder.ts";
 import { buildServices } from "./build_services.ts";
 import { chooseRuntime } from "./choose_runtime.ts";
 import { fetchSource } from "./fetch_source.ts";
-import { inTime } from "./in_time.ts";
+import { withBuildTimeout } from "./in_time.ts";
 import { holdsFolder } from "./holds_folder.ts";
 import { hasServices, recordsOf } from "../changeover/records_of.ts";
 import { artifactGone } from "./release_folder.ts";
@@ -163,5 +163,5 @@ async function build(run: Run): Promise<void> {
       : buildInFolder(run, { service: null, rootDirectory: plan.rootDirectory }, given, signal);
   const { signal } = run;
   const owner = run.deployment.organizationId;
-  await run.settings.buildSlots.run(() => inTime(run, "finish the build", work, signal), { signal, owner });
+  await run.settings.buildSlots.run(() => withBuildTimeout(run, "finish the build", work, signal), { signal, owner });
 }

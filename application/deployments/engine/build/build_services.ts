@@ -13,9 +13,9 @@ import type { BuiltImage } from "../../../../ports/deployments/image_builder.ts"
 import { detectIn } from "../../prepare_source.ts";
 import { settledPlan } from "./app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
-import { buildTag, buildUnit, type ImageUnit, imageBuildPlan, supposedPort, takeOut } from "./build_image.ts";
+import { buildTag, buildUnit, type ImageUnit, imageBuildPlan, declaredPort, extractSite } from "./build_image.ts";
 import { fitProcesses } from "./choose_services_runtime.ts";
-import { inTime } from "./in_time.ts";
+import { withBuildTimeout } from "./in_time.ts";
 import { isOwnFailure } from "../changeover/own_failure.ts";
 import { listensOn, published } from "../changeover/published_ports.ts";
 import { recordsOf } from "../changeover/records_of.ts";
@@ -101,7 +101,10 @@ async function all(
   const failures: Failure[] = [];
   const works = records.map((record) =>
     buildSlots
-      .run(() => inTime(run, `build ${record.spec.name}`, (ended) => work(record, ended), signal), { signal, owner })
+      .run(() => withBuildTimeout(run, `build ${record.spec.name}`, (ended) => work(record, ended), signal), {
+        signal,
+        owner,
+      })
       .catch(async (error: unknown) => {
         if (signal.aborted || !isOwnFailure(error)) throw error;
         failures.push(error);
@@ -243,11 +246,11 @@ async function builtImage(
   const build = () => buildUnit(run, unit, buildPlan, signal);
   const image = isSite(spec) ? await build() : await builtOnce(run, name, build, { digest, images });
   if (isSite(spec)) {
-    await takeOut(run, unit, found, image.image);
+    await extractSite(run, unit, found, image.image);
     return { record: { spec, image: null, madeFrom }, port: null };
   }
   say(run, "build", `The image of ${name} is ${image.image.slice(0, 19)}`);
-  return { record: { spec: told, image: image.image, madeFrom }, port: supposedPort(unit, buildPlan, found, image) };
+  return { record: { spec: told, image: image.image, madeFrom }, port: declaredPort(unit, buildPlan, found, image) };
 }
 
 /** Builds an image, unless another service already builds the same: then its image is kept for this service too. */

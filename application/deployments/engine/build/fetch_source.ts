@@ -1,7 +1,7 @@
 import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { FetchableSource, FetchedSource } from "../../../../ports/projects/sources.ts";
 import { dropUpload } from "../../drop_upload.ts";
-import { inTime } from "./in_time.ts";
+import { withBuildTimeout } from "./in_time.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "../run.ts";
 
@@ -14,7 +14,7 @@ export async function fetchSource(run: Run, source: Exclude<DeploymentSource, { 
   const { id } = run.deployment;
   const folder = await releaseFolders.make(id);
   if (source.kind === "none") return;
-  await inTime(
+  await withBuildTimeout(
     run,
     "fetch the source",
     async (signal) => {

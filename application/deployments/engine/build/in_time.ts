@@ -2,7 +2,7 @@ import { invalid } from "../../../../domain/failure.ts";
 import type { Run } from "../run.ts";
 
 /** Runs work under the build timeout; rejects with an `invalid` failure, code `build_timeout`, when it expires. */
-export async function inTime<T>(
+export async function withBuildTimeout<T>(
   { settings }: Pick<Run, "settings">,
   what: string,
   work: (signal: AbortSignal) => Promise<T>,

@@ -171,7 +171,7 @@ async function switchTraffic(run: Run, changeover: Changeover, former: LiveRelea
   const { liveReleases, runtime } = run.ports;
   const { deployment } = run;
   if (!former) await route(run);
-  const outcomes = await changeover.stayedUp();
+  const outcomes = await changeover.awaitProbation();
   run.signal.throwIfAborted();
   const hasFailed = outcomes.some(({ status }) => status === "failed");
   const instead = hasFailed ? await noteWhatRuns(run, outcomes, former) : [];

@@ -2,7 +2,7 @@ import type { DeployedService } from "../../../../domain/deployments/deployment.
 import { instanceIdOf } from "../../../../domain/deployments/instance_id.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
-import { type Move, serviceChanges } from "../../../../domain/services/service_changes.ts";
+import { type ServiceChange, serviceChanges } from "../../../../domain/services/service_changes.ts";
 import type { ServiceDependency, ServiceMount } from "../../../../domain/services/service_spec.ts";
 import { isSite, siteFolder } from "../../../../domain/services/sole_service.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
@@ -29,7 +29,7 @@ interface Task {
 export class Changeover {
   readonly #run: Run;
   readonly #plan: ChangeoverPlan;
-  readonly #moves: ReadonlyMap<string, Move>;
+  readonly #moves: ReadonlyMap<string, ServiceChange>;
   readonly #tasks = new Map<string, Task>();
   readonly #outcomes = new Map<string, Outcome>();
   /** The instance that was, or is being, started for each service. */
@@ -66,7 +66,7 @@ export class Changeover {
   }
 
   /** Watches the new services during probation, and returns the outcome of each. Throws like `answered`. */
-  async stayedUp(): Promise<readonly Outcome[]> {
+  async awaitProbation(): Promise<readonly Outcome[]> {
     const watched = this.#plan.wanted.map(async (record) => {
       const { status, instanceId } = this.#outcomes.get(record.spec.name)!;
       if (status !== "healthy" || instanceId === null) return;

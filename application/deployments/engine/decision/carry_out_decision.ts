@@ -2,6 +2,7 @@ import type { DeployedService, Deployment } from "../../../../domain/deployments
 import type { NewEvent } from "../../../../domain/deployments/deployment_event.ts";
 import { inContainers, usesContainers } from "../../../../domain/deployments/instance_id.ts";
 import { stoppedService } from "../../../../domain/deployments/stopped_service.ts";
+import { reopenDecision, type RequestedDecision } from "../../../../domain/deployments/requests.ts";
 import { transition, type DeploymentTransition } from "../../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../../domain/failure.ts";
 import { cleanImages } from "../../clean_images.ts";
@@ -26,14 +27,14 @@ import { serviceEvent } from "../changeover/service_ledger.ts";
  * Carries out the decision about a partial failure, resuming where a killed process stopped. If that fails, logs why
  * and opens the decision again.
  */
-export async function carryOutDecision(run: Run, asked: "keep" | "reject"): Promise<void> {
+export async function carryOutDecision(run: Run, what: RequestedDecision): Promise<void> {
   try {
-    if (asked === "keep") await keep(run);
+    if (what === "keep") await keep(run);
     else await reject(run);
   } catch (error) {
     const isOurs = !run.signal.aborted && !isOutage(error) && !(error instanceof LeaseLost);
     // Once traffic is back on the former release, the only way is forward.
-    if (isOurs && error instanceof Failure && (await isLive(run))) return openAgain(run, asked, error);
+    if (isOurs && error instanceof Failure && (await isLive(run))) return restoreDecision(run, what, error);
     run.writer.discard();
     throw error;
   }
@@ -108,7 +109,7 @@ async function bringBack(run: Run, former: Deployment): Promise<Deployment> {
   try {
     await changeover.start();
     await changeover.answered();
-    const outcomes = await changeover.stayedUp();
+    const outcomes = await changeover.awaitProbation();
     for (const { beside, instanceId } of outcomes) if (beside && instanceId) await ports.runtime.introduce(instanceId);
     const changed = await ports.deployments.change(former.id, (stored) => ({
       deployment: { ...stored, services: stored.services.map((service) => withOutcome(service, outcomes)) },
@@ -130,19 +131,17 @@ function withOutcome(service: DeployedService, outcomes: readonly Outcome[]): De
 }
 
 /** Restores the state at the time of the decision request, and opens the decision again. */
-async function openAgain(run: Run, asked: "keep" | "reject", failure: Failure): Promise<void> {
+async function restoreDecision(run: Run, what: RequestedDecision, failure: Failure): Promise<void> {
   const publicly = publicServices(run.deployment);
   await removeBegun(run, ({ service }) => !publicly.has(service));
   await ensureServices(run.ports, run.deployment);
   await removeBegun(run, () => true);
   const message = run.writer.masked(failure.message);
-  say(run, null, `Cannot ${asked} this deployment: ${message}`, "error");
-  const error = { code: `${asked}_failed`, message: `Cannot ${asked} this deployment: ${message}`, step: null };
+  say(run, null, `Cannot ${what} this deployment: ${message}`, "error");
+  const error = { code: `${what}_failed`, message: `Cannot ${what} this deployment: ${message}`, step: null };
   const { status, decision } = run.deployment;
   // Ends the event stream of clients that follow the decision.
-  await store(run, (deployment) => ({ ...deployment, asked: null, held: true, error }), [
-    { type: "end", status, decision, error },
-  ]);
+  await store(run, (deployment) => reopenDecision(deployment, error), [{ type: "end", status, decision, error }]);
 }
 
 /** Removes instances of the former release that are not part of this one. */
@@ -194,8 +193,7 @@ async function end(
   also: (deployment: Deployment) => Deployment,
 ) {
   const at = run.ports.clock.now();
-  const settled = (deployment: Deployment) =>
-    also({ ...transition(deployment, what, { at }), asked: null, held: false });
+  const settled = (deployment: Deployment) => also(transition(deployment, what, { at }));
   const { status, decision, services, error } = settled(run.deployment);
   const events: NewEvent[] = [
     ...(what === "rejected" ? services.map(serviceEvent) : []),

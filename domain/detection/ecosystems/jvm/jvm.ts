@@ -92,9 +92,9 @@ export function seenFromInside(found: Finding, { folder, path }: OuterBuild): Fi
 /** The outermost folder around this one that holds such a file, when the way to it is plain. */
 export function outerBuild(
   folder: ProjectFolder,
-  isClosedText: (outer: ProjectFolder) => boolean,
+  isBuildRoot: (outer: ProjectFolder) => boolean,
 ): OuterBuild | undefined {
-  const outer = folder.outward().slice(1).findLast(isClosedText);
+  const outer = folder.outward().slice(1).findLast(isBuildRoot);
   if (outer === undefined) return undefined;
   const path = outer.path === "" ? folder.path : folder.path.slice(outer.path.length + 1);
   return /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/.test(path)
