@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const SIZE = /^(\d+(?:\.\d+)?) ?(?:([bkmgtp])|([kmgtp])i?b)?$/i;
 
-/** The bytes of a size such as `512m`, `1.5gb`, `64k` or a plain number of them. */
+/** Parses a size such as `512m`, `1.5gb`, `64k` or a plain number into bytes. */
 export function byteSize(text: string): Notation<number> {
   const [, amount, short, long] = text.length <= 60 ? (SIZE.exec(text.trim()) ?? []) : [];
   const bytes = Number(amount) * (UNITS[(short ?? long ?? "b").toLowerCase()] ?? 1);

@@ -1,6 +1,9 @@
 import { type ComposeMap, type ComposeNode, isNull, mapNode, nullNode, textNode } from "./compose_node.ts";
 
-/** The long form of a service's short ones, so that two of them can be merged; what has another form than expected stays as it is. */
+/**
+ * Rewrites the short forms of a service to long forms, so that two services can be merged. Values of an unexpected kind
+ * stay unchanged.
+ */
 export function canonicalService(node: ComposeNode): ComposeNode {
   if (node.kind !== "map") return node;
   return { ...node, entries: new Map([...node.entries].map(([key, value]) => [key, longForm(key, value)])) };
@@ -38,18 +41,18 @@ function build(node: ComposeNode): ComposeNode {
   return { ...long, entries: new Map(entries) };
 }
 
-/** A text that stands for a map with one key. */
+/** Turns a scalar into a map with one key. */
 function single(node: ComposeNode, key: string): ComposeNode {
   return node.kind === "scalar" && !isNull(node) ? mapNode(node.at, new Map([[key, node]])) : node;
 }
 
-/** A text that stands for a list of one. */
+/** Turns a scalar or a map into a list of one item. */
 function listed(node: ComposeNode): ComposeNode {
   const alone = (node.kind === "scalar" && !isNull(node)) || node.kind === "map";
   return alone ? { kind: "list", at: node.at, items: [node] } : node;
 }
 
-/** A list of `KEY=value` and `KEY` as a map. */
+/** Turns a list of `KEY=value` and `KEY` into a map. */
 function keyed(node: ComposeNode): ComposeNode {
   if (node.kind !== "list" || node.items.some((item) => item.kind !== "scalar")) return node;
   const entries = new Map<string, ComposeNode>();
@@ -63,7 +66,7 @@ function keyed(node: ComposeNode): ComposeNode {
   return { ...mapNode(node.at, entries) };
 }
 
-/** A list of names as a map. */
+/** Turns a list of names into a map. */
 function named(node: ComposeNode): ComposeNode {
   if (node.kind !== "list" || node.items.some((item) => item.kind !== "scalar")) return node;
   const entries = node.items.flatMap((item) =>
@@ -72,7 +75,7 @@ function named(node: ComposeNode): ComposeNode {
   return mapNode(node.at, new Map(entries));
 }
 
-/** A map of names to addresses as a list. */
+/** Turns a map of host names to addresses into a list. */
 function hosts(node: ComposeNode): ComposeNode {
   if (node.kind !== "map") return node;
   const items = [...node.entries].flatMap(([host, value]) => {

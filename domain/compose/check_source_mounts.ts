@@ -1,10 +1,13 @@
 import type { Notes } from "./notes.ts";
 import type { ReadService } from "./read_service.ts";
 
-/** No path of a file system goes deeper. */
+/** No path of a file system is deeper. */
 const MAX_DEPTH = 2_048;
 
-/** Refuses a mount of the source that its container may write to when it holds what another mount shows: it could be swapped for a link to anything of the machine. */
+/**
+ * Refuses a writable mount of the source that contains the path of another mount: the container could replace that path
+ * with a symlink to any file of the host.
+ */
 export function checkSourceMounts(notes: Notes, services: readonly ReadService[]): void {
   const mounts = services.flatMap(({ node, spec }) =>
     spec.container.mounts.flatMap((mount) =>
@@ -26,7 +29,7 @@ export function checkSourceMounts(notes: Notes, services: readonly ReadService[]
   }
 }
 
-/** The folders that a path lies in, the whole source included. */
+/** The ancestor folders of a path, including the source root. */
 function foldersAbove(path: string): string[] {
   const parts = path === "" ? [] : path.split("/").slice(0, MAX_DEPTH);
   return parts.map((_, index) => parts.slice(0, index).join("/"));

@@ -6,7 +6,9 @@ import type { LayerRequest } from "./layer_request.ts";
 import { longForms } from "./long_forms.ts";
 import { mergedNodes, settled } from "./merged_nodes.ts";
 
-/** One map of what a file says with all that it includes, its services extend and the files after it lay over it. */
+/**
+ * Merges compose files in order into one map, each with the files that it includes and the services that it extends.
+ */
 export function composeLayers(reading: ComposeReading, { paths, chain, ...place }: LayerRequest): ComposeMap {
   let all: ComposeMap | undefined;
   for (const { path, name, required } of paths) {

@@ -15,16 +15,16 @@ import { readService } from "./read_service.ts";
 import { FILE_KEYS, SERVICE_KEYS } from "./service_keys.ts";
 import { textLength } from "./text_length.ts";
 
-/** Which compose file is meant and what its variables are. */
+/** Input of `composeModel`: which compose file to read, and the variables for interpolation. */
 export interface ComposeOptions {
-  /** The folder of the project inside the source, with a `/` at its end; empty for the whole. */
+  /** The project's folder inside the source, with a trailing `/`; empty for the source root. */
   readonly root: string;
-  /** Relative to that. */
+  /** Relative to `root`. */
   readonly file: string;
   readonly variables: ReadonlyMap<string, string>;
 }
 
-/** The services of a project, or the files that are needed first, or what is wrong. */
+/** The services of a compose project, or the files to load first, or the problems found. */
 export type ComposeModel =
   | { readonly needs: readonly ComposeNeed[] }
   | { readonly services: readonly ServiceSpec[]; readonly warnings: readonly string[] }
@@ -39,14 +39,17 @@ const OVERRIDE_NAMES = [
 ];
 const SERVICE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const MAX_SERVICES = 100;
-/** An alias or a variable in many places is written out in each of them. */
+/** Limit for the text of all services together, as an alias or a variable is expanded wherever it is used. */
 const MOST_TEXT = 4_194_304;
 
 const TOO_LONG = `Cannot deploy this file: written out, its services are longer than ${MOST_TEXT} characters. Keep large values in files of the image`;
 const TOO_MUCH =
   "Cannot read this file: it takes too much to do so, as it names the same files or services too often, or too much is wrong. Write it simpler";
 
-/** Tells the services of a compose file with all it refers to, from files that were loaded before; asks for those that are missing, until none is. */
+/**
+ * Parses a compose file and all files that it refers to, from files that are already loaded. Returns `needs` while
+ * files are missing: the caller loads them and calls again.
+ */
 export function composeModel(loaded: ReadonlyMap<string, LoadedFile>, options: ComposeOptions): ComposeModel {
   const files = new LoadedFiles(loaded);
   const reading = new ComposeReading(files);
@@ -89,7 +92,7 @@ function projectOf(reading: ComposeReading, path: string, { variables: given }: 
   return composeLayers(reading, { paths, folder, variables, variablesFile: beside, chain: [] });
 }
 
-/** The file that is laid over a compose file of the usual name, as compose picks it. */
+/** The override file that compose merges over a compose file with a default name. */
 function overrideOf(
   { files, notes }: ComposeReading,
   { path, folder, file }: { readonly path: string; readonly folder: string; readonly file: ComposeFile },
@@ -140,7 +143,7 @@ function servicesOf(reading: ComposeReading, project: ComposeMap): readonly Serv
       project.at,
       "Cannot deploy this file: all of its services have profiles. Name some in the variable COMPOSE_PROFILES",
     );
-  // What is missing would only look as if there were no such services.
+  // A service that failed to parse would only be reported as an unknown dependency here.
   return reading.notes.problems.length > 0 && read.length + left.size < all.length
     ? []
     : joinedServices(notes, read, left);

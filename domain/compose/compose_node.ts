@@ -1,22 +1,22 @@
-/** A file of a compose project, as its values see it. */
+/** A compose file, as the context in which its values are resolved. */
 export interface ComposeFile {
-  /** How a person is told of it: its path, or how it is written where a variable is part of that. */
+  /** The name in messages: its path, or the path as written if that contains a variable. */
   readonly name: string;
-  /** What relative paths in it start from, inside the source; empty for the whole. */
+  /** The folder inside the source that relative paths are resolved against; empty for the source root. */
   readonly folder: string;
-  /** What its variables are, those that are not set left out. */
+  /** The variables for interpolation; unset ones are absent. */
   readonly variables: ReadonlyMap<string, string>;
-  /** The file that these variables stand for, whether it is there or not. */
+  /** The `.env` file that `variables` stand for, whether or not it exists. */
   readonly variablesFile: string | null;
 }
 
-/** Where something is written. */
+/** The position of a value in a file. */
 export interface Place {
   readonly file: ComposeFile;
   readonly line: number;
 }
 
-/** A value of a compose file, its variables put in, and where its key is written. */
+/** A value of a compose file with its variables interpolated, and the position of its key. */
 export type ComposeNode = ComposeScalar | ComposeList | ComposeMap;
 
 export interface ComposeScalar {
@@ -25,7 +25,7 @@ export interface ComposeScalar {
   readonly tag?: string | undefined;
   readonly scalar: string | number | bigint | boolean | null;
   readonly text: string;
-  /** As it is written, before its variables were put in: all that a message may show. */
+  /** The text as written, before interpolation. Messages must show only this. */
   readonly raw: string;
 }
 
@@ -43,27 +43,27 @@ export interface ComposeMap {
   readonly entries: ReadonlyMap<string, ComposeNode>;
 }
 
-/** A map with these entries at a place. */
+/** Creates a map node. */
 export function mapNode(at: Place, entries: ReadonlyMap<string, ComposeNode> = new Map()): ComposeMap {
   return { kind: "map", at, entries };
 }
 
-/** A text at a place; `raw` is how it is written there. */
+/** Creates a text node; `raw` is the text as written, before interpolation. */
 export function textNode(at: Place, text: string, raw: string = text): ComposeScalar {
   return { kind: "scalar", at, scalar: text, text, raw };
 }
 
-/** A value that says nothing. */
+/** Creates a null node. */
 export function nullNode(at: Place): ComposeScalar {
   return { kind: "scalar", at, scalar: null, text: "", raw: "" };
 }
 
-/** Tells whether a key was written with nothing behind it. */
+/** Returns whether a key has no value. */
 export function isNull(node: ComposeNode): boolean {
   return node.kind === "scalar" && node.scalar === null;
 }
 
-/** Tells whether two values say the same, wherever they are written. */
+/** Returns whether two values are equal, wherever they are written. */
 export function hasSameContent(one: ComposeNode, other: ComposeNode): boolean {
   if (one.kind === "scalar") return other.kind === "scalar" && one.text === other.text;
   if (one.kind === "list") {

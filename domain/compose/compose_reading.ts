@@ -7,20 +7,23 @@ import type { LoadedFiles } from "./loaded_files.ts";
 import { Notes } from "./notes.ts";
 import { placedNodes } from "./placed_nodes.ts";
 
-/** All that values put in by variables may amount to. */
+/** The interpolation budget of the whole project, in characters. */
 const MOST_TEXT = 4_194_304;
 
-/** How a file with variables is to be read. */
+/** Options for parsing an env file. */
 interface EnvFileRequest {
-  /** How a person is told of it. */
+  /** The name in messages. */
   readonly name: string;
-  /** What counts before its own lines where a value names a variable, and what after them. */
+  /**
+   * Where a value refers to a variable, `known` takes precedence over the file's own lines, and `earlier` comes after
+   * them.
+   */
   readonly known: Variables;
   readonly earlier?: Variables;
   readonly raw?: boolean;
 }
 
-/** What goes along while a compose project is read. */
+/** The state shared while a compose project is parsed: files, notes and limits. */
 export class ComposeReading {
   readonly files: LoadedFiles;
   readonly notes = new Notes();
@@ -31,7 +34,10 @@ export class ComposeReading {
     this.files = files;
   }
 
-  /** The values of a YAML file; an empty map when it is absent, which is a problem at `from` if that is given, wrong or still to be loaded. */
+  /**
+   * Parses a YAML file. Returns an empty map when it is absent (a problem at `from`, if given), invalid (a problem), or
+   * not loaded yet.
+   */
   yaml(path: string, file: ComposeFile, from?: Place): ComposeMap {
     const nothing = mapNode({ file, line: 1 });
     const loaded = this.files.get(path, "yaml");
@@ -50,14 +56,14 @@ export class ComposeReading {
     return nothing;
   }
 
-  /** The text of a file; without one it is absent, no text, or still to be loaded. */
+  /** Returns the text of a file, or that it is absent, binary, or not loaded yet. */
   text(path: string): { readonly text: string } | "absent" | "binary" | "pending" {
     const loaded = this.files.get(path, "text");
     if (loaded === "absent" || loaded === "pending") return loaded;
     return "text" in loaded ? loaded : "binary";
   }
 
-  /** The variables of a file with lines `KEY=value`; `"absent"` when there is none. */
+  /** Parses an env file of `KEY=value` lines; returns `"absent"` when there is none. */
   variables(
     path: string,
     { name, known, earlier, raw = false }: EnvFileRequest,

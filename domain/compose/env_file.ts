@@ -1,23 +1,23 @@
 import { interpolated, type ExpansionBudget, type Variables } from "./interpolation.ts";
 
-/** How the lines of a file with variables are read. */
+/** Options for parsing an env file. */
 export interface EnvReading {
-  /** What counts before the file's own lines where a value names a variable. */
+  /** Variables that take precedence over the file's own lines where a value refers to one. */
   readonly variables: Variables;
-  /** What counts after them. */
+  /** Variables that are looked up after the file's own lines. */
   readonly earlier?: Variables | undefined;
   readonly budget: ExpansionBudget;
-  /** Every line is `KEY=value`, quotes and `$` only themselves. */
+  /** Takes each `KEY=value` line literally: quotes and `$` have no special meaning. */
   readonly raw?: boolean;
 }
 
-/** What is said about a line of a file with variables; no part of a value is shown. */
+/** A message about a line of an env file. It never shows any part of a value. */
 export interface EnvNote {
   readonly line: number;
   readonly message: string;
 }
 
-/** What a file with variables says. */
+/** A parsed env file. */
 export interface EnvFile {
   readonly values: ReadonlyMap<string, string>;
   readonly problems: readonly EnvNote[];
@@ -35,11 +35,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: "\v",
   '"': '"',
   "\\": "\\",
-  // What is put in for variables afterwards makes one of it.
+  // Interpolation runs afterwards and turns this into a single `$`.
   $: "$$",
 };
 
-/** The variables of a file with lines `KEY=value`, as compose reads it: quotes, comments, `export` and variables in values. */
+/** Parses an env file of `KEY=value` lines as compose does: quotes, comments, `export` and variables in values. */
 export function envFile(text: string, reading: EnvReading): EnvFile {
   const values = new Map<string, string>();
   const problems: EnvNote[] = [];
@@ -77,14 +77,14 @@ export function envFile(text: string, reading: EnvReading): EnvFile {
   return { values, problems, warnings };
 }
 
-/** Most often a sign in a password that nobody meant as a variable. */
+/** Usually a `$` in a password that was not meant as a variable. */
 const NAMES_UNSET =
   'names a variable that is not set, which is empty there. Set it among the variables of the project, or write "$$" for the sign itself';
 
 interface Read {
   readonly text: string;
   readonly literal: boolean;
-  /** The line that it ends in. */
+  /** The index of the line that the value ends in. */
   readonly last: number;
 }
 
@@ -99,7 +99,7 @@ function expanded(
   return interpolated(text, { variables, budget: known.budget, unset: known.unset });
 }
 
-/** A value that may go on over several lines when it is quoted. */
+/** Parses a value, which may span several lines when quoted. */
 function valueAt(
   lines: readonly string[],
   at: number,
@@ -107,7 +107,7 @@ function valueAt(
 ): Read | { readonly wrong: string; readonly last: number } {
   const quote = begin[0];
   if (quote !== "'" && quote !== '"') {
-    // A comment begins after a blank: what begins with the sign is a value, such as a colour.
+    // A comment needs a space before its `#`: a value may begin with `#`, such as a colour.
     const comment = begin.indexOf(" #");
     return { text: (comment < 0 ? begin : begin.slice(0, comment)).trimEnd(), literal: false, last: at };
   }

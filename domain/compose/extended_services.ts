@@ -8,13 +8,13 @@ import { mergedNodes, settled } from "./merged_nodes.ts";
 import { nearestWord } from "../nearest_word.ts";
 import { quoted, shown, shownPath } from "./notes.ts";
 
-/** A file and what is written in it. */
+/** A file and its parsed content. */
 interface Written {
   readonly path: string;
   readonly written: ComposeMap;
 }
 
-/** The file with every service laid over what it extends, in this file or another one. */
+/** Merges every service of a file over the service that it extends, in this file or another one. */
 export function extendedServices(reading: ComposeReading, { path, written }: Written): ComposeMap {
   const services = written.entries.get("services");
   if (services?.kind !== "map") return written;
@@ -23,7 +23,7 @@ export function extendedServices(reading: ComposeReading, { path, written }: Wri
   return { ...written, entries: new Map(written.entries).set("services", { ...services, entries: new Map(entries) }) };
 }
 
-/** Follows what services extend, each once. */
+/** Resolves `extends`, once per service. */
 class Extension {
   readonly #reading: ComposeReading;
   readonly #known = new Map<string, ComposeNode>();
@@ -34,7 +34,7 @@ class Extension {
     this.#reading = reading;
   }
 
-  /** A service as it is with what it extends; `undefined` when there is none of that name. */
+  /** Returns a service merged with what it extends; `undefined` when no service has that name. */
   of(file: Written, name: string): ComposeNode | undefined {
     const id = `${file.path}#${name}`;
     const known = this.#known.get(id);
@@ -49,7 +49,7 @@ class Extension {
     const rest = { ...own, entries };
     const base = this.#base(file, name, extension);
     if (base) this.#reading.effort.spendOn(base);
-    // Where it cannot be followed it stays, so that what it would have brought is not missed too.
+    // An unresolved `extends` stays, so that the keys it would have provided are not reported as missing too.
     const whole = base ? mergedNodes(this.#reading.notes, settled(base), rest, ["services", name]) : own;
     this.#open.delete(id);
     const service = { ...whole, at: own.at };
@@ -75,7 +75,7 @@ class Extension {
       return undefined;
     }
     const base = this.of(other, wanted);
-    // Of a file that could not be read it is said already.
+    // A file that could not be read is already reported.
     const loaded = this.#reading.files.get(other.path, "yaml");
     if (base === undefined && typeof loaded === "object" && "root" in loaded) {
       const services = other.written.entries.get("services");

@@ -7,7 +7,10 @@ const FALSE = new Set(["false", "no", "off", "n"]);
 const OCTAL = /^[-+]?0[0-7]{1,16}$/;
 const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d{1,2})?$/i;
 
-/** The text of a single value; `undefined`, and a problem, for anything else. `what` names it in the sentence. */
+/**
+ * Returns the text of a scalar; adds a problem and returns `undefined` for anything else. `what` names it in the
+ * message.
+ */
 export function textIn(notes: Notes, node: ComposeNode, what: string): string | undefined {
   if (node.kind === "scalar" && !isNull(node)) {
     if (!node.text.includes("\0")) return plainText(node);
@@ -16,7 +19,7 @@ export function textIn(notes: Notes, node: ComposeNode, what: string): string | 
   return undefined;
 }
 
-/** Numbers and truths are written out as they are meant, one that begins with 0 as compose means it: in octal; texts as they are. */
+/** Normalizes numbers and booleans; a number with a leading 0 is octal, as in compose. Texts stay unchanged. */
 function plainText({ scalar, text }: ComposeScalar): string {
   if (typeof scalar === "number" && OCTAL.test(text)) return String(parseInt(text, 8));
   if (typeof scalar === "number" && !(Number.isInteger(scalar) && !Number.isSafeInteger(scalar))) {
@@ -25,7 +28,7 @@ function plainText({ scalar, text }: ComposeScalar): string {
   return typeof scalar === "boolean" ? String(scalar) : text;
 }
 
-/** The truth of a value; `undefined`, and a problem, for anything else. */
+/** Parses a boolean; adds a problem and returns `undefined` for anything else. */
 export function truthIn(notes: Notes, node: ComposeNode, what: string): boolean | undefined {
   const word = node.kind === "scalar" ? node.text.toLowerCase() : "";
   if (TRUE.has(word)) return true;
@@ -34,7 +37,7 @@ export function truthIn(notes: Notes, node: ComposeNode, what: string): boolean 
   return undefined;
 }
 
-/** A number that is no less than `least`; `undefined`, and a problem, for anything else. */
+/** Parses a number of at least `least`; adds a problem and returns `undefined` for anything else. */
 export function numberIn(
   notes: Notes,
   node: ComposeNode,
@@ -50,7 +53,7 @@ export function numberIn(
   return undefined;
 }
 
-/** What a short notation means; `undefined`, and a problem, when something is wrong with it. */
+/** Parses a short notation; adds a problem and returns `undefined` when it is invalid. */
 export function notationIn<T>(
   notes: Notes,
   node: ComposeNode,
@@ -64,7 +67,7 @@ export function notationIn<T>(
   return undefined;
 }
 
-/** The items of a list, none for one that says nothing; a problem for anything else. */
+/** Returns the items of a list, none for a missing or null value; adds a problem for anything else. */
 export function itemsIn(notes: Notes, node: ComposeNode | undefined, what: string): readonly ComposeNode[] {
   if (node === undefined || isNull(node)) return [];
   if (node.kind === "list") return node.items;
@@ -72,7 +75,7 @@ export function itemsIn(notes: Notes, node: ComposeNode | undefined, what: strin
   return [];
 }
 
-/** The entries of a map, none for one that says nothing; a problem for anything else. */
+/** Returns the entries of a map, none for a missing or null value; adds a problem for anything else. */
 export function entriesIn(notes: Notes, node: ComposeNode | undefined, what: string): ReadonlyMap<string, ComposeNode> {
   if (node === undefined || isNull(node)) return new Map();
   if (node.kind === "map") return node.entries;
@@ -80,7 +83,7 @@ export function entriesIn(notes: Notes, node: ComposeNode | undefined, what: str
   return new Map();
 }
 
-/** The texts of a list. */
+/** Returns the texts of a list. */
 export function textsIn(notes: Notes, node: ComposeNode | undefined, what: string): readonly string[] {
   return itemsIn(notes, node, what).flatMap((item) => textIn(notes, item, what) ?? []);
 }

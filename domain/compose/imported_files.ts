@@ -11,13 +11,13 @@ const SECTIONS = ["services", "volumes", "networks", "configs", "secrets"];
 const MAX_DEPTH = 10;
 const KEYS = readKeys("path", "env_file", "project_directory");
 
-/** How included files are read. */
+/** How to read included files. */
 interface Including {
   readonly chain: readonly string[];
   readonly read: (reading: ComposeReading, request: LayerRequest) => ComposeMap;
 }
 
-/** The file with the services, volumes, networks, configs and secrets of all files that it includes. */
+/** Adds the services, volumes, networks, configs and secrets of all included files to a file. */
 export function importedFiles(reading: ComposeReading, written: ComposeMap, including: Including): ComposeMap {
   const include = written.entries.get("include");
   if (include === undefined) return written;
@@ -71,7 +71,7 @@ function variablesOf(
 ): ReadonlyMap<string, string> {
   const { variables: known } = item.at.file;
   const beside = insidePath(folder, ".env")!;
-  // An included file may say that it has none in this way.
+  // `env_file: /dev/null` is how an included file declares that it has no env file.
   const none = files?.kind === "scalar" && files.text === "/dev/null";
   const named = files && !none ? textPaths(reading, files, "use the variables of") : undefined;
   reading.effort.spend(known.size);
@@ -86,7 +86,7 @@ function variablesOf(
   return new Map([...own, ...known]);
 }
 
-/** One path or a list of them, inside the source. */
+/** Resolves one path or a list of paths inside the source. */
 function textPaths(reading: ComposeReading, node: ComposeNode | undefined, verb: string) {
   if (node === undefined || isNull(node)) return undefined;
   const { notes } = reading;
@@ -102,7 +102,7 @@ function textPaths(reading: ComposeReading, node: ComposeNode | undefined, verb:
   });
 }
 
-/** What both say, the same name only for the same thing. */
+/** Merges an included file; a name in both files must have the same content. */
 function joined({ effort, notes }: ComposeReading, written: ComposeMap, included: ComposeMap): ComposeMap {
   const entries = new Map(written.entries);
   for (const section of SECTIONS) {

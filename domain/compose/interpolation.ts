@@ -2,29 +2,32 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*/;
 const OPERATORS = [":-", ":?", ":+", "-", "?", "+"] as const;
 const MAX_DEPTH = 20;
 
-/** What may still be written by putting in variables, over all values together. */
+/** The characters that interpolation may still process, over all values together. */
 export interface ExpansionBudget {
   left: number;
 }
 
-/** A text with its variables put in, or what is wrong with it; `missing` is the variable that had to be set. */
+/** An interpolated text, or an error; `missing` is the required variable that is not set. */
 export type Interpolated = { readonly value: string } | Wrong;
 type Wrong = { readonly wrong: string; readonly missing?: string };
 
-/** Where the values of variables are looked up. */
+/** Looks up the values of variables. */
 export interface Variables {
   get(name: string): string | undefined;
 }
 
-/** What is needed to put variables into a text. */
+/** Options for interpolation. */
 export interface Interpolation {
   readonly variables: Variables;
   readonly budget: ExpansionBudget;
-  /** Is told each variable that is not set and has no default. */
+  /** Called for each variable that is not set and has no default. */
   readonly unset: (name: string) => void;
 }
 
-/** Puts variables into a text: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for `$`, as which one before no name stands too. No answer shows the value of a variable but the text itself. */
+/**
+ * Interpolates variables: `$A`, `${A}`, `${A:-x}`, `${A-x}`, `${A:?why}`, `${A?why}`, `${A:+x}`, `${A+x}`, and `$$` for
+ * `$`. A `$` that no name follows also stays a `$`. Errors never show the value of a variable.
+ */
 export function interpolated(text: string, by: Interpolation, depth = 0): Interpolated {
   if (!text.includes("$")) return { value: text };
   by.budget.left -= text.length;
@@ -68,7 +71,7 @@ function valueOf(name: string, { variables, unset }: Interpolation): string {
   return value ?? "";
 }
 
-/** Where the brace that was opened before is closed, those inside left out. */
+/** The position of the brace that closes the one before `from`, skipping nested ones. */
 function closingBrace(text: string, from: number): number | undefined {
   let open = 1;
   for (let at = from; at < text.length; at += 1) {

@@ -4,11 +4,17 @@ import { nearestWord } from "../nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";
 import type { ReadService } from "./read_service.ts";
 
-/** Each name that moves from one release to the next takes a network of its own, and a machine has some thousands for all projects. */
+/**
+ * Each alias that moves from one release to the next needs a network of its own, and a host has some thousand for all
+ * projects.
+ */
 const MOST_ALIASES = 50;
 const ALIAS = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$/;
 
-/** The services as they are seen together: who waits for whom, who is done when it ends, who shares an image. `left` are those that are not started. */
+/**
+ * Resolves what depends on several services: dependencies, one-shot services, shared images and aliases. `left` are the
+ * services that are not started.
+ */
 export function joinedServices(
   notes: Notes,
   services: readonly ReadService[],
@@ -61,7 +67,7 @@ function dependenciesOf(
   });
 }
 
-/** A service that names what another one builds is built as that one is. */
+/** A service whose image is built by another service shares that build. */
 function sharedOrigin(from: ServiceOrigin, built: ReadonlyMap<string, ServiceOrigin>): ServiceOrigin {
   return from.kind === "image" ? (built.get(from.reference) ?? from) : from;
 }
@@ -85,7 +91,7 @@ function endsByItself(notes: Notes, { node, restart, spec }: ReadService, awaite
   return false;
 }
 
-/** A circle in words, the middle of a long one left out. */
+/** Formats a cycle for a message, without the middle of a long one. */
 function named(circle: readonly string[]): string {
   const told = circle.length > 10 ? [...circle.slice(0, 8), "…", circle.at(-1)!] : circle;
   return told.join(" waits for ");
@@ -112,7 +118,7 @@ function checkAliases(notes: Notes, services: readonly ReadService[], specs: rea
   }
 }
 
-/** Names one circle of services that wait for each other. */
+/** Reports one cycle of services that wait for each other. */
 function checkCircles(notes: Notes, services: readonly ReadService[], specs: readonly ServiceSpec[]): void {
   const waitsFor = new Map(specs.map(({ name, dependsOn }) => [name, dependsOn.map(({ service }) => service)]));
   const done = new Set<string>();

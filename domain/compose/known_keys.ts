@@ -3,12 +3,15 @@ import { entriesIn } from "./field_values.ts";
 import { nearestWord } from "../nearest_word.ts";
 import { type Notes, quoted } from "./notes.ts";
 
-/** What becomes of a key: it is read, refused for a reason, or left out with a warning that gives the reason. */
+/** How a key is handled: read, refused with a reason, or ignored with a warning that gives the reason. */
 export type KeyRule = "read" | { readonly refused: string } | { readonly left: string };
 
 export type KeyRules = Readonly<Record<string, KeyRule>>;
 
-/** The entries of a map that are to be read; the others are refused, warned of, or named as unknown. `whose` ends the sentences: `of web`, say. */
+/**
+ * Returns the entries of a map that are read; refuses, warns about or reports as unknown the others. `whose` ends the
+ * messages, such as `of web`.
+ */
 export function knownKeys(
   notes: Notes,
   node: ComposeNode | undefined,
@@ -20,7 +23,7 @@ export function knownKeys(
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
     if (rule === undefined) unknown(notes, value, { key, rules, whose });
     else if (isNull(value) || says(value, false)) {
-      // Nothing is asked for.
+      // A null or false value requests nothing, so it is neither refused nor warned about.
       if (rule === "read" && !isNull(value)) read.set(key, value);
     } else if (rule === "read") read.set(key, value);
     else if ("refused" in rule) notes.problem(value.at, `Cannot use ${quoted(key)} ${whose}: ${rule.refused}`);
@@ -29,17 +32,17 @@ export function knownKeys(
   return read;
 }
 
-/** Rules by which each of some keys is read. */
+/** Rules that read each of the keys. */
 export function readKeys(...keys: readonly string[]): KeyRules {
   return Object.fromEntries(keys.map((key) => [key, "read"]));
 }
 
-/** Rules by which each of some keys is left out for one reason. */
+/** Rules that ignore each of the keys, with a warning that gives the reason. */
 export function leftKeys(reason: string, ...keys: readonly string[]): KeyRules {
   return Object.fromEntries(keys.map((key) => [key, { left: reason }]));
 }
 
-/** Rules by which each of some keys is refused for one reason. */
+/** Rules that refuse each of the keys, with the reason. */
 export function refusedKeys(reason: string, ...keys: readonly string[]): KeyRules {
   return Object.fromEntries(keys.map((key) => [key, { refused: reason }]));
 }

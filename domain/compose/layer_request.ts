@@ -1,6 +1,6 @@
 import type { Place } from "./compose_node.ts";
 
-/** A compose file to be read with those that are laid over it. */
+/** Input for reading a compose file and the files merged over it. */
 export interface LayerRequest {
   readonly paths: readonly { readonly path: string; readonly name: string; readonly required: Place | null }[];
   readonly folder: string;

@@ -1,20 +1,20 @@
 import type { YamlReading } from "./yaml_node.ts";
 
-/** A file that has to be read before more can be told. */
+/** A file that must be loaded before parsing can complete. */
 export interface ComposeNeed {
   readonly path: string;
   readonly as: "yaml" | "text";
 }
 
-/** What a file turned out to be; `"absent"` when there is none that could be read. */
+/** The content of a loaded file; `"absent"` when it does not exist or cannot be read. */
 export type LoadedFile = YamlReading | { readonly text: string } | { readonly binary: true } | "absent";
 
-/** The key under which a file is kept: the same one may be read in both ways. */
+/** The key of a loaded file, which may be needed both as YAML and as text. */
 export function fileKey({ path, as }: ComposeNeed): string {
   return `${as}:${path}`;
 }
 
-/** The files that were loaded, and which ones are missed. */
+/** The loaded files, and those that are still needed. */
 export class LoadedFiles {
   readonly #loaded: ReadonlyMap<string, LoadedFile>;
   readonly #needs = new Map<string, ComposeNeed>();
@@ -23,7 +23,7 @@ export class LoadedFiles {
     this.#loaded = loaded;
   }
 
-  /** What a file is, or `"pending"` when it has to be loaded first. */
+  /** Returns a file, or `"pending"` when it must be loaded first, which adds it to `needs`. */
   get(path: string, as: ComposeNeed["as"]): LoadedFile | "pending" {
     const need = { path, as };
     const file = this.#loaded.get(fileKey(need));

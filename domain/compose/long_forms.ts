@@ -1,7 +1,7 @@
 import { canonicalService } from "./canonical_service.ts";
 import type { ComposeMap } from "./compose_node.ts";
 
-/** A file with its services in their long forms. */
+/** Rewrites the services of a file to their long forms. */
 export function longForms(root: ComposeMap): ComposeMap {
   const services = root.entries.get("services");
   if (services?.kind !== "map") return root;

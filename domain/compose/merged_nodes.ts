@@ -1,12 +1,18 @@
 import { type ComposeNode, isNull } from "./compose_node.ts";
 import { type Notes, quoted } from "./notes.ts";
 
-/** What a later file replaces as a whole; other lists get longer and other maps get more keys. */
+/** Values that a later file replaces as a whole; other lists are appended and other maps are merged by key. */
 const REPLACED = [/^services\.[^.]+\.(?:command|entrypoint)$/, /^services\.[^.]+\.healthcheck\.test$/];
-/** Where a name alone says something: the value comes from the project, or is the usual one. Elsewhere a key with nothing behind it changes nothing. */
+/**
+ * Where a key without a value has a meaning: its value comes from the project, or is the default. Elsewhere it changes
+ * nothing.
+ */
 const NAME_ALONE = /^services\.[^.]+\.(?:environment|labels|build\.args|depends_on)\.[^.]*$/;
 
-/** One value laid over another one, as compose merges files: maps by key, lists one after the other, all else replaced; `!reset` removes and `!override` replaces. */
+/**
+ * Merges one value over another as compose merges files: maps by key, lists appended, everything else replaced.
+ * `!reset` removes and `!override` replaces.
+ */
 export function mergedNodes(
   notes: Notes,
   base: ComposeNode,
@@ -39,7 +45,7 @@ function kindOf({ kind }: ComposeNode): string {
   return kind === "scalar" ? "single value" : kind;
 }
 
-/** A value without tags, and without what they remove. */
+/** Removes all tags, and the values that `!reset` removes. */
 export function settled(node: ComposeNode): ComposeNode {
   const { tag: _tag, ...plain } = node;
   if (plain.kind === "list") {

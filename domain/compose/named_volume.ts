@@ -18,7 +18,7 @@ const KEYS: KeyRules = {
 };
 const ENGINE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,199}$/;
 
-/** A volume with the name that the file's `volumes` give it; one without a name stays as it is. */
+/** Resolves the name of a volume by the `volumes` section of the file; an anonymous volume stays unchanged. */
 export function namedVolume(service: ServiceReading, item: ComposeNode, volume: Volume): Volume | undefined {
   const { name, project, reading } = service;
   if (volume.name === null) return volume;
@@ -45,7 +45,7 @@ function shownName(item: ComposeNode, name: string): string {
   return plain ? quoted(name) : shown(item);
 }
 
-/** Reads what the file's `volumes` say about one; `undefined`, and a problem, when it cannot be had. */
+/** Reads a volume declaration of the file; adds a problem and returns `undefined` when its name is invalid. */
 export function keptName(
   notes: Notes,
   node: ComposeNode,
@@ -60,7 +60,7 @@ export function keptName(
     );
   }
   const external = keys.get("external");
-  // An old form that is still in use.
+  // An old form that is still in use: `external: { name }`.
   const inner = external?.kind === "map" ? external.entries.get("name") : undefined;
   const wanted = inner ?? keys.get("name");
   const outside =

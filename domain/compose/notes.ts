@@ -2,21 +2,21 @@ import type { ComposeNode, Place } from "./compose_node.ts";
 import { TooMuchEffort } from "./effort.ts";
 
 const MAX_NOTES = 200;
-/** Whoever has made so many mistakes is helped enough by the first of them. */
+/** Parsing aborts after this many problems: the first ones are enough for the user to start with. */
 const MOST_PROBLEMS = 400;
 const SHOWN = 60;
-/** Names may be as long as a file. */
+/** Maximum length of a message; names in it may be as long as a file. */
 const LONGEST = 1_000;
 
-/** Something that is wrong, and where. */
+/** A problem and its position. */
 export interface ComposeProblem {
   readonly file: string;
   readonly line: number;
-  /** A sentence for a person, without the value of any variable. */
+  /** A sentence for the user, without the value of any variable. */
   readonly message: string;
 }
 
-/** What is found to be wrong or left out while a compose file is read; the same is said once. */
+/** Collects the problems and warnings found while a compose file is parsed, without duplicates. */
 export class Notes {
   readonly #problems = new Map<string, ComposeProblem>();
   readonly #unknownValues = new Set<string>();
@@ -31,8 +31,8 @@ export class Notes {
   }
 
   /**
-   * A value that is unknown because its variables cannot be put in: what else is wrong in its line follows from that. A
-   * variable that is missing is told of once.
+   * Reports a value that cannot be interpolated; hides the other problems of its line, which follow from that. Each
+   * missing variable is reported once.
    */
   unknownValue(at: Place, message: string, missing?: string): void {
     this.#count();
@@ -46,7 +46,7 @@ export class Notes {
     take(this.#warnings, at, message);
   }
 
-  /** File by file, from the top down. */
+  /** Grouped by file, sorted by line. */
   get problems(): readonly ComposeProblem[] {
     const isCause = (key: string, problem: ComposeProblem) =>
       this.#unknownValues.has(key) || !this.#unknownLines.has(lineOf(problem));
@@ -63,7 +63,7 @@ export class Notes {
   }
 }
 
-/** Adds a note, unless there are too many; returns its key. */
+/** Adds a note unless there are `MAX_NOTES` already; returns its key. */
 function take(notes: Map<string, ComposeProblem>, { file, line }: Place, sentence: string): string {
   const message = sentence.length > LONGEST ? `${sentence.slice(0, LONGEST)}…` : sentence;
   const key = `${file.name}:${line}:${message}`;
@@ -81,24 +81,24 @@ function inOrder(notes: ReadonlyMap<string, ComposeProblem>): readonly ComposePr
   return all.toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line);
 }
 
-/** A value as a message may show it: as it is written, short, in quotes. */
+/** Formats a value for a message: as written before interpolation, shortened and quoted. */
 export function shown(node: ComposeNode): string {
   if (node.kind !== "scalar") return `a ${node.kind}`;
   return quoted(node.raw);
 }
 
-/** A file as messages name it: its path inside the source, or how that is written where a variable is part of it. */
+/** The name of a file in messages: its path inside the source, or the path as written if that contains a variable. */
 export function shownPath(node: ComposeNode, path: string): string {
   return node.kind === "scalar" && node.raw !== node.text ? node.raw : path;
 }
 
-/** A word as a message may show it: short, in quotes, without signs that no one sees. */
+/** Shortens and quotes a text for a message, and replaces invisible characters. */
 export function quoted(text: string): string {
   const plain = text.slice(0, SHOWN).replaceAll(/[\p{Cc}\p{Cs}]/gu, "?");
   return `"${plain}${text.length > SHOWN ? "…" : ""}"`;
 }
 
-/** What is wrong with a value, unless saying it could show that of a variable. */
+/** Returns why a value is invalid, or a generic reason if that could show the value of a variable. */
 export function wrongOf(node: ComposeNode, wrong: string): string {
   const plain = node.kind !== "scalar" || node.raw === node.text;
   return plain ? wrong : "with its variables put in it is not what is expected here";

@@ -6,7 +6,7 @@ import type { YamlNode } from "./yaml_node.ts";
 
 const TAGS = new Set(["!reset", "!override"]);
 
-/** What goes with the nodes of one file. */
+/** The context of the nodes of one file. */
 export interface NodeContext {
   readonly file: ComposeFile;
   readonly notes: Notes;
@@ -14,7 +14,10 @@ export interface NodeContext {
   readonly effort: Effort;
 }
 
-/** The values of a file with their places, its variables put in; what begins with `x-` at the top is left out, as nothing reads it. */
+/**
+ * Converts the YAML of a file to nodes with positions and interpolated variables. Drops top-level `x-` keys, as nothing
+ * reads them.
+ */
 export function placedNodes(root: YamlNode, context: NodeContext): ComposeNode {
   const { value } = root;
   if (value.kind !== "map") return placed(root, root.line, context);
@@ -32,7 +35,7 @@ function placed({ value, tag, line: own }: YamlNode, line: number, context: Node
   const tagged = tag !== undefined && { tag };
   if (tag === "!reset") return { ...nullNode(at), tag };
   if (value.kind === "list") {
-    // An alias stands where its list is told of, and its items where the anchor is.
+    // A list behind an alias has the position of the alias, its items have those of the anchor.
     const items = value.items.map((item) => placed(item, item.line, context));
     return { kind: "list", at, items, ...tagged };
   }

@@ -8,7 +8,7 @@ import { keyedTexts } from "./read_environment.ts";
 import { BUILD_KEYS } from "./service_keys.ts";
 import type { ServiceReading } from "./service_reading.ts";
 
-/** How a service is built from the source; `undefined`, and a problem, when it cannot be. */
+/** Reads how a service is built from the source; adds a problem and returns `undefined` when it cannot be. */
 export function readBuild(service: ServiceReading, node: ComposeNode): ServiceDockerfile | undefined {
   const { name, reading } = service;
   const { notes } = reading;
@@ -49,7 +49,7 @@ function contextOf({ name, reading: { notes } }: ServiceReading, node: ComposeNo
   return undefined;
 }
 
-/** A Dockerfile in the context by its path, one elsewhere in the source by its text. */
+/** Returns the path of a Dockerfile inside the context, or the text of one elsewhere in the source. */
 function fileOf(
   { name, reading }: ServiceReading,
   context: string,

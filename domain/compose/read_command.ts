@@ -2,7 +2,7 @@ import { shellWords } from "../services/shell_words.ts";
 import { notationIn, textsIn } from "./field_values.ts";
 import type { ServiceReading } from "./service_reading.ts";
 
-/** The words of a command; a line is split as a shell would, and `null` is what the image says. */
+/** Reads the words of a command, splitting a single line like a shell; `null` keeps the default of the image. */
 export function readCommand(
   { keys, name, reading: { notes } }: ServiceReading,
   key: "command" | "entrypoint",

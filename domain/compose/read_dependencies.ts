@@ -8,15 +8,15 @@ import type { ServiceReading } from "./service_reading.ts";
 
 const KEYS = readKeys("condition", "restart", "required");
 
-/** A dependency and where it is written. */
+/** A dependency and its position. */
 export interface WrittenDependency {
   readonly at: Place;
-  /** How the other service is named there. */
+  /** The name of the other service, as written. */
   readonly written: string;
   readonly dependency: ServiceDependency;
 }
 
-/** What a service waits for, by `depends_on` or `links`, and by which other names it wants to find services. */
+/** Reads what a service waits for (`depends_on`, `links`), and the aliases by which it reaches other services. */
 export function readDependencies(service: ServiceReading): {
   readonly dependencies: readonly WrittenDependency[];
   readonly names: readonly { readonly service: string; readonly alias: string }[];

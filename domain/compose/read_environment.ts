@@ -7,12 +7,15 @@ import type { ServiceReading } from "./service_reading.ts";
 
 const FILE_KEYS = readKeys("path", "required", "format");
 
-/** The variables of a service: those of its files in their order, a later one knowing what the ones before it say, and over them its own. */
+/**
+ * Reads the environment of a service: its env files in order, where a later one can refer to variables of earlier ones,
+ * and over them its own `environment`.
+ */
 export function readEnvironment(service: ServiceReading): Readonly<Record<string, string>> {
   const { keys, name, reading } = service;
   const all = new Map<string, string>();
   const items = itemsIn(reading.notes, keys.get("env_file"), `"env_file" of ${name}`);
-  // A file that is named again, by an override file say, stays in its place, and what is said of it last counts.
+  // A file that is named twice, by an override file for example, keeps its place; its last options count.
   const files = new Map(items.map((item) => [sameFile(item), item]));
   for (const item of files.values()) {
     const values = fileValues(service, item, all);
@@ -26,7 +29,10 @@ export function readEnvironment(service: ServiceReading): Readonly<Record<string
   return Object.fromEntries(all);
 }
 
-/** The texts of a map; without a value the variable of the same name, `undefined` and a warning when that is not set. */
+/**
+ * Returns the texts of a map. A key without a value takes the variable of that name, or `undefined` with a warning if
+ * unset.
+ */
 export function keyedTexts(
   { name, reading: { notes } }: ServiceReading,
   node: ComposeNode | undefined,
@@ -47,12 +53,12 @@ export function keyedTexts(
   });
 }
 
-/** A key that comes from a list may hold the value of a variable; what is written there does not. */
+/** A key from a list may contain the value of a variable, so it is shown as written, before interpolation. */
 function shownKey(key: string, value: ComposeNode): string {
   return quoted(value.kind === "scalar" && value.raw !== "" ? value.raw : key);
 }
 
-/** The same for two items exactly when they write the same path in the same folder. */
+/** The identity of an env file: equal for two items exactly when they write the same path in the same folder. */
 function sameFile(item: ComposeNode): string | ComposeNode {
   const path = item.kind === "map" ? item.entries.get("path") : item;
   return path?.kind === "scalar" ? `${path.at.file.folder}\0${path.text}` : item;
@@ -81,7 +87,7 @@ function fileValues(
     );
     return new Map();
   }
-  // The file beside the compose file is where the variables of the project are kept on other machines.
+  // The `.env` file beside the compose file is where other hosts keep the variables of the project.
   if (inside === file.variablesFile) return file.variables;
   const format = long.get("format");
   if (format?.kind === "scalar" && format.text !== "raw") {

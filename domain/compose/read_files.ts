@@ -25,10 +25,10 @@ const SOURCE_KEYS: KeyRules = {
   ...leftKeys("it has a name only inside this file", "name", "labels"),
 };
 const READABLE = 0o444;
-/** As much as an engine takes of one. */
+/** The maximum size that an engine accepts for one config or secret. */
 const MAX_LENGTH = 512_000;
 
-/** The configs and secrets of a service, as files in it; of two at the same path the later one. */
+/** Reads the configs and secrets of a service as files; a later one replaces an earlier one at the same path. */
 export function readFiles(service: ServiceReading): readonly ServiceFile[] {
   const { keys, name, reading } = service;
   const all = new Map<string, ServiceFile>();
@@ -83,7 +83,7 @@ function targetOf(
   return undefined;
 }
 
-/** A mode: what is quoted or begins with 0 is octal, as compose takes it. */
+/** Parses a file mode; a quoted one or one with a leading 0 is octal, as in compose. */
 function modeOf(notes: Notes, node: ComposeNode | undefined, whose: string): number {
   if (node === undefined) return READABLE;
   const { scalar, text } = node.kind === "scalar" ? node : { scalar: null, text: "" };
@@ -95,7 +95,7 @@ function modeOf(notes: Notes, node: ComposeNode | undefined, whose: string): num
   return READABLE;
 }
 
-/** What a config or secret holds; `undefined`, and a problem, when it cannot be had. */
+/** Returns the content of a config or secret; `undefined` when it is unavailable (a problem) or not loaded yet. */
 function contentOf(
   { reading }: ServiceReading,
   node: ComposeNode,

@@ -10,7 +10,7 @@ const KEYS: KeyRules = {
   start_interval: { left: "the interval is the same from the start on" },
 };
 
-/** How a service is asked whether it is well, as its `healthcheck` says; `null` without one. */
+/** Reads the `healthcheck` of a service: `"none"` when it is disabled, `null` when there is none. */
 export function readHealth(service: ServiceReading): ServiceHealth | "none" | null {
   const { keys, name, reading } = service;
   const { notes } = reading;

@@ -3,7 +3,7 @@ import { itemsIn, textIn } from "./field_values.ts";
 import { shown } from "./notes.ts";
 import type { ServiceReading } from "./service_reading.ts";
 
-/** What every container gets. */
+/** The capabilities that every container gets. */
 const GIVEN = [
   "CHOWN",
   "DAC_OVERRIDE",
@@ -51,7 +51,7 @@ const OTHERS = [
 ];
 const KNOWN = new Set([...GIVEN, ...OTHERS, "ALL"]);
 
-/** Ways in which containers may be set apart, as they are anyway; all others are refused. */
+/** Isolation modes that are accepted, as they are the default anyway; all others are refused. */
 const USUAL: Readonly<Record<string, readonly string[]>> = {
   cgroup: ["private"],
   ipc: ["private", "shareable"],
@@ -60,7 +60,7 @@ const USUAL: Readonly<Record<string, readonly string[]>> = {
   uts: [],
 };
 
-/** Refuses what would open a container to the machine or to others, and tells which capabilities it does not get. */
+/** Refuses settings that open a container to the host or to other containers; returns the capabilities to drop. */
 export function readIsolation(service: ServiceReading): readonly string[] {
   const { keys, name, reading } = service;
   const { notes } = reading;
@@ -72,7 +72,7 @@ export function readIsolation(service: ServiceReading): readonly string[] {
     notes.problem(node.at, `Cannot use "${key}" of ${name}: ${reason}`);
   }
   for (const item of itemsIn(notes, keys.get("security_opt"), `"security_opt" of ${name}`)) {
-    // Every container is started with this.
+    // Every container is started with this option.
     if (item.kind === "scalar" && /^no-new-privileges(?:[:=]true)?$/.test(item.text)) continue;
     notes.problem(
       item.at,

@@ -13,7 +13,7 @@ const RESERVED_KEYS: KeyRules = {
   devices: { refused: "services get no graphics cards or other devices. Remove it" },
 };
 
-/** What bounds a service, by its own keys or those of `deploy`. */
+/** Reads the resource limits of a service, from its own keys or from `deploy`. */
 export function readLimits(service: ServiceReading, deploy: ReadonlyMap<string, ComposeNode>): ServiceLimits {
   const { keys, name, reading } = service;
   const { notes } = reading;
@@ -41,7 +41,7 @@ export function readLimits(service: ServiceReading, deploy: ReadonlyMap<string, 
       );
     }
     const bound = deployed ?? value;
-    // Nothing and a negative number are how compose writes that there is no limit.
+    // In compose, 0 and negative numbers mean no limit.
     return bound === undefined || bound <= 0 ? null : bound;
   };
   return {

@@ -24,11 +24,11 @@ const OPTION_KEYS: Readonly<Record<"bind" | "volume" | "tmpfs", KeyRules>> = {
   },
   tmpfs: { ...readKeys("size"), mode: { left: "everybody inside may write to it" } },
 };
-/** What short forms may say beside `ro` that makes no difference here. */
+/** Options of short forms besides `ro` that make no difference here. */
 const NO_DIFFERENCE = new Set(["nocopy", "private", "rprivate"]);
 const PROPAGATIONS = new Set(["shared", "rshared", "slave", "rslave"]);
 
-/** What a service sees at paths inside; of two at the same path the later one. */
+/** Reads the mounts of a service; a later one replaces an earlier one at the same path. */
 export function readMounts(service: ServiceReading): readonly ServiceMount[] {
   const { keys, name, reading } = service;
   const all = new Map<string, ServiceMount>();
@@ -114,7 +114,7 @@ function notAName({ name, reading }: ServiceReading, from: ComposeNode): undefin
   );
 }
 
-/** The source of a bind as the short form writes it; `false` when it leads out of the source. */
+/** Returns the source of a bind mount in its short form; `false` when it leaves the source of the project. */
 function bound(node: ComposeNode, source: string): string | false {
   if (source.startsWith("/") || source.startsWith("~")) return source;
   const path = insidePath(node.at.file.folder, source);
@@ -134,7 +134,7 @@ function optionsOf(
   return knownKeys(notes, keys.get(type), { rules: OPTION_KEYS[type], whose: `of "${type}" of a volume of ${name}` });
 }
 
-/** A folder in memory; the short form may hold its size. */
+/** Reads a tmpfs mount; its short form may contain the size. */
 function memoryMount(
   { name, reading: { notes } }: ServiceReading,
   node: ComposeNode,

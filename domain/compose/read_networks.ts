@@ -25,7 +25,7 @@ const MEMBER_KEYS: KeyRules = {
   ),
 };
 
-/** The names that others find a service by beside its own, and the networks that it names. */
+/** Reads the network aliases of a service besides its own name, and the networks that it names. */
 export function readNetworks(service: ServiceReading): {
   readonly aliases: readonly string[];
   readonly networks: readonly string[];
@@ -51,7 +51,7 @@ export function readNetworks(service: ServiceReading): {
   };
 }
 
-/** Checks what the file says about its networks, and warns when services count on several being apart. */
+/** Validates the networks of the file, and warns when its services use several, which are not separate here. */
 export function checkNetworks(notes: Notes, project: ComposeMap, used: ReadonlySet<string>): void {
   const section = project.entries.get("networks");
   for (const [name, node] of entriesIn(notes, section, '"networks"')) checkNetwork(notes, name, node);

@@ -12,7 +12,10 @@ const POLICIES: Readonly<Record<string, "missing" | "always" | "never">> = {
   never: "never",
 };
 
-/** What a service is made from, and the name that others may use for what is built; `undefined`, and a problem, when that cannot be told. */
+/**
+ * Reads the image or build of a service, and the name by which other services may use the built image. Adds a problem
+ * and returns `undefined` when it is missing or invalid.
+ */
 export function readOrigin(
   service: ServiceReading,
 ): { readonly from: ServiceOrigin; readonly builtAs: string | null } | undefined {

@@ -11,7 +11,10 @@ const KEYS = {
   ...leftKeys("ports are not published on the machine", "mode", "name", "app_protocol"),
 };
 
-/** The TCP ports that a service listens on inside, those of `ports` first; none is published on the machine. */
+/**
+ * Reads the TCP ports that a service listens on in its container, those of `ports` first; none is published on the
+ * host.
+ */
 export function readPorts({ keys, name, reading: { notes } }: ServiceReading): readonly number[] {
   const all = new Set<number>();
   const take = (node: ComposeNode, entry: PortEntry | undefined) => {

@@ -9,7 +9,7 @@ const POLICY_KEYS = {
   ...leftKeys("a service that ends is started again after growing pauses", "delay", "max_attempts", "window"),
 };
 
-/** What a service asks for when it ends: to be started again, or to stay ended; `null` when it does not say. */
+/** Reads the restart policy of a service: restart when it exits, or never; `null` when it has none. */
 export function readRestart(
   service: ServiceReading,
   deploy: ReadonlyMap<string, ComposeNode>,

@@ -19,20 +19,20 @@ import { readRestart } from "./read_restart.ts";
 import { DEPLOY_KEYS } from "./service_keys.ts";
 import type { ServiceReading } from "./service_reading.ts";
 
-/** A service as it is written, before it is seen together with the others. */
+/** A parsed service, before it is joined with the others. */
 export interface ReadService {
   readonly spec: ServiceSpec;
   readonly node: ComposeNode;
-  /** The name that others may use for the image that it builds. */
+  /** The name by which other services may use the image that it builds. */
   readonly builtAs: string | null;
   readonly restart: "again" | "never" | null;
   readonly dependencies: readonly WrittenDependency[];
-  /** Names that it wants to find other services by. */
+  /** Aliases by which it reaches other services. */
   readonly names: readonly { readonly service: string; readonly alias: string }[];
   readonly networks: readonly string[];
 }
 
-/** Reads all that one service says; `undefined`, and a problem, when it cannot be told what it is made from. */
+/** Parses a service; adds a problem and returns `undefined` when its image or build is missing or invalid. */
 export function readService(service: ServiceReading): ReadService | undefined {
   const { keys, name, node, reading } = service;
   const deploy = knownKeys(reading.notes, keys.get("deploy"), { rules: DEPLOY_KEYS, whose: `of "deploy" of ${name}` });
@@ -95,7 +95,7 @@ function containerOf(
 }
 
 function labelsOf({ keys, name, reading: { notes } }: ServiceReading): (readonly [string, string])[] {
-  // A label without a value is empty, whatever variable has its name.
+  // A label without a value is empty; it does not take the variable of that name.
   return [...entriesIn(notes, keys.get("labels"), `"labels" of ${name}`)].map(([key, value]) => [
     key,
     isNull(value) ? "" : (textIn(notes, value, `a label of ${name}`) ?? ""),

@@ -108,10 +108,10 @@ const LEFT: KeyRules = {
   ),
 };
 
-/** What becomes of each key that a service may have. */
+/** How each key of a service is handled. */
 export const SERVICE_KEYS: KeyRules = { ...OWN_KEYS, ...REFUSED, ...LEFT };
 
-/** What becomes of each key that a compose file may have. */
+/** How each top-level key of a compose file is handled. */
 export const FILE_KEYS: KeyRules = {
   ...readKeys("services", "volumes", "networks", "configs", "secrets", "include"),
   name: { left: "the project keeps the name it has here" },
@@ -119,7 +119,7 @@ export const FILE_KEYS: KeyRules = {
   models: { refused: "no models are run. Remove them" },
 };
 
-/** What becomes of each key of `build`. */
+/** How each key of `build` is handled. */
 export const BUILD_KEYS: KeyRules = {
   ...readKeys("context", "dockerfile", "dockerfile_inline", "target", "args"),
   ...refusedKeys(
@@ -144,7 +144,7 @@ export const BUILD_KEYS: KeyRules = {
 
 const SWARM = "only a swarm of machines knows it";
 
-/** What becomes of each key of `deploy`. */
+/** How each key of `deploy` is handled. */
 export const DEPLOY_KEYS: KeyRules = {
   ...readKeys("replicas", "resources", "restart_policy"),
   ...leftKeys(SWARM, "endpoint_mode", "labels", "mode", "placement", "rollback_config", "update_config"),

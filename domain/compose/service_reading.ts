@@ -1,17 +1,17 @@
 import type { ComposeMap, ComposeNode } from "./compose_node.ts";
 import type { ComposeReading } from "./compose_reading.ts";
 
-/** One service while it is read, with what the whole file says. */
+/** A service that is being parsed, with the whole project around it. */
 export interface ServiceReading {
   readonly name: string;
   readonly reading: ComposeReading;
-  /** Its keys that are to be read. */
+  /** The keys that are read; refused, ignored and unknown ones are left out. */
   readonly keys: ReadonlyMap<string, ComposeNode>;
   readonly node: ComposeNode;
   readonly project: ComposeMap;
 }
 
-/** What a section of the file says about one name; `undefined` when nothing is there under that name. */
+/** Looks up a name in a top-level section of the file. */
 export function declared({ project }: ServiceReading, section: string, name: string): ComposeNode | undefined {
   const entries = project.entries.get(section);
   return entries?.kind === "map" ? entries.entries.get(name) : undefined;

@@ -1,4 +1,4 @@
-/** How many signs the texts in a value have together, its keys included. */
+/** Counts the characters of all texts in a value, including its keys. */
 export function textLength(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;

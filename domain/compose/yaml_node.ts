@@ -1,17 +1,17 @@
-/** A value of a YAML document and where it begins. */
+/** A value of a YAML document and the line that it begins in. */
 export interface YamlNode {
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly line: number;
   readonly value: YamlValue;
-  /** A tag of the file's own, such as `!reset`. */
+  /** A custom tag, such as `!reset`. */
   readonly tag?: string;
 }
 
 export type YamlValue =
-  /** `text` is a text itself, and anything else as it is written. */
+  /** `text` is the string itself; for any other scalar it is the text as written. */
   | { readonly kind: "scalar"; readonly scalar: string | number | bigint | boolean | null; readonly text: string }
   | { readonly kind: "list"; readonly items: readonly YamlNode[] }
-  /** Merge keys (`<<`) are resolved, and no key is there twice. */
+  /** Merge keys (`<<`) are resolved, and keys are unique. */
   | { readonly kind: "map"; readonly entries: readonly YamlEntry[] };
 
 export interface YamlEntry {
@@ -20,11 +20,11 @@ export interface YamlEntry {
   readonly node: YamlNode;
 }
 
-/** Why a text could not be read. */
+/** Why a YAML text could not be parsed. */
 export interface YamlProblem {
   readonly line: number;
   readonly message: string;
 }
 
-/** What a text was read as, or its first problem. */
+/** A parsed YAML text, or its first problem. */
 export type YamlReading = { readonly root: YamlNode } | { readonly problem: YamlProblem };
