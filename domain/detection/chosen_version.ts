@@ -1,14 +1,14 @@
 import { isWanted, type KnownVersions, versionFor } from "./version_range.ts";
 
-/** What one file of a project says about the version of its language. */
+/** The language version that one file of a project requires. */
 export interface VersionRequirement {
-  /** The file, as it is named to a person. */
+  /** The name of the file in messages. */
   readonly from: string;
-  /** An exact version, a range or a word such as `latest`; `undefined` when the file is absent or says nothing. */
+  /** An exact version, a range or a word such as `latest`; `undefined` when the file is absent or names none. */
   readonly wanted: string | undefined;
 }
 
-/** The version of a language to use, and what has to be said about it. */
+/** The language version to use, and the warnings about it. */
 export interface ChosenVersion {
   readonly version: string;
   readonly warnings: readonly string[];
@@ -18,7 +18,8 @@ const LEFT_OPEN = /^(?:latest|stable|system|default|current|\*)$/i;
 const PLAIN = /^[\w.*^~<>=!|, +-]{1,60}$/;
 
 /**
- * The version by the first requirement that can be met, else the preset; warns of requirements that cannot be met, and of later ones that ask for another version.
+ * Picks the version of the first requirement that can be met, else the preset. Warns about earlier requirements that
+ * cannot be met, and about later ones that conflict.
  */
 export function chosenVersion(
   language: string,

@@ -1,6 +1,6 @@
 import type { Detection } from "./detection.ts";
 
-/** Why a project can only be built and run in containers; `undefined` when processes will do. */
+/** Returns why a project needs containers to build and run; `undefined` when it can run as processes. */
 export function containerNeed({ dockerfile, projectType, services }: Detection): string | undefined {
   if (projectType === "docker") return `it is built by ${dockerfile ?? "a Dockerfile"}`;
   if (projectType !== "services") return undefined;

@@ -1,14 +1,14 @@
 import type { ServiceSpec } from "../services/service_spec.ts";
 import type { DetectedService } from "./detection.ts";
 
-/** Where a project lies inside its source. */
+/** The location of a project inside its source. */
 export interface ProjectPlace {
-  /** Its folder with a `/` at its end; empty for the whole. */
+  /** Its folder with a trailing `/`; empty for the source root. */
   readonly root: string;
   readonly hasFolder: (path: string) => boolean;
 }
 
-/** Services as a detection tells of them, and what is missing for them. */
+/** Converts services to those of a detection, with warnings about missing folders. */
 export function describedServices(
   services: readonly ServiceSpec[],
   { root, hasFolder }: ProjectPlace,

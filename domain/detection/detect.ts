@@ -11,20 +11,21 @@ export type { ProjectTree } from "./project_tree.ts";
 
 const PLAIN_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@.-]*$/;
 const MAX_PLACES = 50;
-/** Languages of which a file often lies beside the program of another one. */
+/** Languages whose scripts often accompany a program in another language. */
 const SCRIPTS = new Set(["javascript", "typescript", "python"]);
 const UNKNOWN =
   "Cannot tell what this project is: it has none of the files that tell, such as Dockerfile, compose.yaml, package.json, requirements.txt, pyproject.toml, go.mod, Cargo.toml, Gemfile, composer.json, pom.xml or index.html. Add one, set rootDirectory to the folder that has one, or set startCommand on the project";
 
 /**
- * Tells what a project is and how it would be built, from its files alone: the same answer for the same files, never a throw. It lies in the folder
- * `root`, to which the answer's paths are relative; what is around it tells of the workspace it belongs to.
+ * Detects what a project is and how to build it, from its files alone: deterministic, and never throws. The project
+ * lies in the folder `root`, which the result's paths are relative to; the files around it show the workspace that it
+ * belongs to.
  */
 export function detect(tree: ProjectTree, root = ""): Detection {
   const whole = new ProjectFolder(tree, root);
   const finding = inspect(whole);
   const found = finding && detectionOf(finding);
-  // A script of the shell tells less than the projects that it lies above.
+  // A shell script says less than the projects in the folders below it.
   const certain = found?.projectType !== "app" || found.language !== "shell";
   if (found !== undefined && certain && (finding?.broken || isRunnable(found))) return found;
   const seen = placesIn(whole).map((folder) => {
@@ -51,7 +52,7 @@ function below(root: string, path: string): string {
 
 function inspect(folder: ProjectFolder): Finding | undefined {
   const findings = ECOSYSTEMS.flatMap((ecosystem) => ecosystem.detect(folder) ?? []);
-  // A package.json that only holds tools does not hide the program of another language beside it.
+  // A package.json that only holds tools does not hide a program in another language beside it.
   const telling = findings.filter((finding) => finding.broken || isRunnable(detectionOf(finding)));
   let found = telling.toSorted((a, b) => rank(a) - rank(b))[0] ?? findings[0];
   if (found !== undefined) found = warned(found, ...leftOut(found, findings));
@@ -59,7 +60,7 @@ function inspect(folder: ProjectFolder): Finding | undefined {
   return found;
 }
 
-/** Warns of pages beside a server of another language that nothing builds. */
+/** Warns about web pages beside a server in another language that no command builds. */
 function leftOut(found: Finding, findings: readonly Finding[]): string[] {
   const pages = isScript(found) ? undefined : findings.find((other) => isScript(other) && other.buildCommand);
   const built = /\b(?:npm|npx|pnpm|yarn|bun)\b/.test(`${found.installCommand ?? ""} ${found.buildCommand ?? ""}`);
@@ -74,7 +75,7 @@ function isScript({ language }: Finding): boolean {
   return language === "javascript" || language === "typescript";
 }
 
-/** Where several ecosystems see something, the server counts and not the tools that make its pages; the lowest rank first, else the order of the list. */
+/** Prefers a server over the tools that build its pages: the lowest rank wins, and ties keep the order of the list. */
 function rank({ broken, framework, language, projectType }: Finding): number {
   if (language === "shell") return 4;
   if (projectType === "static") return framework ? 2 : 3;
@@ -86,7 +87,7 @@ function detectionOf({ broken: _broken, programs: _programs, ...found }: Finding
   return { ...NOTHING_DETECTED, ...found };
 }
 
-/** The folders in which a project may lie when the whole is none. */
+/** The folders that may contain a project when the root is none. */
 function placesIn(whole: ProjectFolder): ProjectFolder[] {
   const here = whole.folders().filter(isUsable);
   const found = here.flatMap((name) =>
@@ -102,7 +103,7 @@ function placesIn(whole: ProjectFolder): ProjectFolder[] {
   return paths.slice(0, MAX_PLACES).map((path) => whole.at(path));
 }
 
-/** The parts of the larger whole that lies in a folder, as its manifests name them. */
+/** The workspace members that the manifests in a folder declare. */
 function membersIn(whole: ProjectFolder, path: string): string[] {
   const members = ECOSYSTEMS.flatMap(({ members: of }) => of?.(path === "" ? whole : whole.at(path)) ?? []);
   return members.map((member) => (path === "" ? member : `${path}/${member}`));
@@ -113,7 +114,7 @@ function isUsable(path: string): boolean {
   return names.every((name) => PLAIN_NAME.test(name)) && !isPassedOver(names);
 }
 
-/** Several projects side by side; what they have in common is said of the whole. */
+/** Combines several projects into one detection, with the values that all of them share. */
 function together(parts: readonly (Detection & { readonly rootDirectory: string })[]): Detection {
   const shared = (key: "language" | "framework" | "packageManager") =>
     parts.every((part) => part[key] === parts[0]![key]) ? parts[0]![key] : null;
@@ -129,7 +130,7 @@ function together(parts: readonly (Detection & { readonly rootDirectory: string 
   };
 }
 
-/** The last part of a folder's path, or all of it when another ends alike. */
+/** The last segment of a folder's path, or all segments when another project has the same last one. */
 function serviceName(path: string, parts: readonly { readonly rootDirectory: string }[]): string {
   const alike = parts.filter(({ rootDirectory }) => lastPart(rootDirectory) === lastPart(path));
   return alike.length > 1 ? path.replaceAll("/", "-") : lastPart(path);

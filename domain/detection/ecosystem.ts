@@ -1,29 +1,34 @@
 import type { Detection } from "./detection.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 
-/** What one ecosystem found; fields left out are unknown. */
+/** What one ecosystem detected; omitted fields are unknown. */
 export interface Finding extends Partial<Omit<Detection, "rootDirectory">> {
-  /** Whether the file that would tell more cannot be read: then nobody else guesses what the folder is. */
+  /**
+   * Whether the decisive manifest cannot be parsed. The finding then counts without a start command, and subfolders are
+   * not searched for projects.
+   */
   readonly broken?: boolean;
-  /** Where programs of installed packages lie, which the commands of a Procfile call by name; relative. */
+  /** The relative folder with the programs of installed packages, which Procfile commands call by name. */
   readonly programs?: string;
 }
 
-/** Recognises the projects of one language or tool. */
+/** Detects projects of one language or tool. */
 export interface Ecosystem {
-  /** Names of the files whose text it reads, wherever they lie. */
+  /** Names of the files whose text it reads, in any folder. */
   readonly manifests: readonly (string | RegExp)[];
-  /** What the folder is, or `undefined` when it is none of this ecosystem's. Never throws, whatever the files hold. */
+  /**
+   * Detects what the folder is; `undefined` when it is not of this ecosystem. Never throws, whatever the files contain.
+   */
   detect(folder: ProjectFolder): Finding | undefined;
-  /** Folders in which the manifests here say that parts of a larger whole lie, as workspaces do; relative. Never throws. */
+  /** Returns the relative folders that the manifests here declare as workspace members. Never throws. */
   members?(folder: ProjectFolder): readonly string[];
 }
 
-/** Adds to what an ecosystem found, whichever it was. */
+/** Adds to the finding of any ecosystem. */
 export interface Refinement {
   /** As for an ecosystem. */
   readonly manifests: readonly (string | RegExp)[];
-  /** The finding with this refinement's own facts; `undefined` when there are still none. Never throws. */
+  /** Returns the finding with this refinement's additions; `undefined` when there is still none. Never throws. */
   refine(folder: ProjectFolder, found: Finding | undefined): Finding | undefined;
 }
 

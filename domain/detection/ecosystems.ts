@@ -27,7 +27,7 @@ import { staticSite } from "./ecosystems/static_site.ts";
 import { swift } from "./ecosystems/swift.ts";
 import { zig } from "./ecosystems/zig.ts";
 
-/** Every ecosystem; the first one that recognises a folder describes it. */
+/** All ecosystems; when several detect a folder with the same rank, the first one wins. */
 export const ECOSYSTEMS: readonly Ecosystem[] = [
   deno,
   django,
@@ -55,5 +55,5 @@ export const ECOSYSTEMS: readonly Ecosystem[] = [
   shell,
 ];
 
-/** What is added afterwards, in this order. */
+/** Refinements, applied in this order after the ecosystems. */
 export const REFINEMENTS: readonly Refinement[] = [procfile, docker, compose, envExample];

@@ -5,7 +5,7 @@ const NAMES = [".env.example", ".env.sample", ".env.template", ".env.dist", ".en
 const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
 const PLACEHOLDER = /^(?:change[-_ ]?me|your[-_ ].*|replace[-_ ].*|<.*>|\.{3}|x{3,}|todo)$/i;
 
-/** Takes the variables that a project reads from its example of an environment file. */
+/** Reads the environment variables of a project from its example env file. */
 export const envExample: Refinement = {
   manifests: NAMES,
   refine(folder, found) {
@@ -16,12 +16,12 @@ export const envExample: Refinement = {
         const [, key, value = ""] = LINE.exec(line) ?? [];
         if (key === undefined || known.has(key)) continue;
         known.add(key);
-        // What the ecosystem cannot do without stays needed, whatever its example holds.
+        // A variable that the ecosystem requires stays required, whatever its example value.
         env.set(key, { key, required: isMissing(value) || env.get(key)?.required === true });
       }
     }
     const withEnv = env.size === 0 ? found : { ...found, env: [...env.values()] };
-    // Symfony's holds defaults and is meant to be committed.
+    // Symfony's `.env` holds defaults and is meant to be committed.
     if (!folder.has(".env") || withEnv === undefined || withEnv.framework === "symfony") return withEnv;
     return warned(withEnv, "Cannot keep secrets that lie in the project: set the values of .env as variables instead");
   },

@@ -1,37 +1,46 @@
 /**
- * How a project is put into an image: built in one stage, run in a second, smaller one. Names of images are those of Docker Hub; the
- * operator's map of base images may lead them elsewhere. Install and build commands are not part of it: a person may set them.
+ * How to build a project into an image: one stage builds it, a second, smaller one runs it. Image names are those of
+ * Docker Hub; the operator's map of base images may redirect them. Install and build commands are not included, as the
+ * user may set them.
  */
 export interface ImageRecipe {
-  /** Where it is installed and built: `node:22-bookworm-slim`. */
+  /** The image that it is installed and built in: `node:22-bookworm-slim`. */
   readonly buildImage: string;
-  /** Where it runs; the same image where no smaller one is enough. */
+  /** The image that it runs in; the same one where no smaller one suffices. */
   readonly runImage: string;
   /** Debian packages that the stages need and their images lack. */
   readonly buildPackages: readonly string[];
   readonly runPackages: readonly string[];
-  /** Commands that make the tools ready, whatever the project holds: `corepack enable`; in the stages named. */
+  /** Commands that set up tools in the given stages, independent of the project's files: `corepack enable`. */
   readonly setup: readonly { readonly command: string; readonly stages: readonly ("build" | "run")[] }[];
   /**
-   * The files that the install command reads, relative to the context; their layer is reused while they stay the same. Empty when
-   * installing needs all files.
+   * The files that the install command reads, relative to the context; the install layer is cached while they are
+   * unchanged. Empty when installing needs all files.
    */
   readonly manifests: readonly string[];
-  /** Absolute folders in which package managers and compilers keep what they can use again. */
+  /** Absolute cache folders of package managers and compilers. */
   readonly caches: readonly string[];
-  /** Variables of both stages. */
+  /** Environment variables of both stages. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Variables of the final stage alone, such as one that tells package managers to leave out what is needed to build. */
+  /**
+   * Environment variables of the final stage alone, such as one that makes package managers omit build dependencies.
+   */
   readonly runEnvironment: Readonly<Record<string, string>>;
-  /** What starts the project in the image, where that has a better server than a machine; `null` when it is started as everywhere. */
+  /**
+   * The start command in the image, where that has a better server than a plain process; `null` to use the detected
+   * one.
+   */
   readonly startCommand: string | null;
-  /** What goes into the final image, relative to the context like the manifests, where it keeps its place; `.` is all of it. Absolute paths are taken as they are. */
+  /**
+   * The paths copied into the final image, at the same place and relative to the context like `manifests`; `.` is all
+   * of it. Absolute paths are used unchanged.
+   */
   readonly keep: readonly string[];
-  /** Whether the whole repository is needed although the project lies in a folder of it, as in workspaces; else that folder is the context. */
+  /** Whether the build context is the whole repository, as in workspaces, and not just the project's folder. */
   readonly wholeRepository: boolean;
 }
 
-/** A recipe of one image for both stages, with everything kept; for ecosystems to start from. */
+/** Creates a recipe with one image for both stages that keeps all files, as a base for ecosystems. */
 export function recipe(image: string, more: Partial<ImageRecipe> = {}): ImageRecipe {
   return {
     buildImage: image,

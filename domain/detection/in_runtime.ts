@@ -3,7 +3,10 @@ import type { Detection } from "./detection.ts";
 
 type Found = Pick<Detection, "image" | "processWarnings" | "startCommand" | "warnings">;
 
-/** The command that starts a project in a runtime; one that a person set stays, unless it is what was found for the other runtime. */
+/**
+ * Returns the start command for a runtime. A command that the user set stays, unless it is the one detected for the
+ * other runtime.
+ */
 export function startCommandIn(runtime: RuntimeName, wanted: string | null, found: Found): string | null {
   const inImage = found.image?.startCommand ?? null;
   if (wanted === null || inImage === null) return wanted;
@@ -11,7 +14,7 @@ export function startCommandIn(runtime: RuntimeName, wanted: string | null, foun
   return runtime === "docker" ? inImage : found.startCommand;
 }
 
-/** What a person is told of a project that a command starts in a runtime. */
+/** Returns the warnings for a project that runs with a start command in a runtime. */
 export function warningsIn(runtime: RuntimeName, startCommand: string | null, found: Found): readonly string[] {
   const isAsFound = startCommand === found.startCommand;
   return runtime === "process" && isAsFound ? [...found.warnings, ...found.processWarnings] : found.warnings;

@@ -1,14 +1,14 @@
 import type { Detection } from "./detection.ts";
 
-/** Warnings of what keeps a project from being started at all; others are about how well it will do. */
+/** Matches warnings about what prevents a project from starting at all; others do not prevent it. */
 const OBSTACLE = /^Cannot (?:read|start|deploy|build|tell how to start|tell what) /;
 
-/** Why nothing was found to start, as a sentence that says what to do; `undefined` when nobody said. */
+/** Returns the warning that explains why nothing can be started and what to do; `undefined` when there is none. */
 export function obstacle({ warnings }: Pick<Detection, "warnings">): string | undefined {
   return warnings.find((warning) => OBSTACLE.test(warning));
 }
 
-/** A warning about what lies in a folder, said of the whole. */
+/** Adds the path of a subfolder to a warning about it. */
 export function placed(warning: string, path: string): string {
   const read = "Cannot read ";
   return warning.startsWith(read) ? `${read}${path}/${warning.slice(read.length)}` : `${path}: ${warning}`;

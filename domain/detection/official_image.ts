@@ -1,11 +1,14 @@
-/** How the tags of an official image are made. */
+/** How the tags of an official image are composed. */
 export interface OfficialImage {
   readonly name: string;
-  /** The first versions with images on the Debian that others are made for, one for each line until all have them. */
+  /** The first versions with images on Debian bookworm, one per line; the last one covers all later lines. */
   readonly firstOnBookworm: readonly string[];
 }
 
-/** The name of an official image for a version or line, on a Debian of our choice where there is one, else on that of its day. */
+/**
+ * The name of an official image for a version or line, on Debian bookworm if available, else on the default Debian of
+ * its time.
+ */
 export function officialImage(
   { name, firstOnBookworm }: OfficialImage,
   version: string,
@@ -16,7 +19,7 @@ export function officialImage(
   return `${name}:${words.join("-")}`;
 }
 
-/** Whether a version is at least `first`, in the same line or, with the last of them, in any later one. */
+/** Returns whether a version is at least `first` in the same line or, with `isLast`, in any later one. */
 function covers(first: string, version: string, isLast: boolean): boolean {
   const [major = 0, minor = 0, patch = 0] = first.split(".").map(Number);
   const [ofMajor = 0, ofMinor = 0, ofPatch = Number.POSITIVE_INFINITY] = version.split(".").map(Number);

@@ -24,7 +24,7 @@ export const procfile: Refinement = {
       projectType: "app",
       startCommand: withPrograms(web, found?.programs),
       port: portIn(web) ?? found?.port ?? 3000,
-      // What could not be told is told now.
+      // The Procfile resolves these warnings.
       warnings: (found?.warnings ?? []).filter((warning) => !warning.startsWith("Cannot tell how to start")),
     };
     return warned(started, ...left(others, commands.get("release")));
@@ -54,12 +54,12 @@ function named(names: readonly string[]): string {
   return names.length > MAX_NAMED ? `${names.slice(0, MAX_NAMED).join(", ")} and more` : names.join(", ");
 }
 
-/** The command with the project's own programs in reach. */
+/** Adds the project's own programs to the `PATH` of a command. */
 function withPrograms(command: string, programs: string | undefined): string {
   return programs === undefined ? command : `export PATH="$PWD/${programs}:$PATH"; ${command}`;
 }
 
-/** The port that a command names where it should take the one it is given. */
+/** The port that a command hard-codes instead of reading `$PORT`. */
 function portIn(command: string): number | undefined {
   const found = /(?:--port[ =]|-p |-b |--bind[ =])(?:[\d.]{1,15}:)?(\d{2,5})(?:\s|$)/.exec(command)?.[1];
   return found === undefined || Number(found) > 65_535 ? undefined : Number(found);

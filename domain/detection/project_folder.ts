@@ -1,14 +1,14 @@
 import type { ProjectTree } from "./project_tree.ts";
 
-/** Names that may stand in a command without quotes. */
+/** Paths that need no quotes in a command. */
 const PLAIN_PATH = /^[A-Za-z0-9_@][A-Za-z0-9_@./-]*$/;
 
-/** One folder of a project, with paths relative to it. What was looked up once is remembered for all that ask again. */
+/** A folder of a project, with paths relative to it. Lookups are cached. */
 export class ProjectFolder {
-  /** Relative to the whole project, `""` for all of it. */
+  /** Relative to the whole project, `""` for its root. */
   readonly path: string;
   readonly #tree: ProjectTree;
-  /** Every folder of this tree that was asked for, by its path. */
+  /** All folders of this tree used so far, by path. */
   readonly #folders: Map<string, ProjectFolder>;
   readonly #made = new Map<string, unknown>();
   #files: readonly string[] | undefined;
@@ -21,36 +21,36 @@ export class ProjectFolder {
     folders.set(path, this);
   }
 
-  /** Tells whether there is a file of this path. */
+  /** Returns whether a file exists. */
   has(path: string): boolean {
     const slash = path.indexOf("/");
     if (slash === -1) return this.#children().files.has(path);
     return this.hasFolder(path.slice(0, slash)) && this.at(path.slice(0, slash)).has(path.slice(slash + 1));
   }
 
-  /** The first of these files that exists. */
+  /** Returns the first of these files that exists. */
   first(paths: readonly string[]): string | undefined {
     return paths.find((path) => this.has(path));
   }
 
-  /** Tells whether there is a folder of this path with a file in it. */
+  /** Returns whether a folder exists and contains a file. */
   hasFolder(path: string): boolean {
     const slash = path.indexOf("/");
     if (slash === -1) return this.#children().folders.has(path);
     return this.hasFolder(path.slice(0, slash)) && this.at(path.slice(0, slash)).hasFolder(path.slice(slash + 1));
   }
 
-  /** The text of a manifest, when it exists and could be read. */
+  /** Returns the text of a manifest; `undefined` when it is absent or unreadable. */
   text(path: string): string | undefined {
     return this.has(path) ? this.#tree.text(this.#whole(path)) : undefined;
   }
 
-  /** A manifest as data, when it exists and could be parsed. */
+  /** Returns the parsed data of a manifest; `undefined` when it is absent or invalid. */
   data(path: string): unknown {
     return this.has(path) ? this.#tree.data(this.#whole(path)) : undefined;
   }
 
-  /** The first of these files that exists here or in a folder above, by its bare name. */
+  /** Returns the first of these names that exists as a file in this folder, else in its ancestors. */
   firstAbove(names: readonly string[]): string | undefined {
     for (const folder of this.outward()) {
       const found = folder.first(names);
@@ -59,7 +59,10 @@ export class ProjectFolder {
     return undefined;
   }
 
-  /** Every file below, relative to this folder, sorted. In large projects these are many: `names` and `folders` are quick. */
+  /**
+   * Returns all files below, relative to this folder and sorted. Slow in large projects, where `names` and `folders`
+   * are fast.
+   */
   files(): readonly string[] {
     const prefix = this.#whole("");
     this.#files ??=
@@ -81,26 +84,26 @@ export class ProjectFolder {
     return [...this.#children().folders];
   }
 
-  /** A folder in this one. */
+  /** Returns a subfolder. */
   at(path: string): ProjectFolder {
     const whole = this.#whole(path);
     return this.#folders.get(whole) ?? new ProjectFolder(this.#tree, whole, this.#folders);
   }
 
-  /** This folder and those it lies in, the innermost first. */
+  /** Returns this folder and its ancestors, innermost first. */
   outward(): ProjectFolder[] {
     const parts = this.path === "" ? [] : this.path.split("/");
     const paths = [...parts.keys()].map((index) => parts.slice(0, index + 1).join("/")).toReversed();
     return [...paths, ""].map((path) => this.#folders.get(path) ?? new ProjectFolder(this.#tree, path, this.#folders));
   }
 
-  /** What `make` gives for this folder, made once for all that ask for it by this name. */
+  /** Returns the result of `make` for this folder, cached by name. */
   once<T>(name: string, make: (folder: ProjectFolder) => T): T {
     if (!this.#made.has(name)) this.#made.set(name, make(this));
     return this.#made.get(name) as T;
   }
 
-  /** A file named by the project, brought into plain form, when it exists and is safe to stand in a command. */
+  /** Normalizes the path of a file that the project names; `undefined` unless it exists and is safe in a command. */
   commandPath(named: unknown): string | undefined {
     if (typeof named !== "string") return undefined;
     const path = named.replace(/^(?:\.\/)+/, "");
@@ -111,7 +114,7 @@ export class ProjectFolder {
     return this.path === "" ? path : `${this.path}/${path}`;
   }
 
-  /** What lies directly in this folder; what lies deeper is leapt over, since the paths are sorted. */
+  /** Lists the direct children; skips deeper paths by binary search, since the paths are sorted. */
   #children() {
     if (this.#inside !== undefined) return this.#inside;
     const { paths } = this.#tree;
@@ -134,7 +137,7 @@ export class ProjectFolder {
     return this.#inside;
   }
 
-  /** Where a path lies or would lie among all of them. */
+  /** The index of a path in the sorted list, or where it would be inserted. */
   #position(path: string, from = 0): number {
     const { paths } = this.#tree;
     let [low, high] = [from, paths.length];
@@ -147,7 +150,7 @@ export class ProjectFolder {
   }
 }
 
-/** The first text after all that begin with this folder, which ends with `/`. */
+/** The first string after all paths in this folder, which ends with `/`. */
 function after(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }

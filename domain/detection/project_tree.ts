@@ -1,9 +1,9 @@
-/** The files of a project as far as they are needed to tell what it is. */
+/** The files of a project, as far as detection needs them. */
 export interface ProjectTree {
-  /** Every regular file, relative with `/` between its parts, sorted. */
+  /** All regular files as relative paths with `/`, sorted. */
   readonly paths: readonly string[];
-  /** The text of a file for which `isManifest` is true; `undefined` when it is absent or could not be read. */
+  /** Returns the text of a file for which `isManifest` is true; `undefined` when it is absent or unreadable. */
   text(path: string): string | undefined;
-  /** The same file as data, when its format is JSON, TOML, YAML or XML and it could be parsed. */
+  /** Returns the same file as parsed data, if it is valid JSON, TOML, YAML or XML. */
   data(path: string): unknown;
 }

@@ -23,7 +23,10 @@ const FOLDERS = [
 const FILES =
   /^(?:(?:config|settings|app|Rocket|log4rs|configuration)\.(?:ya?ml|toml|json)|[\w-]+\.(?:html|tmpl|gohtml))$/;
 
-/** What a compiled program usually reads beside itself while it runs, as far as it is there: templates, pages, migrations, configuration. */
+/**
+ * The files that a compiled program usually reads at run time, if they exist: templates, pages, migrations,
+ * configuration.
+ */
 export function runTimeFiles(folder: ProjectFolder): string[] {
   return [...FOLDERS.filter((name) => folder.hasFolder(name)), ...folder.names().filter((name) => FILES.test(name))];
 }

@@ -1,12 +1,12 @@
 import { memberOf, objectOf, textOf } from "./text/json_text.ts";
 import type { ProjectFolder } from "./project_folder.ts";
 
-/** Files of version managers for any language; the first that names a tool counts. */
+/** Files of version managers for any language; the first one that names a tool wins. */
 export const TOOL_VERSION_FILES = ["mise.toml", ".mise.toml", ".tool-versions"] as const;
-/** Every ecosystem looks into these files: more than people write is not worth the time. */
+/** Every ecosystem parses these files, so anything longer than a hand-written one is cut off. */
 const MAX_LENGTH = 20_000;
 
-/** The version of a tool that mise or asdf would take, by any of its names there, in this folder or one that it lies in. */
+/** The version of a tool that mise or asdf would use, by any of its names, in this folder or an ancestor. */
 export function toolVersion(folder: ProjectFolder, names: readonly string[]): string | undefined {
   for (const place of folder.outward()) {
     const version = misesVersion(place, names) ?? asdfVersion(place.text(".tool-versions") ?? "", names);
@@ -18,7 +18,7 @@ export function toolVersion(folder: ProjectFolder, names: readonly string[]): st
 function misesVersion(folder: ProjectFolder, names: readonly string[]): string | undefined {
   for (const path of ["mise.toml", ".mise.toml"]) {
     const tools = memberOf(objectOf(folder.data(path)), "tools");
-    // A tool may be written with the part of mise that installs it.
+    // A tool may carry the prefix of the mise backend that installs it.
     for (const name of names.flatMap((plain) => [plain, `core:${plain}`])) {
       const version = tools !== undefined && Object.hasOwn(tools, name) ? versionIn(tools[name]) : undefined;
       if (version !== undefined) return version;
@@ -43,7 +43,7 @@ function asdfVersion(text: string, names: readonly string[]): string | undefined
   return undefined;
 }
 
-/** The first line of a file that holds one version, such as `.nvmrc`. */
+/** The first line that is not blank or a comment in a file with one version, such as `.nvmrc`. */
 export function versionFile(folder: ProjectFolder, path: string): string | undefined {
   const line = folder
     .text(path)

@@ -1,15 +1,15 @@
-/** The versions of a language that images are made of, as lines: `22` or `3.12`. */
+/** The versions of a language that have images, as lines: `22` or `3.12`. */
 export interface KnownVersions {
   /** Newest first. */
   readonly lines: readonly string[];
-  /** Taken where a project leaves the choice. */
+  /** The default where a project does not choose. */
   readonly preset: string;
 }
 
 type Version = readonly [major: number, minor: number, patch: number];
-/** From the first inclusively to the second exclusively. */
+/** From the first, inclusive, to the second, exclusive. */
 type Interval = readonly [from: Version, to: Version];
-/** What lies in `within` and in none of `without`. */
+/** The versions in `within` but in none of `without`. */
 interface Range {
   readonly within: Interval;
   readonly without: readonly Interval[];
@@ -23,8 +23,8 @@ const EXACT = /^[=v]*\s*(\d{1,4}(?:\.\d{1,4}){0,2})$/;
 const MAX_LENGTH = 200;
 
 /**
- * The version to use where a project asks for `wanted`, an exact version or a range as npm, Cargo, Bundler and Python write them: an exact one as it is,
- * the preset when it fits, else the newest line that fits; `undefined` when nothing known does.
+ * Resolves `wanted`, an exact version or a range in the syntax of npm, Cargo, Bundler or Python: returns an exact
+ * version unchanged, the preset if it fits, else the newest line that fits; `undefined` when none does.
  */
 export function versionFor(wanted: string, { lines, preset }: KnownVersions): string | undefined {
   const text = wanted.trim().slice(0, MAX_LENGTH);
@@ -32,7 +32,7 @@ export function versionFor(wanted: string, { lines, preset }: KnownVersions): st
   if (exact !== undefined) return exact;
   const ranges = rangesOf(text);
   const ordered = [preset, ...lines];
-  // Images of a line hold its newest version: one that ends within the range is better than one that only begins there.
+  // An image of a line has its newest version, so a line that ends within the range beats one that only begins there.
   return ordered.find((line) => ranges.some((range) => admits(range, line, "whole"))) ?? ordered.find(fits);
 
   function fits(line: string): boolean {
@@ -40,12 +40,17 @@ export function versionFor(wanted: string, { lines, preset }: KnownVersions): st
   }
 }
 
-/** Tells whether a version, or some version of a line, is one that `wanted` asks for; a text that says no versions asks for none. */
+/**
+ * Returns whether a version, or some version of a line, satisfies `wanted`; false when `wanted` contains no versions.
+ */
 export function isWanted(version: string, wanted: string): boolean {
   return rangesOf(wanted.trim().slice(0, MAX_LENGTH)).some((range) => admits(range, version, "part"));
 }
 
-/** A range as Composer writes it, in the form that `versionFor` takes: there one stroke is enough for "or", and `~8.1` lets the minor version grow. */
+/**
+ * Converts a Composer range to the syntax of `versionFor`: in Composer one `|` means "or", and `~8.1` lets the minor
+ * version grow.
+ */
 export function composerRange(written: string): string {
   return written
     .slice(0, MAX_LENGTH)
@@ -69,7 +74,7 @@ function rangeOf(written: string): Range | undefined {
   const text = between ? `>=${between[1]} <=${between[2]}` : written;
   const parts = text
     .replaceAll(/([<>=~^!])\s+/g, "$1")
-    // Two comparisons may stand side by side: `>=3.8<4.0`.
+    // Two comparisons may be adjacent: `>=3.8<4.0`.
     .replaceAll(/([\w*])([<>=~^!])/g, "$1 $2")
     .split(/[\s,]+/)
     .filter((part) => part !== "");
@@ -104,7 +109,7 @@ function comparator(part: string): Interval | undefined {
       return [start, major > 0 || numbers.length === 1 ? afterMajor : afterMinor];
     case "~":
       return [start, numbers.length === 1 ? afterMajor : afterMinor];
-    // In Ruby and Python the last number given may grow.
+    // In Ruby and Python, the last given number may grow.
     case "~>":
     case "~=":
       return [start, numbers.length === 3 ? afterMinor : afterMajor];
@@ -121,7 +126,7 @@ function comparator(part: string): Interval | undefined {
   }
 }
 
-/** The numbers before the first place that is left open. */
+/** The numbers before the first wildcard or missing part. */
 function numbersOf(written: readonly (string | undefined)[]): number[] {
   const open = written.findIndex((part) => part === undefined || !/^\d/.test(part));
   return written.slice(0, open === -1 ? written.length : open).map(Number);

@@ -1,10 +1,10 @@
-/** What a Dockerfile says that can be told without building it. */
+/** Facts about a Dockerfile that are known without building it. */
 export interface DockerfileFacts {
-  /** Whether there is an image to begin with. */
+  /** Whether it has a base image. */
   readonly buildable: boolean;
-  /** The port that the final image listens on, where it says so. */
+  /** The port that the final image listens on, if declared. */
   readonly port: number | undefined;
-  /** The arguments without a value of their own, in order. */
+  /** The build arguments without a default value, in order. */
   readonly openArguments: readonly string[];
 }
 
@@ -15,14 +15,14 @@ interface Stage {
   readonly values: Map<string, string>;
 }
 
-/** Longer than any Dockerfile that a person writes. */
+/** Longer than any hand-written Dockerfile. */
 const MAX_TEXT = 262_144;
 const MAX_LENGTH = 2_000;
 const MAX_STAGES = 100;
-/** Ports of secure shells and of TLS, which the edge does. */
+/** SSH ports, and TLS ports, as the edge terminates TLS: used only when no other port is exposed. */
 const ASIDE = new Set([22, 443, 8443]);
 const REFERENCE = /^\$\{?([A-Za-z_]\w{0,60})(?::-(\d{1,5}))?\}?$/;
-/** Arguments that every builder gives by itself. */
+/** Build arguments that every builder provides. */
 const GIVEN = new Set([
   "TARGETPLATFORM",
   "TARGETOS",
@@ -41,7 +41,7 @@ const GIVEN = new Set([
   "SOURCE_DATE_EPOCH",
 ]);
 
-/** Reads the instructions of a Dockerfile that tell of its port and its arguments. */
+/** Parses the instructions of a Dockerfile that declare its port and its build arguments. */
 export function dockerfileFacts(text: string): DockerfileFacts {
   const stages: Stage[] = [];
   const before = new Map<string, string>();
@@ -74,7 +74,7 @@ export function dockerfileFacts(text: string): DockerfileFacts {
   };
 }
 
-/** The instructions in capitals with what follows them, lines that go on joined. */
+/** Returns the instructions in upper case with their arguments; joins continued lines. */
 function instructionsOf(text: string): [name: string, rest: string][] {
   const found: [string, string][] = [];
   let line = "";
@@ -109,7 +109,7 @@ function unquoted(value: string): string {
   return value.replace(/^(["'])(.*)\1$/s, "$2");
 }
 
-/** The port of the last stage, or of the stages that it begins with. */
+/** The port of the last stage, or of the stages that it is based on. */
 function portOf(stages: readonly Stage[]): number | undefined {
   const values = new Map<string, string>();
   let stage = stages.at(-1);
@@ -124,7 +124,7 @@ function portOf(stages: readonly Stage[]): number | undefined {
   return portIn(values.get("PORT") ?? "", values);
 }
 
-/** A value that is a reference to another one, followed. */
+/** Resolves a value that refers to another variable. */
 function filled(value: string, values: ReadonlyMap<string, string>): string {
   const [, name, preset] = REFERENCE.exec(value) ?? [];
   return name === undefined ? value : (values.get(name) ?? preset ?? "");

@@ -1,8 +1,8 @@
-/** What keeps a text from being JSON. */
+/** Why a text is not valid JSON. */
 export interface JsonFault {
   /** Counted from 1. */
   readonly line: number;
-  /** A part of a sentence; holds nothing of the text itself. */
+  /** A clause of a sentence; contains nothing of the text itself. */
   readonly reason: string;
 }
 
@@ -14,14 +14,17 @@ interface Token {
 
 type Expected = "value" | "value or ]" | "name" | "name or }" | "colon" | "comma" | "end";
 
-/** Text up to its closing quotes. */
+/** A string without its closing quote. */
 const TEXT = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/uy;
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 const SPACE = /[ \t\n\r]*/y;
 const WORD = /[^\s,:{}[\]"/]+/y;
 const CLOSES: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
 
-/** Why a text is no JSON, and in which line; `undefined` when it is. Takes linear time, as texts are untrusted. */
+/**
+ * Finds why a text is not valid JSON, and in which line; `undefined` when it is valid. Linear time, as texts are
+ * untrusted.
+ */
 export function jsonFault(text: string): JsonFault | undefined {
   const begin = text.startsWith("\uFEFF") ? 1 : 0;
   const open: string[] = [];
@@ -67,7 +70,7 @@ function wrongWith(text: string, token: Token, { expected, last, open }: Place):
   return isValue ? undefined : here("something is no value of JSON");
 }
 
-/** What comes next, with what is open brought up to date. */
+/** Returns what is expected next, and updates the stack of open brackets. */
 function after({ text: word }: Token, expected: Expected, open: string[]): Expected {
   if (word === "{" || word === "[") {
     open.push(word);
@@ -109,7 +112,7 @@ function endOf(text: string, start: number): number {
   return start + Math.max(1, matched(WORD, text, start).length);
 }
 
-/** Text that is not closed ends with its line. */
+/** An unclosed string ends with its line. */
 function endOfText(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '"') return at + 1;

@@ -1,39 +1,39 @@
 /** An object of untrusted JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The object in a JSON text; `undefined` when it holds none. */
+/** Parses a JSON object; `undefined` when the text is invalid or not an object. */
 export function jsonObject(text: string): JsonObject | undefined {
   try {
-    // A byte order mark is no JSON, but editors write one.
+    // JSON does not allow a byte order mark, but editors write one.
     return objectOf(JSON.parse(text.replace(/^\uFEFF/, "")));
   } catch {
     return undefined;
   }
 }
 
-/** The object in a JSON text in which comments and trailing commas are allowed. */
+/** Parses a JSON object that may have comments and trailing commas. */
 export function commentedJsonObject(text: string): JsonObject | undefined {
   return jsonObject(text) ?? jsonObject(strict(text));
 }
 
-/** The value when it is an object, and not a list. */
+/** Returns the value if it is an object and not an array. */
 export function objectOf(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-/** A member's own text, when it has one that is not blank. */
+/** Returns an own property if it is a string that is not blank. */
 export function textOf(object: JsonObject | undefined, key: string): string | undefined {
   if (object === undefined || !Object.hasOwn(object, key)) return undefined;
   const value = object[key];
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** A member's own object. */
+/** Returns an own property if it is an object. */
 export function memberOf(object: JsonObject | undefined, key: string): JsonObject | undefined {
   return object !== undefined && Object.hasOwn(object, key) ? objectOf(object[key]) : undefined;
 }
 
-/** The text without comments and trailing commas. Scanned by hand: expressions take quadratic time on hostile texts. */
+/** Removes comments and trailing commas. Scans by hand, as regular expressions take quadratic time on hostile texts. */
 function strict(text: string): string {
   const kept: string[] = [];
   for (let at = 0; at < text.length;) {
@@ -49,7 +49,7 @@ function strict(text: string): string {
 
 const MARK = /["/,:{}[\]\s]/;
 
-/** Where the string, comment, word, space or mark that begins at `start` ends. */
+/** The end of the string, comment, word, space or mark that begins at `start`. */
 function endOfToken(text: string, start: number): number {
   const opening = text.slice(start, start + 2);
   if (opening === "//") return positionAfter(text, "\n", start + 2);

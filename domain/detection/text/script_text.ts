@@ -1,6 +1,6 @@
 import { plainPath } from "../plain_names.ts";
 
-/** A program's text without its comments, however hostile: scanned once, strings left alone. */
+/** Removes the comments of a program but leaves strings alone. One linear scan, as texts are untrusted. */
 export function codeOf(text: string): string {
   const kept: string[] = [];
   let from = 0;
@@ -15,12 +15,12 @@ export function codeOf(text: string): string {
   return kept.join("") + text.slice(from);
 }
 
-/** The text that a program gives a member, as in `outDir: "build"`; the first one counts. */
+/** The string value of a property in a program, as in `outDir: "build"`; the first one wins. */
 export function settingIn(code: string, name: string): string | undefined {
   return new RegExp(`\\b${name}["']?\\s*:\\s*(["'\`])([^"'\`\\n$]{1,200})\\1`).exec(code)?.[2];
 }
 
-/** A path inside of the project that a program gives a member. */
+/** The value of a property in a program, if it is a path inside the project. */
 export function pathIn(code: string, name: string): string | undefined {
   return plainPath(settingIn(code, name));
 }
@@ -29,7 +29,7 @@ function isQuote(mark: string): boolean {
   return mark === '"' || mark === "'" || mark === "`";
 }
 
-/** A string that is not closed ends with its line, as an apostrophe in an expression would. */
+/** An unclosed string ends with its line, as it may be an apostrophe in a regular expression. */
 function endOfString(text: string, start: number): number {
   const quote = text[start]!;
   const ends = quote === "`" ? quote : `${quote}\n`;

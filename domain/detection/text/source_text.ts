@@ -1,10 +1,13 @@
-/** Marks that begin a comment up to the end of a line, by how a language is written. */
+/** Markers of line comments in different languages. */
 export type CommentMark = "//" | "#" | "--" | ";" | "%";
 
-/** Longer than any build file that a person writes. */
+/** Longer than any hand-written build file. */
 const MAX_LENGTH = 262_144;
 
-/** A source without the lines that are comments alone, so that what is commented out does not count; only the beginning of one that no person wrote. */
+/**
+ * Removes lines that are only comments, so that commented-out settings do not count. Cuts off texts longer than any
+ * hand-written one.
+ */
 export function withoutComments(text: string, mark: CommentMark): string {
   const kept: string[] = [];
   let inBlock = false;
@@ -15,7 +18,7 @@ export function withoutComments(text: string, mark: CommentMark): string {
       continue;
     }
     if (start.startsWith(mark)) continue;
-    // Only at the start of a line: elsewhere these signs stand in patterns of file names.
+    // Only at the start of a line: elsewhere `/*` is part of glob patterns.
     if (mark === "//" && start.startsWith("/*")) {
       inBlock = !line.includes("*/");
       continue;
@@ -25,7 +28,7 @@ export function withoutComments(text: string, mark: CommentMark): string {
   return kept.join("\n");
 }
 
-/** The first group of the first expression that matches. */
+/** Returns the first capture group of the first expression that matches. */
 export function matched(text: string, ...expressions: readonly RegExp[]): string | undefined {
   for (const expression of expressions) {
     const found = expression.exec(text)?.[1];
@@ -34,7 +37,7 @@ export function matched(text: string, ...expressions: readonly RegExp[]): string
   return undefined;
 }
 
-/** The value of a key in a file of `key=value` lines, as Java's properties and shell settings have them. */
+/** The value of a key in `key=value` lines, as in Java properties and shell settings. */
 export function property(text: string, key: string): string | undefined {
   for (const line of text.split("\n")) {
     const split = line.indexOf("=");

@@ -1,6 +1,6 @@
 import { type JsonObject, objectOf } from "./json_text.ts";
 
-/** The texts of an element that may be repeated; one with attributes holds its text apart. */
+/** The texts of an element that may be repeated; one with attributes has its text in `#text`. */
 export function textsOf(object: JsonObject | undefined, key: string): string[] {
   if (object === undefined || !Object.hasOwn(object, key)) return [];
   const values: unknown[] = Array.isArray(object[key]) ? object[key] : [object[key]];
@@ -10,14 +10,14 @@ export function textsOf(object: JsonObject | undefined, key: string): string[] {
   });
 }
 
-/** The elements of a name, of which there may be one or several. */
+/** The elements with a name, which may occur once or several times. */
 export function objectsOf(object: JsonObject | undefined, key: string): JsonObject[] {
   if (object === undefined || !Object.hasOwn(object, key)) return [];
   const values: unknown[] = Array.isArray(object[key]) ? object[key] : [object[key]];
   return values.map(objectOf).filter((value) => value !== undefined);
 }
 
-/** Every text in an element and those in it, as `name=text`; not below a depth that nobody writes. */
+/** All texts in an element and its descendants, as `name=text`, up to a depth that real files do not exceed. */
 export function valuesIn(object: JsonObject | undefined, depth = 0): string[] {
   if (object === undefined || depth > 8) return [];
   return Object.keys(object).flatMap((key) => [
