@@ -9,7 +9,7 @@ const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const PLAIN_PATH = /^[A-Za-z0-9_@-][A-Za-z0-9_@./-]{0,200}$/;
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,200}$/;
 
-/** A service with what has to be said about it. */
+/** A service and its warnings. */
 interface ComposeService {
   readonly service: DetectedService;
   readonly builds: boolean;
@@ -17,7 +17,7 @@ interface ComposeService {
   readonly warnings: readonly string[];
 }
 
-/** Takes the services from a compose file, unless it only brings what the project needs while it is developed. */
+/** Takes the services from a compose file, unless it only provides what the project needs during development. */
 export const compose: Refinement = {
   manifests: NAMES,
   refine(folder, found) {
@@ -28,13 +28,13 @@ export const compose: Refinement = {
     const described = all.flatMap(([name, value]) => serviceOf(folder, name, objectOf(value) ?? {}) ?? []);
     const includes = file !== undefined && Object.hasOwn(file, "include");
     if (described.length === 0 && includes) return withIncluded(found, composeFile);
-    // What is wrong with it is told by whoever reads it in full: it is not to be deployed as something else.
+    // The full compose parser reports what is wrong; until then it must not be deployed as something else.
     if (described.length === 0) return { ...found, composeFile, projectType: "services", services: [], warnings: [] };
     return withServices({ ...found, composeFile }, { composeFile, described, alone: found === undefined });
   },
 };
 
-/** All services are in other files, which are read only when it is certain that they are meant. */
+/** Handles a file whose services are all in included files, which are read only once they are certainly meant. */
 function withIncluded(found: Finding | undefined, composeFile: string): Finding {
   if (found === undefined) return { composeFile, projectType: "services" };
   return warned(
@@ -55,7 +55,7 @@ function withServices(
     readonly alone: boolean;
   },
 ): Finding {
-  // Those of a profile are started only by whoever names it.
+  // Services with profiles are started only when one of these is named.
   const usual = described.filter(({ profiled }) => !profiled);
   const started = usual.length > 0 ? usual : described;
   const names = (some: readonly ComposeService[]) => some.map(({ service }) => service.name).join(", ");
@@ -71,7 +71,7 @@ function withServices(
       ? []
       : [`Cannot start ${names(left)} with the others: ${composeFile} gives them profiles. Remove these to start them`];
   const services = started.map(({ service }) => service);
-  // Each service is built in its own way, whatever the project around them looks like.
+  // Each service is built in its own way, so warnings about the project around them do not apply.
   const told = started.flatMap(({ warnings }) => warnings);
   return warned({ ...found, projectType: "services", services, warnings: [] }, ...told, ...aside);
 }
@@ -103,7 +103,7 @@ function serviceOf(folder: ProjectFolder, name: string, written: JsonObject): Co
   return { service, builds, profiled: Array.isArray(profiles) && profiles.length > 0, warnings };
 }
 
-/** Where a service is built, `null` for the whole project. */
+/** Where a service is built; `null` for the whole project. */
 function placeOf(
   folder: ProjectFolder,
   name: string,
@@ -120,7 +120,7 @@ function placeOf(
   return { path, warnings: [`Cannot build ${name}: there is no folder ${path}. Correct its build context`] };
 }
 
-/** A path in plain form when it stays inside. */
+/** Normalizes a path; `undefined` when it leaves the project. */
 function insidePath(written: string | undefined): string | undefined {
   if (written === undefined || written.length > 300) return undefined;
   const parts = written
@@ -131,7 +131,7 @@ function insidePath(written: string | undefined): string | undefined {
   return !written.startsWith("/") && PLAIN_PATH.test(path) && !parts.includes("..") ? path : undefined;
 }
 
-/** The first port inside the container, by any way that compose files write it. */
+/** The first port inside the container, in any notation of compose files. */
 function portOf(written: unknown): number | undefined {
   const list: unknown[] = Array.isArray(written) ? written.slice(0, 20) : [];
   for (const entry of list) {

@@ -7,7 +7,7 @@ import { TOOL_VERSION_FILES, toolVersion, versionFile } from "../tool_versions.t
 
 const KNOWN = { lines: ["1.16.3"], preset: "1.16.3" };
 const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
-/** Frameworks with the arguments that tell them where to listen. */
+/** Frameworks with their default port and the arguments that make them listen on `$PORT`. */
 const FRAMEWORKS: readonly (readonly [shard: string, port: number, given: string])[] = [
   ["kemal", 3000, " --bind 0.0.0.0 --port $PORT"],
   ["lucky", 5000, ""],
@@ -56,7 +56,7 @@ export const crystal: Ecosystem = {
       buildCommand: target.build,
       startCommand: `./bin/${target.name}${given}`,
       port: port ?? 3000,
-      // Its programs need libraries of the same release of Linux that they were built on.
+      // Programs need the libraries of the Linux release that they were built on, so both stages use the same image.
       image: recipe(`crystallang/crystal:${version}`, {
         manifests: ["shard.yml", "shard.lock"].filter((path) => folder.has(path)),
         caches: ["/root/.cache"],

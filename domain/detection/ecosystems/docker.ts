@@ -6,14 +6,14 @@ import type { ProjectFolder } from "../project_folder.ts";
 const NAMES = ["Dockerfile", "dockerfile", "Containerfile"];
 const VARIANT = /^(?:Dockerfile\.([A-Za-z0-9_-]{1,40})|([A-Za-z0-9_-]{1,40})\.Dockerfile)$/;
 const FOLDERS = ["docker", ".docker", "deploy", "build"];
-/** Variants that are meant for deployment, in this order; others are used only where nothing else can be. */
+/** Variants that are meant for deployment, in this order; others are used only when nothing else can run. */
 const MEANT = ["production", "prod", "release", "deploy", "web", "app", "server", "api"];
 const NEVER = /^(?:dev|development|test|tests|ci|local|debug|example|sample)$/i;
-/** Arguments that only label an image. */
+/** Build arguments that only label an image. */
 const LABELS =
   /^(?:BUILD_(?:DATE|ID|NUMBER|TIME|VERSION)|VCS_REF|(?:GIT_)?(?:COMMIT|SHA|REVISION|BRANCH)\w*|(?:APP_)?VERSION|RELEASE)$/;
 
-/** A Dockerfile says better than anything else how its project is built and started. */
+/** Prefers a Dockerfile over anything else, as it defines how its project is built and started. */
 export const docker: Refinement = {
   manifests: [...NAMES, VARIANT],
   refine(folder, found) {
@@ -29,7 +29,7 @@ export const docker: Refinement = {
       dockerfile: chosen.path,
       port: port ?? found?.port ?? null,
       env: [...known.values()],
-      // What an ecosystem warns of is about a build that the Dockerfile replaces.
+      // The warnings of an ecosystem are about a build that the Dockerfile replaces.
       warnings: found?.broken ? (found.warnings ?? []) : [],
     };
     const missing = `Cannot build ${chosen.path}: it has no FROM line. Add one that names an image to begin with`;
@@ -42,14 +42,17 @@ interface Chosen {
   readonly warnings: readonly string[];
 }
 
-/** The Dockerfile to use: the one of the usual name, else one whose name says that it is meant for deployment, else any where nothing else runs. */
+/**
+ * Picks the Dockerfile: one with a default name, else one whose name says that it is meant for deployment, else any if
+ * nothing else is runnable.
+ */
 function dockerfileOf(folder: ProjectFolder, runnable: boolean): Chosen | undefined {
   const usual = folder.first(NAMES);
   if (usual !== undefined) return { path: usual, warnings: [] };
   const variants = folder.names().flatMap((path) => {
     const [, after, before] = VARIANT.exec(path) ?? [];
     const kind = (after ?? before)?.toLowerCase();
-    // Anything may have such a name: only what can be built counts.
+    // Any file may have such a name, so only those with a base image count.
     return kind !== undefined && dockerfileFacts(folder.text(path) ?? "").buildable ? [{ path, kind }] : [];
   });
   const meant = MEANT.flatMap((kind) => variants.filter((variant) => variant.kind === kind))[0];

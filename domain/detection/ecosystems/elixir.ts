@@ -17,7 +17,7 @@ const GIVEN = new Set(["PORT", "PHX_SERVER"]);
 const NO_START =
   "Cannot tell how to start the project: mix.exs names no application module that starts something. Add mod to application, or set the start command";
 
-/** Elixir programs, Phoenix known by name; made into releases where that can be told. */
+/** Elixir programs, including Phoenix; built as releases where their name is known. */
 export const elixir: Ecosystem = {
   manifests: ["mix.exs", "runtime.exs", "releases.exs", "prod.secret.exs", BUILDPACK, ...TOOL_VERSION_FILES],
   detect(folder) {
@@ -73,7 +73,7 @@ function membersOf(folder: ProjectFolder, mix: string): string[] {
   return names.map((name) => `${place}/${name}`).filter((path) => folder.has(`${path}/mix.exs`));
 }
 
-/** A release where one can be named, else the server that Mix starts, which needs everything at hand. */
+/** Starts a release if its name is known, else the server through Mix, which needs all files at run time. */
 function startOf(
   folder: ProjectFolder,
   mix: string,
@@ -96,7 +96,7 @@ function startOf(
   return { command: phoenix ? `PHX_SERVER=true ${program}` : program, release };
 }
 
-/** What makes the pages' files: Mix alone, or with packages of npm. */
+/** How to build the frontend assets: by Mix alone, or with npm packages. */
 function assetsOf(folder: ProjectFolder, mix: string) {
   const build = mix.includes('"assets.deploy":') ? ["mix assets.deploy"] : [];
   const packages = folder.has("assets/package.json");
@@ -115,7 +115,7 @@ function versionOf(folder: ProjectFolder, mix: string) {
     { from: BUILDPACK, wanted: property(folder.text(BUILDPACK) ?? "", "elixir_version") },
     { from: "mix.exs", wanted: matched(mix, /\belixir:[ \t]*"([^"\n]{1,60})"/) },
   ];
-  // Versions may name the Erlang that they were made for.
+  // A version may have a suffix with its Erlang/OTP version.
   const plain = requirements.map(({ from, wanted }) => ({
     from,
     wanted: wanted?.replace(/-otp-\d+$/, "").replaceAll(/ (?:and|or) /g, (word) => (word === " or " ? " || " : ", ")),
@@ -123,7 +123,7 @@ function versionOf(folder: ProjectFolder, mix: string) {
   return chosenVersion("Elixir", plain, KNOWN);
 }
 
-/** The tag of an image with the Erlang that the project names, if it does. */
+/** The image tag, with the Erlang/OTP version if the project names one. */
 function imageTag(folder: ProjectFolder, version: string): string {
   const erlang =
     /-otp-(\d{2})$/.exec(toolVersion(folder, ["elixir"]) ?? "")?.[1] ??
@@ -133,7 +133,9 @@ function imageTag(folder: ProjectFolder, version: string): string {
   return erlang === undefined ? `${version}-slim` : `${version}-otp-${erlang}-slim`;
 }
 
-/** The variables that are read when it starts; Phoenix needs a secret of its own whether that can be seen or not. */
+/**
+ * The environment variables read at startup. Phoenix always needs `SECRET_KEY_BASE`, even if no configuration shows it.
+ */
 function variablesOf(folder: ProjectFolder, phoenix: boolean): DetectedVariable[] {
   const texts = ["runtime.exs", "releases.exs", "prod.secret.exs"].map((name) => folder.text(`config/${name}`) ?? "");
   const text = withoutComments(texts.join("\n"), "#");

@@ -7,7 +7,7 @@ import { matched, withoutComments } from "../text/source_text.ts";
 import { TOOL_VERSION_FILES, toolVersion } from "../tool_versions.ts";
 
 const KNOWN = { lines: ["9.10", "9.8", "9.6", "9.4", "9.2", "9.0", "8.10"], preset: "9.6" };
-/** The compiler of each line of long-term snapshots. */
+/** The GHC version of each Stackage LTS line. */
 const SNAPSHOTS: Readonly<Record<string, string>> = {
   "24": "9.10",
   "23": "9.8",
@@ -61,7 +61,7 @@ export const haskell: Ecosystem = {
   },
 };
 
-/** The image's own compiler may differ in its last number from the one that the snapshot asks for, which Stack then refuses. */
+/** Stack installs its own GHC, as it refuses the image's if that differs from the snapshot's in its patch version. */
 const STACK_BUILD = "stack build --no-system-ghc --install-ghc";
 const STACK = { installCommand: `${STACK_BUILD} --only-dependencies` };
 const CABAL_INSTALL = { installCommand: "cabal update && cabal build --only-dependencies all" };
@@ -70,12 +70,12 @@ function cabalBuild(name: string): string {
   return `cabal install exe:${name} --installdir=bin --install-method=copy --overwrite-policy=always`;
 }
 
-/** The name of the first executable, in either description of a package. */
+/** The name of the first executable in package.yaml or the cabal file. */
 function executableOf(folder: ProjectFolder, cabal: string): string | undefined {
   const described = memberOf(objectOf(folder.data("package.yaml")), "executables");
   const named = [...Object.keys(described ?? {}), matched(cabal, /^executable[ \t]+(\S{1,100})[ \t\r]*$/im)];
   const found = named.find((name) => name !== undefined && PLAIN.test(name));
-  // A package may have an executable of its own name that is given without one.
+  // A single, unnamed `executable` has the name of its package.
   const single = memberOf(objectOf(folder.data("package.yaml")), "executable");
   const own = single === undefined ? undefined : textOf(objectOf(folder.data("package.yaml")), "name");
   return found ?? (own !== undefined && PLAIN.test(own) ? own : undefined);
@@ -105,7 +105,7 @@ function versionOf(folder: ProjectFolder, cabal: string) {
   );
 }
 
-/** The newest compiler that a package says it was tested with. */
+/** The newest known compiler line that a package says it was tested with. */
 function newestTested(cabal: string): string | undefined {
   const tested = matched(cabal, /^tested-with:[ \t]*([^\n]{1,300})/im) ?? "";
   const versions = [...tested.matchAll(/\b(\d{1,2}\.\d{1,2})\.\d{1,2}\b/g)].map(([, version = ""]) => version);

@@ -3,7 +3,7 @@ import { recipe } from "../image_recipe.ts";
 
 const NAMES = ["start.sh", "run.sh", "server.sh", "entrypoint.sh", "main.sh"];
 
-/** A script whose name says that it starts the project, where nothing else tells how. */
+/** A script whose name says that it starts the project; the last resort. */
 export const shell: Ecosystem = {
   manifests: NAMES,
   detect(folder) {

@@ -6,7 +6,7 @@ import { matched, withoutComments } from "../text/source_text.ts";
 import { TOOL_VERSION_FILES, toolVersion, versionFile } from "../tool_versions.ts";
 
 const KNOWN = { lines: ["6.2", "6.1", "6.0", "5.10", "5.9", "5.8", "5.7"], preset: "6.1" };
-/** Frameworks with the arguments that tell them where to listen. */
+/** Frameworks with the arguments that make them listen on `$PORT`. */
 const FRAMEWORKS: readonly (readonly [mark: string, name: string, given: string])[] = [
   ["vapor/vapor", "vapor", " serve --env production --hostname 0.0.0.0 --port $PORT"],
   ["hummingbird-project/hummingbird", "hummingbird", " --hostname 0.0.0.0 --port $PORT"],
@@ -14,7 +14,7 @@ const FRAMEWORKS: readonly (readonly [mark: string, name: string, given: string]
 const NO_START =
   "Cannot tell how to start the project: Package.swift has no executable target whose name is plain. Add one, or set the start command";
 
-/** Swift packages with a program, Vapor and Hummingbird known by name. */
+/** Swift packages with an executable, including Vapor and Hummingbird. */
 export const swift: Ecosystem = {
   manifests: ["Package.swift", ".swift-version", ...TOOL_VERSION_FILES],
   detect(folder) {
@@ -45,7 +45,7 @@ export const swift: Ecosystem = {
     const bundles = text.includes("resources:") ? " && (cp -R .build/release/*.resources bin/ || true)" : "";
     return {
       ...found,
-      // The folder of the result depends on the machine: it is copied to a place that does not.
+      // The output folder depends on the architecture, so the result is copied to a fixed one.
       buildCommand: `swift build -c release --product ${name} && mkdir -p bin && cp .build/release/${name} bin/${bundles}`,
       startCommand: `./bin/${name}${given}`,
       port: 8080,
@@ -60,7 +60,7 @@ export const swift: Ecosystem = {
   },
 };
 
-/** The first executable of the package; older ones are marked by a main.swift only. */
+/** The first executable of the package; older packages have only a main.swift. */
 function programOf(folder: ProjectFolder, text: string): string | undefined {
   const declared = matched(text, /\.executableTarget\([ \t\r\n]*name:[ \t]*"([A-Za-z_]\w{0,60})"/);
   const product = matched(text, /\.executable\([ \t\r\n]*name:[ \t]*"([A-Za-z_]\w{0,60})"/);

@@ -4,7 +4,7 @@ import { recipe } from "../image_recipe.ts";
 import { matched, withoutComments } from "../text/source_text.ts";
 import { TOOL_VERSION_FILES, toolVersion, versionFile } from "../tool_versions.ts";
 
-// Zig's releases break with each other: the line that a project names is the one to use.
+// Zig releases are incompatible with each other, so the version that a project names is used.
 const KNOWN = { lines: ["0.15.2", "0.14.1", "0.13.0", "0.12.1", "0.11.0"], preset: "0.14.1" };
 const FRAMEWORKS = ["jetzig", "tokamak", "httpz", "zap"];
 const EXECUTABLE = /\baddExecutable\([ \t]*\.\{[ \t\r\n]*\.name[ \t]*=[ \t]*(?:"|\.)([A-Za-z_][A-Za-z0-9_-]{0,60})/;
@@ -57,13 +57,13 @@ export const zig: Ecosystem = {
   },
 };
 
-/** Before 0.12 a release was asked for in another way, and nothing could be fetched beforehand. */
+/** Before 0.12, release builds used another option, and dependencies could not be fetched beforehand. */
 function isOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major === 0 && minor < 12;
 }
 
-/** Since 0.14.1 the machine comes before the system in the names of its archives. */
+/** Installs Zig. Since 0.14.1, the architecture comes before the operating system in archive names. */
 function installZig(version: string): string {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
   const swapped = major > 0 || minor > 14 || (minor === 14 && patch > 0);

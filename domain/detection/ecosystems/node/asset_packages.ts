@@ -4,14 +4,14 @@ import { packageManager } from "./packages.ts";
 import { nodeVersion } from "./versions.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 
-/** The packages of Node.js by which a project of another language makes its scripts and styles. */
+/** The Node packages with which a project in another language builds its scripts and styles. */
 export interface AssetPackages {
   readonly install: string;
   /** `undefined` when package.json has no build script. */
   readonly build: string | undefined;
-  /** What installing them reads. */
+  /** The files that the install command reads. */
   readonly manifests: readonly string[];
-  /** Brings Node.js into an image of another language. */
+  /** Installs Node.js in an image of another language. */
   readonly setup: ImageRecipe["setup"];
   readonly caches: readonly string[];
 }
@@ -29,7 +29,10 @@ const FILES = [
   ".yarnrc.yml",
 ];
 
-/** How the scripts and styles beside a program of another language are made; `undefined` when there is nothing to install. */
+/**
+ * How to build the scripts and styles beside a program in another language; `undefined` when there is nothing to
+ * install.
+ */
 export function assetPackages(folder: ProjectFolder): AssetPackages | undefined {
   const manifest = jsonObject(folder.text("package.json") ?? "");
   if (manifest === undefined) return undefined;

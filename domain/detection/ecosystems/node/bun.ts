@@ -7,7 +7,9 @@ const ENTRIES = ["index", "server", "app", "main", "src/index", "src/server", "s
   ["ts", "tsx", "js"].map((ending) => `${name}.${ending}`),
 );
 
-/** Programs for Bun without a package.json; those with one are Node's, with Bun as their package manager. */
+/**
+ * Bun programs without a package.json; the Node ecosystem detects those with one, with Bun as their package manager.
+ */
 export const bun: Ecosystem = {
   manifests: [],
   detect(folder) {

@@ -5,7 +5,7 @@ import { dependencyVersion, dependsOn } from "./package.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 import { codeOf } from "../../text/script_text.ts";
 
-/** Variables without which a library does not start. */
+/** Environment variables that a library needs to start. */
 const LIBRARIES: readonly (readonly [name: string, variables: readonly string[]])[] = [
   ["@adonisjs/core", ["APP_KEY"]],
   ["@auth/sveltekit", ["AUTH_SECRET"]],
@@ -17,24 +17,24 @@ const LIBRARIES: readonly (readonly [name: string, variables: readonly string[]]
 const VARIABLE = "[A-Z][A-Z0-9_]{0,60}";
 const MAX_VARIABLES = 50;
 
-/** Where Prisma's schema may lie, when its place is not set. */
+/** Default paths of the Prisma schema. */
 export const PRISMA_SCHEMAS = ["prisma/schema.prisma", "schema.prisma", "prisma/schema/schema.prisma"] as const;
 
-/** The variables that a package's libraries and their configuration ask for. */
+/** The environment variables that a package's libraries and their configuration require. */
 export function nodeVariables(folder: ProjectFolder, manifest: JsonObject): DetectedVariable[] {
   const byLibrary = LIBRARIES.flatMap(([name, variables]) => (dependsOn(manifest, name) ? variables : []));
   const names = [...inSchema(folder), ...inConfig(folder), ...byLibrary, ...auth(manifest)];
   return [...new Set(names)].slice(0, MAX_VARIABLES).map((key) => ({ key, required: true }));
 }
 
-/** As in `url = env("DATABASE_URL")`. */
+/** Reads variables as in `url = env("DATABASE_URL")`. */
 function inSchema(folder: ProjectFolder): string[] {
   const path = folder.first(PRISMA_SCHEMAS);
   const text = path === undefined ? "" : codeOf(folder.text(path) ?? "");
   return [...text.matchAll(new RegExp(`\\benv\\(\\s*"(${VARIABLE})"`, "g"))].map(([, name]) => name!);
 }
 
-/** What the tools of a database read of the environment while they are configured, directly or as in `env("DATABASE_URL")`. */
+/** Reads the variables in the configuration of database tools, used directly or as in `env("DATABASE_URL")`. */
 function inConfig(folder: ProjectFolder): string[] {
   const code = configCode(folder, "prisma") + configCode(folder, "drizzle");
   const read = new RegExp(

@@ -4,22 +4,22 @@ import { nodeImage } from "./image.ts";
 import type { NodePackage } from "./package.ts";
 import { bunVersion, nodeVersion } from "./versions.ts";
 
-/** What the image and the versions of a finding depend on. */
+/** What the image and the runtime version of a finding depend on. */
 export interface NodeRuntimeFacts {
-  /** Whether it is of a framework with programs of its own. */
+  /** Whether it is of a framework with its own programs. */
   readonly isSite: boolean;
-  /** The folder that holds all that is needed at run time, when that is not the whole project. */
+  /** The folder that contains everything needed at run time, if that is not the whole project. */
   readonly alone?: string | undefined;
 }
 
-/** The finding with the version of what runs it, and its image. */
+/** Adds the runtime version and the image to a finding. */
 export function nodeFinding(project: NodePackage, found: Finding, { isSite, alone }: NodeRuntimeFacts): Finding {
   const { folder, manifest, workspace, manager } = project;
   const manifests = [manifest, ...(workspace === undefined ? [] : [workspace.manifest])];
-  // Such programs are made for Node, whatever installs them.
+  // The programs of frameworks are made for Node, whichever package manager installs them.
   const name = !isSite && runsOnBun(project, found) ? "bun" : "node";
   const { version, warnings } = name === "bun" ? bunVersion(folder, manifests) : nodeVersion(folder, manifests);
-  // Without a start command too: a person may set one.
+  // Creates an image without a start command too, as the user may set one.
   const isServedAsItIs = found.projectType === "static" && (manager.install ?? found.buildCommand ?? null) === null;
   const image = isServedAsItIs ? null : nodeImage({ project, found, runtime: { name, version }, alone });
   return warned({ ...found, languageVersion: version, image }, ...warnings);

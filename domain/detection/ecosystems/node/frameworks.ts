@@ -4,7 +4,7 @@ import * as written from "./static_sites.ts";
 
 const { NITRO } = served;
 
-/** Sites that bring their own server. */
+/** Sites with their own server. */
 const SERVED: readonly NodeFramework[] = [
   {
     name: "nextjs",
@@ -114,7 +114,7 @@ const SERVED: readonly NodeFramework[] = [
   },
 ];
 
-/** Libraries that a program of the project serves with. */
+/** Server libraries that a program of the project uses. */
 const SERVERS: readonly NodeFramework[] = [
   { name: "elysia", packages: ["elysia"], kind: "server", port: 3000 },
   { name: "hono", packages: ["hono"], kind: "server", port: 3000 },
@@ -189,5 +189,5 @@ const WRITTEN: readonly NodeFramework[] = [
   { name: "webpack", packages: ["html-webpack-plugin"], build: "webpack --mode production", output: "dist" },
 ].map((row) => ({ ...row, kind: "site" as const, static: true }));
 
-/** Every framework, the more telling ones first: the first one that fits is taken. */
+/** All frameworks, the most specific first: the first match wins. */
 export const NODE_FRAMEWORKS: readonly NodeFramework[] = [...SERVED, ...SERVERS, ...WRITTEN];

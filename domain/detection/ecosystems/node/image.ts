@@ -6,12 +6,12 @@ import type { ManagerName, PackageManager } from "./packages.ts";
 import { dependsOn, isMember, type NodePackage, scriptText } from "./package.ts";
 import { localDependencies } from "./workspace.ts";
 
-/** What the image of a package depends on. */
+/** Input of `nodeImage`. */
 export interface NodeImageOptions {
   readonly project: NodePackage;
   readonly found: Finding;
   readonly runtime: { readonly name: "node" | "bun"; readonly version: string };
-  /** The folder that holds all that is needed at run time, when that is not the whole project. */
+  /** The folder that contains everything needed at run time, if that is not the whole project. */
   readonly alone: string | undefined;
 }
 
@@ -22,7 +22,7 @@ const CACHES: Readonly<Record<ManagerName, string>> = {
   bun: "/root/.bun/install/cache",
 };
 const BERRY_CACHE = "/root/.yarn/berry/cache";
-/** Packages that are compiled where nobody compiled them before. */
+/** Packages that are compiled on install when there is no prebuilt binary. */
 const COMPILED = [
   "argon2",
   "bcrypt",
@@ -42,7 +42,7 @@ const COMPILED = [
 const CHROMIUM = { PUPPETEER_EXECUTABLE_PATH: "/usr/bin/chromium", PUPPETEER_SKIP_DOWNLOAD: "true" };
 const FROM_GIT = /^(?:git[+:]|git@|github:|gitlab:|bitbucket:|[\w.-]{1,100}\/[\w.-]{1,100}(?:#|$))/;
 
-/** How a package is put into an image. */
+/** Creates the image recipe of a package. */
 export function nodeImage({ project, found, runtime, alone }: NodeImageOptions): ImageRecipe {
   const { folder, manager, manifest, workspace } = project;
   const wholeRepository = isMember(project);
@@ -84,7 +84,7 @@ export function nodeImage({ project, found, runtime, alone }: NodeImageOptions):
   });
 }
 
-/** Tags that exist: those with the name of a Debian begin with that Debian, and old versions were not made anew for it. */
+/** Picks a tag that exists: `bookworm` tags exist from that Debian on, and old versions were not rebuilt for it. */
 function nodeTag(version: string): string {
   const major = Number.parseInt(version, 10);
   const named = major >= 22 ? major <= 24 : major >= 16 && !version.includes(".");
@@ -118,7 +118,10 @@ function setupOf({ manager, manifest }: NodePackage, found: Finding, runtime: "n
   return tools.map(({ name, command }) => ({ command, stages: starts(name) ? ["build", "run"] : ["build"] }));
 }
 
-/** A package manager of the version that the project asks for; not by corepack, which fetches it anew for another user. */
+/**
+ * Installs the package manager in the version that the project requires; without corepack, which downloads it again for
+ * another user.
+ */
 function managerSetup({ name, version }: PackageManager, installs: boolean): string | undefined {
   const major = Number.parseInt(version ?? "0", 10);
   switch (name) {

@@ -17,15 +17,15 @@ const SETTINGS = [
 ];
 const FOLDERS = [".yarn/releases", ".yarn/plugins", ".yarn/patches", "patches"];
 const LIFECYCLE = ["preinstall", "install", "postinstall", "prepare", "prepublish"];
-/** What package managers may run without the sources of the project. */
+/** Lifecycle commands that need no sources of the project. */
 const HARMLESS =
   /^(?:npx |yarn |pnpm |bunx |exec |-y |--yes )*(?:husky(?: install)?(?: [\w./-]+)?|lefthook install|simple-git-hooks|is-ci|only-allow [a-z]+|patch-package|prisma generate|nuxt prepare|nuxi prepare|exit 0|true|:)$/;
 const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies"];
-/** Patches bear the names and versions of packages. */
+/** Patch files are named after packages and their versions. */
 const FILE = /^[\w@.+][\w@.+/-]*$/;
 const MAX_FILES = 300;
 
-/** The files that installing reads, relative to the folder of the lockfile; none when it may read anything. */
+/** The files that the install command reads, relative to the folder of the lockfile; none when it may read any file. */
 export function installFiles(project: NodePackage): string[] {
   const { manager, manifest, workspace } = project;
   const { home, lockfile } = manager;
@@ -59,14 +59,14 @@ function needsSources(manifest: JsonObject): boolean {
   return local || !scripts.every(isHarmless);
 }
 
-/** A script whose failure changes nothing, or of which every part needs no sources. */
+/** Returns whether the failure of a script is ignored, or none of its commands needs sources. */
 function isHarmless(script: string): boolean {
   const text = script.slice(0, 500).trim();
   if (/\|\| (?:echo(?: ['"\w .!-]*)?|true|exit 0|:)$/.test(text)) return true;
   return text.split(/ *(?:&&|\|\||;) */).every((part) => HARMLESS.test(part));
 }
 
-/** What Prisma generates its client from while it is installed. */
+/** The schema files that Prisma generates its client from on install. */
 function schemas(
   home: ProjectFolder,
   { path, manifest }: { readonly path: string; readonly manifest: JsonObject },

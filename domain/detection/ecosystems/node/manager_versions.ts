@@ -3,11 +3,11 @@ import type { ProjectFolder } from "../../project_folder.ts";
 import { toolVersion, versionFile } from "../../tool_versions.ts";
 import { isWanted, type KnownVersions, versionFor } from "../../version_range.ts";
 
-/** Where the version of a package manager is looked for. */
+/** Where to look for the version of a package manager. */
 export interface ManagerPlaces {
   /** The folder of the lockfile. */
   readonly home: ProjectFolder;
-  /** The package's own and that of its workspace. */
+  /** The manifests of the package and of its workspace. */
   readonly manifests: readonly JsonObject[];
 }
 
@@ -18,10 +18,13 @@ const KNOWN: Readonly<Record<string, KnownVersions>> = {
   bun: { lines: ["1"], preset: "1" },
 };
 const EXACT = /^v?(\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[0-9A-Za-z][0-9A-Za-z.]{0,40})?)(?:\+.*)?$/;
-/** What pnpm before its tenth version does not look for in this file. */
+/** The keys of pnpm-workspace.yaml that pnpm before 10 knows; any other key means pnpm 10. */
 const BEFORE_TEN = new Set(["packages", "catalog", "catalogs"]);
 
-/** The version of a package manager: an exact one by whoever names it, else the line that wrote the lockfile, else one that is allowed. */
+/**
+ * Picks the version of a package manager: an exact one that any file names, else the line that wrote the lockfile if
+ * allowed, else an allowed one.
+ */
 export function managerVersion(name: string, { home, manifests }: ManagerPlaces): string | undefined {
   const requirements = [
     ...manifests.map((manifest) => declared(name, manifest)),
@@ -39,7 +42,7 @@ export function managerVersion(name: string, { home, manifests }: ManagerPlaces)
   const allowed = requirements
     .map((wanted) => versionFor(wanted, KNOWN[name]!))
     .find((version) => version !== undefined);
-  // npm of any version reads every lockfile of today, and comes with Node.
+  // Every npm version reads all current lockfiles, and npm comes with Node.
   if (name === "npm") return undefined;
   const line = lineOfLockfile(name, home);
   return line !== undefined && requirements.every((wanted) => isWanted(line, wanted)) ? line : (allowed ?? line);
@@ -59,7 +62,7 @@ function devEngine(name: string, manifest: JsonObject): string | undefined {
   );
 }
 
-/** The release of Yarn that lies in the project. */
+/** The Yarn release that is committed to the project. */
 function yarnPath(home: ProjectFolder): string | undefined {
   const path = textOf(objectOf(home.data(".yarnrc.yml")), "yarnPath") ?? "";
   return /^\.?\/?\.yarn\/releases\/yarn-(\d[\w.-]{0,40})\.c?js$/.exec(path)?.[1];
@@ -74,7 +77,7 @@ function pnpmLine(home: ProjectFolder): string | undefined {
   const version = /^lockfileVersion:\s*['"]?(\d{1,2}(?:\.\d)?)/m.exec(start(home, "pnpm-lock.yaml"))?.[1];
   if (version === undefined) return undefined;
   if (Number(version) >= 9) return settingsOfTen(home) ? "10" : "9";
-  // Before the seventh version, pnpm does not run on the Node of today; that one reads the lockfiles of those before.
+  // pnpm before 7 does not run on current Node versions; pnpm 7 reads its lockfiles.
   return Number(version) >= 6 ? "8" : "7";
 }
 
@@ -90,7 +93,7 @@ function yarnLine(home: ProjectFolder): string | undefined {
   return home.has(".yarnrc.yml") ? "4" : undefined;
 }
 
-/** What a lockfile says of itself is at its beginning. */
+/** The beginning of a lockfile, which contains its metadata. */
 function start(home: ProjectFolder, name: string): string {
   return (home.text(name) ?? "").slice(0, 1_000).replaceAll("\r", "");
 }

@@ -5,7 +5,9 @@ import { plainPackage } from "../../plain_names.ts";
 
 const MAX_BUILT = 30;
 
-/** The build of a package with what it needs of its workspace built before; what `build` does alone where nothing else is needed. */
+/**
+ * Returns the command that builds a package after the workspace packages that it needs; just `build` if it needs none.
+ */
 export function buildInWorkspace(
   project: NodePackage,
   build: string | undefined,
@@ -21,13 +23,13 @@ export function buildInWorkspace(
 
 type ToolsBuild = (variable: string | undefined) => string;
 
-/** The build by the workspace's own tool, which knows the order. */
+/** The build command of the workspace's own tool, which knows the order. */
 function toolsBuild({ folder, manifest, manager, workspace }: NodePackage): ToolsBuild | undefined {
   const { root, manifest: above } = workspace!;
   const uses = (tool: string) => root.has(`${tool}.json`) && dependsOn(above, tool);
   const name = plainPackage(textOf(manifest, "name"));
   if (uses("turbo") && name !== undefined) {
-    // Variables that turbo.json does not name would be kept from the build.
+    // By default, turbo hides variables that turbo.json does not name from the build.
     return (variable) => `${manager.exec} turbo run build --filter=${name}${variable ? " --env-mode=loose" : ""}`;
   }
   const inNx = textOf(objectOf(folder.data("project.json")), "name") ?? textOf(memberOf(manifest, "nx"), "name");

@@ -32,7 +32,7 @@ const MANIFESTS = [
   ...WORKSPACE_FILES,
 ];
 
-/** Projects with a package.json. */
+/** Projects with a package.json, and Nx applications without one. */
 export const node: Ecosystem = {
   manifests: MANIFESTS,
   detect(folder) {
@@ -79,7 +79,7 @@ function describe(folder: ProjectFolder, manifest: JsonObject): Finding {
   return nodeFinding(project, program(project, { ...found, buildCommand: build ?? null, ...more }), { isSite: false });
 }
 
-/** A member that is locked by itself is installed by itself. */
+/** A member with its own lockfile is installed on its own if the workspace root has none. */
 function usableWorkspace(folder: ProjectFolder): Workspace | undefined {
   const workspace = workspaceOf(folder);
   const lockfiles = ["bun.lock", "bun.lockb", "pnpm-lock.yaml", "yarn.lock", "package-lock.json"];
@@ -95,25 +95,25 @@ function fits(framework: NodeFramework, project: NodePackage): boolean {
   if (framework.kind === "site") return isSiteOf(framework, project);
   const { folder, manifest } = project;
   if (!framework.packages.some((name) => dependsOn(manifest, name, ["dependencies"]))) return false;
-  // A page with such a library among its dependencies, for a mock of its API perhaps, is still a page.
+  // A page with such a library among its dependencies, for example to mock its API, is still a page.
   const start = scriptText(manifest, "start");
   if (startScript(manifest) !== undefined) return start === undefined || !isForDevelopment(start);
   return start === undefined && !folder.has("index.html") && entryOf(project) !== undefined;
 }
 
-/** What builds the package, by a script of its own or by the framework's program. */
+/** The command that builds the package: its own script, else the framework's program. */
 function ownBuild({ folder, manifest, manager }: NodePackage, tool?: string): string | undefined {
   const script = ["build", "heroku-postbuild", "gcp-build"].find((name) => scriptText(manifest, name) !== undefined);
   const byTool = tool?.startsWith("node ") ? `${manager.node}${tool.slice(4)}` : tool && `${manager.exec} ${tool}`;
   const build = script === undefined ? byTool : `${manager.run} ${script}`;
   const scripts = ["build", "prebuild", "postinstall", "prepare"].map((name) => scriptText(manifest, name) ?? "");
   const generates = dependsOn(manifest, "prisma") && folder.first(PRISMA_SCHEMAS) !== undefined;
-  // The client is generated while it is installed only by some package managers, and by none from its seventh version on.
+  // Only some package managers generate the client on install, and none does from Prisma 7 on.
   if (!generates || scripts.some((text) => text.includes("prisma generate"))) return build;
   return [`${manager.exec} prisma generate`, ...(build === undefined ? [] : [build])].join(" && ");
 }
 
-/** A framework that knows how it is built and served. */
+/** Describes a project of a framework that defines how it is built and served. */
 function site(project: NodePackage, framework: NodeFramework, found: Finding): Finding {
   const { serve, alone, afterBuild = [], buildVariable, warnings = [], ...refined } = refinedBy(framework, project);
   const build = buildInWorkspace(project, ownBuild(project, framework.build), buildVariable);
@@ -147,7 +147,7 @@ function withAfter(build: string | undefined, after: readonly string[]): string 
   return [build.startsWith("cd ") ? `(${build})` : build, ...after].join(" && ");
 }
 
-/** How a site is started: by a program of the project's own, else as its framework serves best, else by its script. */
+/** Picks the start command of a site: a program of the project, else the framework's best server, else its script. */
 function siteStart(project: NodePackage, { start }: NodeFramework, serve: string | undefined) {
   const { manifest, manager } = project;
   const name = startScript(manifest);
@@ -160,10 +160,10 @@ function siteStart(project: NodePackage, { start }: NodeFramework, serve: string
   return { command: script ?? byFramework, isOwn: script !== undefined, text };
 }
 
-/** Tells whether a script runs what the framework's own command runs, perhaps from within the folder of the build. */
+/** Returns whether a script runs the same program as the framework's command, possibly from inside the build folder. */
 function isSameProgram(script: string, serve: string | undefined): boolean {
   const [theirs, ours] = [lastWord(script), lastWord(serve ?? "")];
-  // A script of several commands does something of its own before.
+  // A script with several commands does something of its own first.
   if (/[&;|]/.test(script)) return false;
   return ours !== "" && (theirs === ours || ours.endsWith(`/${theirs}`));
 }

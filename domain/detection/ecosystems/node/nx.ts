@@ -9,12 +9,12 @@ import { plainPackage, plainPath } from "../../plain_names.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 import { settingIn } from "../../text/script_text.ts";
 
-/** Names of the files that tell of the projects of Nx. */
+/** Files that describe Nx projects. */
 export const NX_FILES = ["project.json"] as const;
 
 const MAX_DEPTH = 3;
 const MAX_PROJECTS = 200;
-/** How many folders of one level are looked into. */
+/** How many folders of one level are searched. */
 const MAX_FOLDERS = 500;
 const NO_PROJECTS = /^(?:\..*|node_modules|dist|tmp)$/;
 const SERVERS = [
@@ -24,24 +24,24 @@ const SERVERS = [
   ["express", "express"],
 ] as const;
 
-/** An application of Nx, with what its commands are made of. */
+/** An Nx application, with the parts of its commands. */
 interface NxApplication {
   readonly folder: ProjectFolder;
   readonly workspace: Workspace;
   readonly name: string;
   /** The application's folder, relative to the root. */
   readonly path: string;
-  /** From the application's folder to the root. */
+  /** The relative path from the application's folder to the root. */
   readonly way: string;
-  /** The executor of its build and that executor's options. */
+  /** The executor of its build, and the options of that executor. */
   readonly executor: string;
   readonly options: JsonObject | undefined;
-  /** Where its build leaves its result, relative to the root. */
+  /** The output folder of its build, relative to the root. */
   readonly output: string;
   readonly exec: string;
 }
 
-/** The folders of the applications that a workspace of Nx has, where one package.json serves them all. */
+/** The folders of the applications in an Nx workspace that share one package.json. */
 export function nxApplications(root: ProjectFolder): readonly string[] {
   return root.has("nx.json") ? root.once("applications of Nx", applicationsIn) : [];
 }
@@ -61,7 +61,7 @@ function foldersIn(root: ProjectFolder, path: string): string[] {
   return names.filter((name) => !NO_PROJECTS.test(name)).map((name) => (path === "" ? name : `${path}/${name}`));
 }
 
-/** What an application of Nx without a package.json of its own is. */
+/** Describes an Nx application without its own package.json. */
 export function nxApplication(folder: ProjectFolder): Finding | undefined {
   const settings = objectOf(folder.data("project.json"));
   const root = folder.outward().find((place) => place.has("nx.json") && place.has("package.json"));
@@ -103,7 +103,7 @@ function isApplication(settings: JsonObject | undefined): boolean {
   return textOf(settings, "projectType") === "application" && !textOf(settings, "name")?.endsWith("-e2e");
 }
 
-/** The folder that Vite is told to write to is named from the application's own. */
+/** The output folder, relative to the root; Vite's `outDir` is relative to the application's folder. */
 function outputOf(folder: ProjectFolder, way: string, path: string): string {
   const written = settingIn(configCode(folder, "vite"), "outDir");
   if (written === undefined) return folder.has("index.html") ? `${path}/dist` : `dist/${path}`;
@@ -127,7 +127,7 @@ function servedBy(application: NxApplication): Finding {
   return { framework, port: 3000, startCommand: `node ${way}/${output}/main.js` };
 }
 
-/** Results that lie elsewhere are brought into the application's folder, from which they are served. */
+/** Copies output from elsewhere into the application's folder, from which it is served. */
 function asFiles({ name, path, way, exec }: NxApplication, framework: string | null, output: string): Finding {
   const found: Finding = { framework, projectType: "static" };
   if (output.startsWith(`${path}/`)) return { ...found, outputDirectory: output.slice(path.length + 1) };

@@ -5,21 +5,21 @@ import type { ProjectFolder } from "../../project_folder.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn" | "bun";
 
-/** A package manager with the commands that it takes. */
+/** A package manager and its commands. */
 export interface PackageManager {
   readonly name: ManagerName;
-  /** What the project says: a version, or a line such as `9`. */
+  /** The version that the project requires: an exact one, or a line such as `9`. */
   readonly version: string | undefined;
-  /** Where its lockfile lies, and what belongs to it. */
+  /** The folder of its lockfile and settings. */
   readonly home: ProjectFolder;
   readonly lockfile: string | undefined;
   /** `undefined` when there is nothing to install. */
   readonly install: string | undefined;
-  /** Before the name of a script. */
+  /** The prefix that runs a script by its name. */
   readonly run: string;
-  /** Before a program of an installed package. */
+  /** The prefix that runs a program of an installed package. */
   readonly exec: string;
-  /** Runs a program of the project's own. */
+  /** Runs a program of the project itself. */
   readonly node: string;
   readonly warnings: readonly string[];
 }
@@ -44,18 +44,21 @@ const ROWS: readonly Row[] = [
   { name: "npm", lockfiles: ["package-lock.json", "npm-shrinkwrap.json"], signs: [], exec: "npx" },
 ];
 
-/** Names of the files that tell of package managers. */
+/** Files of package managers whose text is read. */
 export const MANAGER_FILES = ["yarn.lock", "pnpm-lock.yaml", ".yarnrc.yml"] as const;
 
-/** What else a package manager is chosen by. */
+/** Further input for choosing a package manager. */
 export interface ManagerSurroundings {
   /** The workspace that the package belongs to. */
   readonly workspace?: Workspace | undefined;
-  /** Taken where nothing tells. */
+  /** The default when no file decides. */
   readonly fallback?: ManagerName;
 }
 
-/** The package manager by `packageManager` or `devEngines`, else by lockfile, else by other signs, else the fallback. */
+/**
+ * Picks the package manager by `packageManager` or `devEngines`, else by lockfile, else by other signs, else the
+ * fallback.
+ */
 export function packageManager(
   folder: ProjectFolder,
   manifest: JsonObject,
@@ -89,7 +92,7 @@ export function packageManager(
 interface Installed {
   readonly row: Row;
   readonly berry: boolean;
-  /** Whether Node finds packages only through Yarn. */
+  /** Whether Node finds packages only through Yarn (Plug'n'Play). */
   readonly pnp: boolean;
   readonly isLocked: boolean;
 }
@@ -98,12 +101,13 @@ function installCommand({ row: { name }, berry, pnp, isLocked }: Installed, way:
   switch (name) {
     case "npm": {
       const command = isLocked ? "npm ci" : "npm install";
-      // In the folder of a member npm would leave out what the root needs to build; with --prefix it would not read the machine's settings.
+      // In a member's folder, npm would omit what the root needs to build; with --prefix, it would not read the host's
+      // settings.
       return way === undefined ? command : `(cd ${way} && ${command})`;
     }
     case "yarn":
       if (!berry) return `yarn install${isLocked ? " --frozen-lockfile" : ""}`;
-      // What is started later is another user's, whose home has no cache of packages.
+      // Another user runs the program later, whose home has no package cache.
       return `${pnp ? "YARN_ENABLE_GLOBAL_CACHE=false " : ""}yarn install ${isLocked ? "--immutable" : "--no-immutable"}`;
     default:
       return `${name} install${isLocked ? " --frozen-lockfile" : ""}`;
@@ -127,7 +131,7 @@ function hinted(home: ProjectFolder, manifests: readonly JsonObject[]): string |
   return ROWS.find(({ signs }) => home.first(signs) !== undefined)?.name ?? byEngine;
 }
 
-/** Whoever uses a manager around this folder will use it here. */
+/** Assumes that a project uses the same package manager as the folders above it. */
 function lockedAbove(home: ProjectFolder): Row | undefined {
   return ROWS.find(({ lockfiles }) => home.firstAbove(lockfiles) !== undefined);
 }

@@ -12,12 +12,12 @@ const ENTRY_ENDINGS = ["js", "mjs", "cjs", "ts", "mts"];
 const ENTRIES = ["", "src/"].flatMap((folder) =>
   ENTRY_NAMES.flatMap((name) => ENTRY_ENDINGS.map((ending) => `${folder}${name}.${ending}`)),
 );
-/** Ends the name of a file of TypeScript. */
+/** Matches the extension of a TypeScript file. */
 export const TYPED = /\.[mc]?tsx?$/;
 const DEVELOPS = "the start script of package.json is for development only";
 const COMPILES = /(?:^|[\s&])(?:tsc|tsc-alias|swc|babel)(?:\s|$)/;
 
-/** A program of the project's own. */
+/** Describes a program of the project itself. */
 export function program(project: NodePackage, found: Finding): Finding {
   const { folder, manifest } = project;
   const script = startScript(manifest);
@@ -45,7 +45,7 @@ function noStart(manifest: JsonObject, isPart: boolean): string {
   return `Cannot tell how to start the project: ${script} and ${rest}. ${next}`;
 }
 
-/** The file that a project without a start script would be started by. */
+/** The file that starts a project without a start script. */
 export function entryOf({ folder, manifest }: NodePackage): string | undefined {
   const main = textOf(manifest, "main");
   const existing = folder.commandPath(main);
@@ -55,12 +55,12 @@ export function entryOf({ folder, manifest }: NodePackage): string | undefined {
   return entryIn(folder);
 }
 
-/** The file in a folder by which its program usually starts. */
+/** The usual entry file in a folder. */
 export function entryIn(folder: ProjectFolder): string | undefined {
   return folder.first(ENTRIES);
 }
 
-/** What `main` names is made by the build. */
+/** Returns the path in `main` if the build creates it. */
 function builtEntry(main: string | undefined, build: string | undefined): string | undefined {
   const path = plainPath(main);
   return build !== undefined && path !== undefined && /^(?:dist|build|out|lib|output)\/.+\.[mc]?js$/.test(path)
@@ -68,7 +68,7 @@ function builtEntry(main: string | undefined, build: string | undefined): string
     : undefined;
 }
 
-/** Packages that others build on are no programs, nor is the root that holds them all. */
+/** Returns whether a package is used by others or is the root that contains them; neither is a program. */
 function isPartOfOthers(project: NodePackage): boolean {
   const { folder, manifest, workspace } = project;
   if (project.holdsOthers) return true;
@@ -76,7 +76,7 @@ function isPartOfOthers(project: NodePackage): boolean {
   return isDependedOn(workspace!, textOf(manifest, "name")) || /(?:^|\/)(?:packages|libs?)\//.test(folder.path);
 }
 
-/** Packages that are made to be published say what they offer. */
+/** Returns whether a package is meant to be published: it declares what it exports. */
 function isLibrary(manifest: JsonObject): boolean {
   const offers = ["exports", "files", "types", "typings"].some((key) => Object.hasOwn(manifest, key));
   return offers && manifest["private"] !== true;
@@ -87,7 +87,7 @@ function programPath({ folder }: NodePackage, named: string | undefined): string
   return path !== undefined && isPlainPath(path) ? path : undefined;
 }
 
-/** How a file is run. */
+/** How to run a file. */
 function runOf({ folder, manifest, manager }: NodePackage, path: string): Finding {
   if (manager.name === "bun") return { startCommand: `bun ${path}` };
   if (!TYPED.test(path)) return { startCommand: `${manager.node} ${path}` };

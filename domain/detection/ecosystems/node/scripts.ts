@@ -3,7 +3,7 @@ import { type NodePackage, scriptText } from "./package.ts";
 
 /** Words before the program in a script. */
 const BEFORE = /^(?:[A-Za-z_]\w*=\S*|cross-env|dotenv|--|npx|bunx|yarn|pnpm|exec|run-with-env|env-cmd)$/;
-/** Programs that serve for development unless one of these words follows. */
+/** Programs that serve for development unless one of these words follows them. */
 const DEVELOPMENT: Readonly<Record<string, readonly string[]>> = {
   astro: ["build", "preview"],
   craco: ["build"],
@@ -39,24 +39,24 @@ const DEVELOPMENT: Readonly<Record<string, readonly string[]>> = {
   waku: ["build", "start"],
   "webpack-dev-server": [],
 };
-/** Other ways to say it. */
+/** Other commands that serve for development. */
 const DEVELOPS =
   /^(?:webpack serve|turbo (?:run )?dev|node ace serve|nx run [^ ]{1,200}:serve|(?:tsc|tsup|tsdown|rollup|esbuild|webpack|nest start|eleventy|@11ty\/eleventy) (?:.* )?(?:-w|--watch|--serve)\b)/;
-/** Programs that start another one anew whenever a file changes. */
+/** Programs that restart another one whenever a file changes. */
 const WATCHER = /^(?:nodemon|node-dev|ts-node-dev|tsnd|tsx watch|node --watch|bun (?:run )?--(?:watch|hot))(?: |$)/;
 /** Scripts that start all packages of a workspace at once. */
 const FAN_OUT =
   /^(?:turbo (?:run )?(?:start|dev|serve)(?! .*--filter)|lerna run|nx run-many|pnpm (?:.* )?(?:-r|--recursive|--parallel)(?: |$)|npm (?:.* )?(?:--workspaces|-ws)(?: |$)|yarn workspaces (?:foreach|run)|bun (?:run )?--filter [*'"]|concurrently|npm-run-all|run-p|wsrun|ultra|moon)/;
 const RUNS_PROGRAM = /^(?:node|bun|tsx|ts-node|deno|pm2-runtime|forever)(?: |$)/;
 
-/** The script without what stands before its program: variables, and words that only find the program. */
+/** Removes what comes before the program in a script: variables, and words that only locate it. */
 function bare(text: string): string {
   const words = text.slice(0, 2_000).trim().split(/\s+/);
   const first = words.findIndex((word) => !BEFORE.test(word));
   return first === -1 ? words.join(" ") : words.slice(first).join(" ");
 }
 
-/** Tells whether a script serves for development only. */
+/** Returns whether a script serves for development only. */
 export function isForDevelopment(text: string): boolean {
   const script = bare(text);
   const [program = "", word = ""] = script.split(" ", 2);
@@ -64,28 +64,28 @@ export function isForDevelopment(text: string): boolean {
   return !DEVELOPMENT[program]!.includes(word) || DEVELOPS.test(script);
 }
 
-/** The program that a script starts anew at each change, as it is written there. */
+/** The program that a script restarts on each change, as written. */
 export function watchedProgram(text: string): string | undefined {
   return WATCHER.test(bare(text)) ? bare(text).split(" ").at(-1) : undefined;
 }
 
-/** Tells whether a script runs a program rather than a tool. */
+/** Returns whether a script runs a program rather than a tool. */
 export function runsProgram(text: string): boolean {
   return RUNS_PROGRAM.test(bare(text));
 }
 
-/** Tells whether a script starts every package of a workspace. */
+/** Returns whether a script starts every package of a workspace. */
 export function startsAll(text: string): boolean {
   const plain = text.slice(0, 2_000).trim().replaceAll(/\s+/g, " ");
   return FAN_OUT.test(plain) || FAN_OUT.test(bare(text));
 }
 
-/** The command that runs a script, when there is one. */
+/** The command that runs a script; `undefined` when there is no such script. */
 export function scriptCommand({ manifest, manager }: Pick<NodePackage, "manifest" | "manager">, name: string) {
   return scriptText(manifest, name) === undefined ? undefined : `${manager.run} ${name}`;
 }
 
-/** The name of the script that starts a project for its users. */
+/** The name of the script that starts a project in production. */
 export function startScript(manifest: JsonObject): string | undefined {
   const sure = ["start:prod", "start:production"].find((name) => scriptText(manifest, name) !== undefined);
   if (sure !== undefined) return sure;
@@ -97,7 +97,7 @@ export function startScript(manifest: JsonObject): string | undefined {
   });
 }
 
-/** The port that a script names. */
+/** The port that a script sets. */
 export function portIn(text: string | undefined): number | undefined {
   const found = /(?:--port|-p|\bPORT)[ =](\d{2,5})\b/.exec(text?.slice(0, 2_000) ?? "")?.[1];
   return found === undefined || Number(found) > 65_535 ? undefined : Number(found);

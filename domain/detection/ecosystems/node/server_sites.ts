@@ -5,7 +5,7 @@ import { runsProgram } from "./scripts.ts";
 import { plainPath } from "../../plain_names.ts";
 import { pathIn, settingIn } from "../../text/script_text.ts";
 
-/** What the servers that Nitro builds have in common. */
+/** What all servers that Nitro builds have in common. */
 export const NITRO = {
   serve: "node .output/server/index.mjs",
   output: ".output",
@@ -20,7 +20,7 @@ const PLATFORMS: Readonly<Record<string, string>> = {
   vercel: "Vercel",
 };
 
-/** Next.js: a server, the server that `output: "standalone"` makes, or files. */
+/** Next.js: a server, the standalone server of `output: "standalone"`, or files. */
 export function next(project: NodePackage): Refined {
   const { folder, manifest, manager } = project;
   const code = configCode(folder, "next");
@@ -42,7 +42,7 @@ export function next(project: NodePackage): Refined {
   };
 }
 
-/** The server of a workspace lies as deep in its folder as the package lies in the workspace. */
+/** The standalone server is as deep in its folder as the package is in its workspace. */
 function placeInStandalone(project: NodePackage): string {
   const { folder, manager, workspace } = project;
   if (!isMember(project) || manager.lockfile === undefined) return "";
@@ -50,7 +50,7 @@ function placeInStandalone(project: NodePackage): string {
   return `/${path === "" ? folder.path : folder.path.slice(path.length + 1)}`;
 }
 
-/** Nuxt: a server by Nitro, or files; before its third version a server of its own. */
+/** Nuxt: a Nitro server, or files; Nuxt 2 has its own server. */
 export function nuxt({ folder, manifest, manager }: NodePackage): Refined {
   const generates = /\bnux[it]i? generate\b/.test(scriptText(manifest, "build") ?? "");
   if (/^[\^~=v]*2\b/.test(dependencyVersion(manifest, "nuxt") ?? "")) {
@@ -61,7 +61,7 @@ export function nuxt({ folder, manifest, manager }: NodePackage): Refined {
   return generates || settingIn(code, "preset") === "static" ? asFiles(".output/public") : {};
 }
 
-/** SvelteKit by its adapter. */
+/** SvelteKit, depending on its adapter. */
 export function svelteKit({ folder, manifest, manager }: NodePackage): Refined {
   const code = configCode(folder, "svelte");
   const imported = /["'`](@sveltejs\/adapter-[a-z-]{1,30}|svelte-adapter-bun)["'`]/.exec(code)?.[1];
@@ -78,7 +78,7 @@ export function svelteKit({ folder, manifest, manager }: NodePackage): Refined {
     case "@sveltejs/adapter-auto":
       return {
         serve: `${manager.node} build`,
-        // Where this is set, the adapter fetches and uses the one for Node.
+        // With this variable, the adapter installs and uses the one for Node.
         buildVariable: "GCP_BUILDPACKS=1",
         warnings: [
           "Cannot tell from adapter-auto where SvelteKit will run: it is built for Node. Use @sveltejs/adapter-node to be sure of its version",
@@ -95,7 +95,7 @@ export function svelteKit({ folder, manifest, manager }: NodePackage): Refined {
   }
 }
 
-/** Astro: files, or a server by the adapter for Node. */
+/** Astro: files, or a server with the Node adapter. */
 export function astro({ folder, manifest, manager }: NodePackage): Refined {
   const code = configCode(folder, "astro");
   const output = pathIn(code, "outDir") ?? "dist";
@@ -136,7 +136,7 @@ function isWithoutServer(code: string): boolean {
   return /\bssr\s*:\s*false\b/.test(code);
 }
 
-/** TanStack Start: a server by Nitro, by Vinxi before, or files. */
+/** TanStack Start: a server by Nitro, formerly by Vinxi, or files. */
 export function tanstackStart({ folder, manifest, manager }: NodePackage): Refined {
   const code = configCode(folder, "vite");
   const nitro = ["nitro", "nitropack", "@tanstack/nitro-v2-vite-plugin", "vinxi"].some((name) =>
@@ -160,20 +160,20 @@ function scriptRunsProgram(manifest: NodePackage["manifest"]): boolean {
   return runsProgram(scriptText(manifest, "start") ?? "");
 }
 
-/** AdonisJS: the program of its build, which lies deeper since the sixth version. */
+/** AdonisJS: the program of its build, which is in `bin` since version 6. */
 export function adonis({ manifest, manager }: NodePackage): Refined {
   const old = /^[\^~=v]*5\b/.test(dependencyVersion(manifest, "@adonisjs/core") ?? "");
   return { serve: `HOST=0.0.0.0 ${manager.node} build/${old ? "" : "bin/"}server.js` };
 }
 
-/** NestJS, whose monorepos build below the name of the application. */
+/** NestJS, whose monorepo mode builds into a folder named after the application. */
 export function nest({ folder, manager }: NodePackage): Refined {
   const settings = objectOf(folder.data("nest-cli.json"));
   const root = settings?.["monorepo"] === true ? plainPath(textOf(settings, "root")) : undefined;
   return { serve: `${manager.node} dist/${root === undefined ? "" : `${root}/`}main.js` };
 }
 
-/** Expo for the web: files, or a server where routes are rendered there. */
+/** Expo for the web: files, or a server that renders routes. */
 export function expo({ folder, manifest, manager }: NodePackage): Refined {
   const web = memberOf(memberOf(objectOf(folder.data("app.json")), "expo"), "web");
   if (!dependsOn(manifest, "react-native-web")) {

@@ -10,7 +10,7 @@ const NODE: KnownVersions = {
 };
 const BUN: KnownVersions = { lines: ["1"], preset: "1" };
 const NEWEST_LTS = 26;
-/** Lines that nvm knows by name. */
+/** LTS lines by the names that nvm knows. */
 const NAMED: Readonly<Record<string, string>> = {
   krypton: "24",
   jod: "22",
@@ -24,12 +24,12 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 const EXACT = /^[=v]*\s*\d+(?:\.\d+){0,2}$/;
 
-/** Names of the files that name a version of Node or Bun and nothing else. */
+/** Files that contain only a version of Node or Bun. */
 export const NODE_VERSION_FILES = [".nvmrc", ".node-version", ".bun-version"] as const;
 
 /**
- * The version of Node: what a version manager pins, as long as `engines` allows it, else what `engines` asks for. The manifests are the package's own
- * and those around it, the nearest first.
+ * Picks the version of Node: the pin of a version manager if `engines` allows it, else what `engines` requires.
+ * `manifests` are the package's own and those around it, the nearest first.
  */
 export function nodeVersion(folder: ProjectFolder, manifests: readonly JsonObject[]): ChosenVersion {
   const pins: VersionRequirement[] = [
@@ -49,7 +49,7 @@ export function nodeVersion(folder: ProjectFolder, manifests: readonly JsonObjec
   return byPinOrEngines("Node", engines, pins.map(plainLine), NODE);
 }
 
-/** The version of Bun, in the same way. */
+/** Picks the version of Bun in the same way. */
 export function bunVersion(folder: ProjectFolder, manifests: readonly JsonObject[]): ChosenVersion {
   const pins: VersionRequirement[] = [
     requirement("packageManager in package.json", firstOf(manifests, packageManagersBun)),
@@ -81,7 +81,7 @@ function requirement(from: string, wanted: string | undefined): VersionRequireme
   return { from, wanted: wanted?.replace(/\s+#.*$/, "") };
 }
 
-/** The names that nvm gives to lines, as their numbers. */
+/** Converts nvm's names of lines to numbers. */
 function plainLine({ from, wanted }: VersionRequirement): VersionRequirement {
   const word = wanted?.trim().toLowerCase() ?? "";
   const [, name = ""] = /^lts[/-]?([a-z*]*|-\d)$/.exec(word) ?? [];
@@ -95,7 +95,7 @@ function versionFileOf(folder: ProjectFolder, name: string): string | undefined 
   return firstOf(folder.outward(), (place) => versionFile(place, name));
 }
 
-/** What `devEngines.runtime` asks of a runtime; it may be one or a list. */
+/** The version in `devEngines.runtime`, which may be one runtime or a list. */
 function runtime(manifest: JsonObject, name: string): string | undefined {
   const engines = memberOf(manifest, "devEngines");
   const written: unknown = engines !== undefined && Object.hasOwn(engines, "runtime") ? engines["runtime"] : undefined;

@@ -20,18 +20,18 @@ export interface WorkspaceMember {
   readonly manifest: JsonObject;
 }
 
-/** Files in which workspaces are described, beside the package.json. */
+/** Files that describe workspaces, besides package.json. */
 export const WORKSPACE_FILES = ["pnpm-workspace.yaml", "lerna.json", "nx.json", "turbo.json"] as const;
 
 const MAX_PATTERNS = 50;
 const MAX_MEMBERS = 200;
-/** How many folders are looked into for them. */
+/** How many folders are searched for members. */
 const MAX_FOLDERS = 1_000;
-/** Manifests that lie deeper are not read. */
+/** Deeper manifests are not read. */
 const MAX_DEPTH = 3;
 const DEPENDENCIES = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
 
-/** The workspace that a folder is the root or a member of. */
+/** Returns the workspace that a folder is the root or a member of. */
 export function workspaceOf(folder: ProjectFolder): Workspace | undefined {
   for (const root of folder.outward()) {
     const workspace = root.once("workspace of Node", workspaceAt);
@@ -52,12 +52,12 @@ function workspaceAt(root: ProjectFolder): Workspace | undefined {
   return { root, manifest: manifestOf(root), members, needed: new Set(needed) };
 }
 
-/** The folders of the packages that a workspace at this folder has. */
+/** Returns the folders of the packages in the workspace at this folder. */
 export function workspaceMembers(root: ProjectFolder): string[] {
   return root.once("workspace of Node", workspaceAt)?.members.map(({ path }) => path) ?? [];
 }
 
-/** The members on which a package builds, the deeper ones first, those of the members included. */
+/** Returns the members that a package depends on, directly or transitively; each follows its own dependencies. */
 export function localDependencies({ members }: Workspace, manifest: JsonObject): WorkspaceMember[] {
   const byName = new Map(members.map((member) => [textOf(member.manifest, "name") ?? "", member]));
   const ordered = new Set<WorkspaceMember>();
@@ -75,12 +75,12 @@ export function localDependencies({ members }: Workspace, manifest: JsonObject):
   return [...ordered];
 }
 
-/** Tells whether another member depends on the package of this name. */
+/** Returns whether another member depends on the package of this name. */
 export function isDependedOn({ needed }: Workspace, name: string | undefined): boolean {
   return name !== undefined && needed.has(name);
 }
 
-/** The way from a member's folder to the root of its workspace, as `../..`; `undefined` at the root itself. */
+/** The relative path from a member to the root of its workspace, such as `../..`; `undefined` at the root itself. */
 export function wayToRoot({ root }: Workspace, folder: ProjectFolder): string | undefined {
   const depth = partsOf(folder.path).length - partsOf(root.path).length;
   return depth === 0 ? undefined : Array.from({ length: depth }, () => "..").join("/");
@@ -117,7 +117,7 @@ function membersOf(root: ProjectFolder, patterns: readonly string[]): string[] {
     .slice(0, MAX_MEMBERS);
 }
 
-/** The folders whose paths fit a pattern, looked up level by level, as long as there are folders left to look into. */
+/** Finds the folders that match a pattern, level by level, until `walk.left` folders have been searched. */
 function foldersLike(root: ProjectFolder, pattern: readonly string[], walk: { left: number }): Set<string> {
   let level = [""];
   const found = new Set<string>();
@@ -135,7 +135,7 @@ function foldersIn(root: ProjectFolder, path: string): string[] {
   return names.map((name) => (path === "" ? name : `${path}/${name}`));
 }
 
-/** Tells whether something below this path may fit the pattern. */
+/** Returns whether a path below this one may match the pattern. */
 function begins(path: readonly string[], pattern: readonly string[]): boolean {
   for (const [index, part] of path.entries()) {
     if (pattern[index] === "**") return true;
@@ -151,7 +151,7 @@ function fits(path: readonly string[], pattern: readonly string[]): boolean {
   return path.length > 0 && isLike(path[0]!, part) && fits(path.slice(1), rest);
 }
 
-/** Tells whether a name fits a pattern in which `*` stands for anything. */
+/** Returns whether a name matches a pattern in which `*` stands for any text. */
 function isLike(name: string, pattern: string): boolean {
   const pieces = pattern.split("*");
   if (pieces.length === 1) return name === pattern;
