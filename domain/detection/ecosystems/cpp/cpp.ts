@@ -13,15 +13,15 @@ const NO_START =
 const MANAGED =
   "Cannot install the packages of vcpkg or Conan by itself: set the install command, or bring a Dockerfile";
 
-/** What a build file of one of the tools says. */
+/** What the build file of one of the tools declares. */
 interface CppBuild {
   readonly tool: "cmake" | "meson" | "make";
   readonly packages: readonly string[];
   readonly build: string;
-  /** Where the program lies, or `undefined` when none can be named. */
+  /** The path of the program; `undefined` when none is known. */
   readonly program: string | undefined;
   readonly libraries: readonly string[];
-  /** Those that it does without, in lower case. */
+  /** The libraries that are optional, in lower case. */
   readonly optional?: readonly string[];
 }
 
@@ -72,7 +72,7 @@ function cmake(folder: ProjectFolder): CppBuild | undefined {
   const packages = texts.flatMap((text) => [
     ...text.matchAll(/\bfind_package[ \t]*\([ \t]*([\w.+-]{1,50})([^)]{0,200})\)/gi),
   ]);
-  // All programs are put into one folder, unless the build file sets another.
+  // All programs go into one folder, unless the build file sets another.
   const set =
     /\bset[ \t]*\([ \t]*CMAKE_RUNTIME_OUTPUT_DIRECTORY[ \t]+"?\$\{(?:CMAKE|PROJECT)_(BINARY|SOURCE)_DIR\}\/?([\w/-]{0,60})"?[ \t]*\)/i.exec(
       texts[0] ?? "",
@@ -121,7 +121,7 @@ function meson(folder: ProjectFolder): CppBuild | undefined {
   };
 }
 
-/** A Makefile counts only beside sources: every language uses them for its tools. */
+/** A Makefile counts only beside sources, as projects in every language use one for their tools. */
 function make(folder: ProjectFolder): CppBuild | undefined {
   const file = folder.first(["Makefile", "makefile"]);
   if (file === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Libraries as build files name them, with the Debian packages that hold what building and running with them needs. */
+/** Libraries by their names in build files, with the Debian packages that are needed to build and to run with them. */
 const PACKAGES: Readonly<Record<string, readonly [build: string, run: string | null]>> = {
   boost: [
     "libboost-all-dev",
@@ -27,10 +27,10 @@ const PACKAGES: Readonly<Record<string, readonly [build: string, run: string | n
   yaml_cpp: ["libyaml-cpp-dev", "libyaml-cpp0.7"],
   "yaml-cpp": ["libyaml-cpp-dev", "libyaml-cpp0.7"],
 };
-/** Parts of a build file that are no libraries to install. */
+/** Names in build files that are not libraries to install. */
 const BUILT_IN = new Set(["threads", "pkgconfig", "git", "doxygen", "gtest", "catch2", "python3"]);
 
-/** The packages for libraries, and which of them no package is known for. */
+/** Returns the Debian packages of libraries, and the libraries without a known package. */
 export function cppPackages(libraries: readonly string[]) {
   const known = [...new Set(libraries.map((name) => name.toLowerCase()))].filter((name) => !BUILT_IN.has(name));
   const found = known.flatMap((name) => (Object.hasOwn(PACKAGES, name) ? [PACKAGES[name]!] : []));

@@ -20,14 +20,14 @@ const FRAMEWORKS: readonly (readonly [imported: RegExp, name: string])[] = [
   [/^(?:hono|@hono\/hono)(?:\/|$)/, "hono"],
   [/^(?:oak|@oak\/oak)(?:\/|$)/, "oak"],
 ];
-/** There are images of whole versions only. */
+/** Images exist for full versions only. */
 const KNOWN: KnownVersions = { lines: ["2.9.5", "1.46.3"], preset: "2.9.5" };
-/** `Deno.serve` without it listens where the program says, whatever the port that is expected. */
+/** Without it, `Deno.serve` listens on the port in the program, and not on `$PORT`. */
 const ADDRESS = "DENO_SERVE_ADDRESS=tcp:0.0.0.0:$PORT";
 const FOR_DEVELOPMENT = /(?:^|\s)(?:--watch|dev\.ts|vite(?=$|\s+dev|\s+--))/;
 const USES_DENO = /\bDeno\.\w|["'](?:jsr:|npm:|https:\/\/deno\.land\/)/;
 
-/** What is known while a project is looked at. */
+/** A Deno project that is being inspected. */
 interface DenoProject {
   readonly folder: ProjectFolder;
   readonly config: JsonObject;
@@ -35,7 +35,9 @@ interface DenoProject {
   readonly entry: string | undefined;
 }
 
-/** Projects with a deno.json that says how to start, or that is all they have, and programs that call Deno's own functions. */
+/**
+ * Projects with a deno.json that has a start task or no package.json beside it, and programs that call Deno's own APIs.
+ */
 export const deno: Ecosystem = {
   manifests: [...CONFIGS, ".dvmrc", ".deno-version", ...READ],
   detect(folder) {
@@ -62,7 +64,7 @@ function describe(folder: ProjectFolder, config: JsonObject): Finding {
   const workspace = denoWorkspace(folder);
   const imports = [config, workspace?.config].flatMap((one) => Object.keys(memberOf(one, "imports") ?? {}));
   const framework = FRAMEWORKS.find(([imported]) => imports.some((name) => imported.test(name)))?.[1] ?? null;
-  // What others of the workspace import is no program.
+  // A member with `exports` is imported by other members, so it is no program.
   const isPart = workspace !== undefined && Object.hasOwn(config, "exports");
   const project: DenoProject = { folder, config, framework, entry: isPart ? undefined : entryOf(folder, config) };
   const { version, warnings } = versionOf(folder);
@@ -91,7 +93,7 @@ function taskOf(config: JsonObject, name: string): string | undefined {
   return textOf(tasks, name) ?? textOf(memberOf(tasks, name), "command");
 }
 
-/** The task that starts a project for its users. */
+/** The task that starts a project in production. */
 function startTask(config: JsonObject): string | undefined {
   return ["start", "serve", "preview"].find((name) => {
     const text = taskOf(config, name);
@@ -143,7 +145,7 @@ function imageOf(
   const wholeRepository = denoWorkspace(folder) !== undefined;
   const inContext = (path: string) => (wholeRepository && path === "_site" ? `${folder.path}/${path}` : path);
   return recipe(`denoland/deno:debian-${version}`, {
-    // What was fetched has to be in the image: nothing is fetched when it starts.
+    // The image must contain all dependencies, as nothing is downloaded at startup.
     environment: { DENO_DIR: "/deno-dir" },
     manifests:
       installCommand === "deno install" && !wholeRepository ? INSTALLED_BY.filter((path) => folder.has(path)) : [],

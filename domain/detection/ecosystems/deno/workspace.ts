@@ -5,7 +5,7 @@ import type { ProjectFolder } from "../../project_folder.ts";
 const CONFIGS = ["deno.json", "deno.jsonc"];
 const MAX_MEMBERS = 200;
 
-/** The folders of the members that a workspace of Deno names. */
+/** The folders of the members that a Deno workspace names. */
 export function denoMembers(root: ProjectFolder): string[] {
   const config = configOf(root);
   const written: unknown = config?.["workspace"] ?? config?.["workspaces"];
@@ -14,7 +14,7 @@ export function denoMembers(root: ProjectFolder): string[] {
   return named.flatMap((path) => (path.endsWith("/*") ? foldersIn(root, path.slice(0, -2)) : (plainPath(path) ?? [])));
 }
 
-/** The workspace that a folder is a member of, and not the root. */
+/** Returns the workspace that a folder is a member of, and not the root. */
 export function denoWorkspace(
   folder: ProjectFolder,
 ): { readonly root: ProjectFolder; readonly config: JsonObject } | undefined {

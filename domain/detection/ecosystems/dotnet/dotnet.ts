@@ -23,7 +23,7 @@ const RESTORED = [
 const REGISTRY = "mcr.microsoft.com/dotnet";
 const OUTPUT = "bin/publish";
 
-/** Projects of .NET: web applications, workers, programs and Blazor pages in C#, F# and Visual Basic. */
+/** .NET projects: web applications, workers, programs and Blazor pages in C#, F# and Visual Basic. */
 export const dotnet: Ecosystem = {
   manifests: [PROJECT, "Directory.Build.props", "global.json", "appsettings.json"],
   detect(folder) {
@@ -45,7 +45,7 @@ const NO_NAME =
 const OLD =
   "Cannot build for .NET Framework: it runs on Windows only. Move the project to a current target framework such as net10.0";
 
-/** The project to start: the one nearest to the root that serves something, else one that runs. */
+/** Picks the project to start: prefers projects at the root, and among those a server over other programs. */
 function projectOf(projects: readonly DotnetProject[]): {
   readonly chosen?: DotnetProject;
   readonly warnings: readonly string[];
@@ -98,7 +98,7 @@ function describe(folder: ProjectFolder, project: DotnetProject, found: Finding)
     return { ...built, projectType: "static", outputDirectory: `${OUTPUT}/wwwroot`, image: image("aspnet") };
   }
   if (assembly === undefined) return warned(built, NO_NAME);
-  // Settings and pages are looked for in the current folder.
+  // Settings and pages are read from the current directory.
   const start = (before: string) => `cd ${OUTPUT} && ${before}dotnet ${assembly}.dll`;
   if (kind === "web") {
     const startCommand = start("ASPNETCORE_URLS=http://0.0.0.0:$PORT ");
@@ -114,7 +114,7 @@ function frameworkOf({ kind, packages }: DotnetProject): string | undefined {
   return kind === "web" ? "aspnet" : kind === "worker" ? "worker" : undefined;
 }
 
-/** The newest of the frameworks that a project is built for, and its line. */
+/** The newest target framework of a project, and its version line. */
 function targetOf({ frameworks }: DotnetProject): { readonly version: string; readonly framework?: string } {
   const lines = frameworks.flatMap((framework) => {
     const line = /^net(?:coreapp)?(\d{1,2}\.\d)(?:-\w+)?$/.exec(framework)?.[1];
@@ -123,7 +123,7 @@ function targetOf({ frameworks }: DotnetProject): { readonly version: string; re
   return lines.toSorted((a, b) => Number(b.version) - Number(a.version))[0] ?? { version: PRESET };
 }
 
-/** The SDK that global.json asks for: exactly that one, unless it lets the feature band grow. */
+/** The SDK version in global.json: exactly that one, unless `rollForward` allows a newer feature band. */
 function sdkOf(folder: ProjectFolder): string | undefined {
   const place = folder.outward().find((outer) => outer.has("global.json"));
   const sdk = memberOf(objectOf(place?.data("global.json")), "sdk");
@@ -133,7 +133,7 @@ function sdkOf(folder: ProjectFolder): string | undefined {
   return grows ? version.split(".").slice(0, 2).join(".") : version;
 }
 
-/** Whether what lies around the folder has a part in the build. */
+/** Returns whether the build needs files around the folder. */
 function needsWhole(folder: ProjectFolder, { leavesFolder }: DotnetProject): boolean {
   if (folder.path === "") return false;
   return (
@@ -145,7 +145,7 @@ function needsWhole(folder: ProjectFolder, { leavesFolder }: DotnetProject): boo
   );
 }
 
-/** Everything that restoring reads: all projects, since they refer to each other. */
+/** The files that `dotnet restore` reads: all projects, since they refer to each other. */
 function manifestsOf(folder: ProjectFolder): string[] {
   const solutions = folder.names().filter((name) => SOLUTION.test(name));
   const projects = projectFiles(folder);
@@ -154,7 +154,7 @@ function manifestsOf(folder: ProjectFolder): string[] {
   return [...new Set(all)].filter((path) => PLAIN.test(path) && folder.has(path));
 }
 
-/** The connections that appsettings.json names are told by variables of the same name. */
+/** The connection strings in appsettings.json, which variables of the same name set. */
 function settings(folder: ProjectFolder, path: string): DetectedVariable[] {
   const connections = memberOf(objectOf(folder.data(pathBeside(path, "appsettings.json"))), "ConnectionStrings") ?? {};
   return Object.keys(connections)

@@ -2,22 +2,22 @@ import { type JsonObject, memberOf, objectOf } from "../../text/json_text.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 import { objectsOf, textsOf } from "../../text/xml_elements.ts";
 
-/** What a project of .NET makes. */
+/** What a .NET project produces. */
 export type DotnetKind = "web" | "wasm" | "worker" | "console" | "library" | "test";
 
 /** One `.csproj`, `.fsproj` or `.vbproj`. */
 export interface DotnetProject {
-  /** Relative to the folder that is looked at. */
+  /** Relative to the inspected folder. */
   readonly path: string;
   readonly kind: DotnetKind;
   readonly language: "csharp" | "fsharp" | "visualbasic";
-  /** The name of the file that it is compiled into, without its ending, when it is plain. */
+  /** The name of the compiled assembly without its extension, if it is safe in a command. */
   readonly assembly: string | undefined;
-  /** As written: `net9.0`, `net48`; several of which one is chosen. */
+  /** As written: `net9.0`, `net48`; one is chosen if there are several. */
   readonly frameworks: readonly string[];
-  /** The packages that it refers to, in lower case. */
+  /** The packages that it references, in lower case. */
   readonly packages: readonly string[];
-  /** Whether it refers to projects outside of the folder that is looked at. */
+  /** Whether it references projects outside the inspected folder. */
   readonly leavesFolder: boolean;
 }
 
@@ -32,7 +32,7 @@ const SDKS: readonly (readonly [name: string, kind: DotnetKind])[] = [
 ];
 const MAX_PROJECTS = 100;
 
-/** The projects in a folder and below it, those that can be read and named in a command. */
+/** The projects in a folder and below it that can be parsed and whose paths are safe in a command. */
 export function dotnetProjects(folder: ProjectFolder): DotnetProject[] {
   const paths = projectFiles(folder).filter((path) => PLAIN_PATH.test(path));
   return paths.slice(0, MAX_PROJECTS).flatMap((path) => {
@@ -41,7 +41,7 @@ export function dotnetProjects(folder: ProjectFolder): DotnetProject[] {
   });
 }
 
-/** The files of projects in a folder and three levels below it. */
+/** The project files in a folder and up to three levels below it. */
 export function projectFiles(folder: ProjectFolder, depth = 0): string[] {
   const here = folder.names().filter((name) => /\.(?:cs|fs|vb)proj$/.test(name));
   if (depth >= 3) return here;
@@ -75,7 +75,7 @@ function describe(folder: ProjectFolder, path: string, project: JsonObject): Dot
   };
 }
 
-/** Whether a path that is written in a file leads out of the folder that the file's own path begins in. */
+/** Returns whether a path written in a file leaves the folder that the file's own path is relative to. */
 function leaves(path: string, written: string): boolean {
   const depth = path.split("/").length - 1;
   const parts = written.split(/[\\/]/);
@@ -83,7 +83,7 @@ function leaves(path: string, written: string): boolean {
   return (up === -1 ? parts.length : up) > depth;
 }
 
-/** The properties of the nearest Directory.Build.props, which every project below it takes over. */
+/** The properties of the nearest Directory.Build.props, which every project below it inherits. */
 function inherited(folder: ProjectFolder, path: string): JsonObject[] {
   const own = path.includes("/") ? folder.at(path.slice(0, path.lastIndexOf("/"))) : folder;
   const place = own.outward().find((outer) => outer.has("Directory.Build.props"));

@@ -16,14 +16,14 @@ const FRAMEWORKS: readonly (readonly [module: string, name: string, port: number
   ["github.com/gorilla/mux", "gorilla", 8080],
 ];
 const PREFERRED = ["server", "api", "web", "app"];
-/** Files at the root that may hold the program when there is no main.go. */
+/** Files at the root that may contain the program. */
 const ROOT_FILES = ["main.go", "server.go", "app.go", "api.go"];
 const PROGRAM = /^(?:cmd\/(?:[A-Za-z0-9][\w-]{0,99}\/){0,2}|[A-Za-z0-9][\w-]{0,99}\/)main\.go$/;
 const KNOWN = { lines: ["1.26", "1.25", "1.24", "1.23", "1.22", "1.21"], preset: "1.25" };
-/** Before this version, `go` in go.mod was no more than a hint, and there were no images on this Debian. */
+/** Before this version, `go` in go.mod was only a hint, and there were no images on this Debian. */
 const FIRST = ">=1.21";
 
-/** Modules of Go with a program at their root or under `cmd/`. */
+/** Go modules with a program at the root, under `cmd/`, or in another folder. */
 export const go: Ecosystem = {
   manifests: ["go.mod", "go.work", ".go-version", ...ROOT_FILES, ...TOOL_VERSION_FILES],
   detect(folder) {
@@ -74,11 +74,11 @@ function programOf(
 function isMain(folder: ProjectFolder, path: string): boolean {
   if (!folder.has(path)) return false;
   const text = folder.text(path) ?? "";
-  // What is too large to be read, or not written yet, may be a program by its name.
+  // A file that is too large to read, or still empty, may be a program by its name.
   return /^package main\b/m.test(text) || (path.endsWith("main.go") && !/^package \w/m.test(text));
 }
 
-/** Whether a file belongs to this module, is no test's or example's, and begins a program. */
+/** Returns whether a file belongs to this module, is not in a test or example folder, and contains a program. */
 function isOwn(folder: ProjectFolder, path: string): boolean {
   const inside = path.slice(0, path.lastIndexOf("/"));
   return folder.text(path) !== undefined && isMain(folder, path) && !folder.has(`${inside}/go.mod`);

@@ -1,14 +1,14 @@
-/** What a go.mod says. */
+/** The content of a go.mod. */
 export interface GoModule {
-  /** The last part of the module's path that is no version. */
+  /** The last part of the module's path that is not a version. */
   readonly name: string | undefined;
-  /** The lowest version of Go that it takes. */
+  /** The minimum version of Go. */
   readonly go: string | undefined;
-  /** The version of Go that it is built with, when that is a newer one. */
+  /** The version of Go to build with, if it is newer. */
   readonly toolchain: string | undefined;
-  /** Modules that it requires itself. */
+  /** The modules that it requires directly. */
   readonly requires: readonly string[];
-  /** Folders that stand in for modules. */
+  /** Local folders that replace modules. */
   readonly replacements: readonly string[];
 }
 
@@ -16,7 +16,7 @@ const MAX_LINES = 5_000;
 const MAX_LINE = 500;
 const VERSION = /^(?:go)?(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)$/;
 
-/** Reads the text of a go.mod or go.work. */
+/** Parses the text of a go.mod or go.work. */
 export function goModule(text: string): GoModule {
   const all = directives(text);
   const valueOf = (word: string) => all.find(([name]) => name === word)?.[1];
@@ -44,7 +44,7 @@ export function goWorkspace(text: string): string[] {
   );
 }
 
-/** Every directive as its words, with those in brackets written out. */
+/** Returns each directive as words; blocks in parentheses are expanded. */
 function directives(text: string): (readonly [string, ...string[]])[] {
   const found: (readonly [string, ...string[]])[] = [];
   let block: string | undefined;

@@ -36,7 +36,7 @@ export const clojure: Ecosystem = {
 
 function leiningen(folder: ProjectFolder, text: string, version: string, found: Finding): Finding {
   const named = matched(text, /:uberjar-name[ \t]+"([A-Za-z0-9_][A-Za-z0-9_.-]{0,100}\.jar)"/);
-  // The place depends on :target-path, which templates set.
+  // The folder depends on :target-path, which templates set.
   const nested = /:target-path[ \t]+"target\/%s/.test(text) ? "target/uberjar" : "target";
   const jar = named === undefined ? `${nested}/*-standalone.jar` : `${nested}/${named}`;
   return {
@@ -71,7 +71,7 @@ function commandLine(folder: ProjectFolder, text: string, version: string, found
   const alias = [":run", ":start", ":server", ":run-m"].find((name) => text.includes(name));
   if (alias === undefined) return warned(installed, NO_START);
   const way = /:exec-fn(?=[ \t\r\n])/.test(text) && !/:main-opts(?=[ \t\r\n])/.test(text) ? "-X" : "-M";
-  // What runs from its sources needs the libraries at hand, wherever the home of who starts it lies.
+  // Running from sources needs the libraries in the project's folder, wherever the home of the user is.
   const tool = `clojure -Sdeps '{:mvn/local-repo ".m2"}'`;
   return {
     ...installed,

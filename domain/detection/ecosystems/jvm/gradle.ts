@@ -18,9 +18,9 @@ import { matched, property } from "../../text/source_text.ts";
 
 const WRAPPER = "gradle/wrapper/gradle-wrapper.properties";
 const SHADOW = ["com.github.johnrengelman.shadow", "com.gradleup.shadow"];
-/** The plugin itself, or one of the build's own that applies it, as `gradle init` names it. */
+/** The plugin itself, or a convention plugin of the build that applies it, as `gradle init` names it. */
 const APPLICATION = /^(?:application|io\.micronaut\.application|[\w.-]*application-conventions)$/;
-/** From which version on Gradle runs on a line of Java. */
+/** The first Gradle version that runs on each Java line. */
 const RUNS_ON: readonly (readonly [gradle: number, java: number])[] = [
   [9.1, 25],
   [8.5, 21],
@@ -49,7 +49,7 @@ export const gradle: Ecosystem = {
   },
 };
 
-/** What a build makes, or the one of its projects that is asked for. */
+/** Describes a build, or only the given one of its projects. */
 function describe(folder: ProjectFolder, projects: readonly GradleProject[], only?: GradleProject): Finding {
   const programs = (only === undefined ? projects : [only]).filter((project) => taskOf(project) !== undefined);
   const { chosen, warnings } = likeliestPart(programs, "projects");
@@ -87,7 +87,7 @@ const ANDROID = "Cannot deploy an Android app: it runs on phones. Choose the fol
 const NO_START =
   "Cannot tell how to start the project: its build applies neither the application plugin nor that of Spring Boot, Quarkus, Ktor or Shadow. Apply one of them, or set the start command";
 
-/** The task that makes a program of a project, by its plugins. */
+/** The task that builds a program, by the plugins of the project. */
 function taskOf({
   plugins,
 }: GradleProject): "bootJar" | "build -x test" | "buildFatJar" | "shadowJar" | "installDist" | undefined {
@@ -122,7 +122,10 @@ function programOf(
   }
 }
 
-/** What `installDist` leaves, in a folder of the project's name; without one, the main class is started from whichever folder there is. */
+/**
+ * What `installDist` creates, in a folder named after the project. Without a known name, the main class is started from
+ * whichever folder exists.
+ */
 function installed(
   folder: ProjectFolder,
   { path, text }: GradleProject,
@@ -142,7 +145,7 @@ function installed(
   return { task, program: { mainClass, classPath: "$(echo build/install/*/lib)/*", keep } };
 }
 
-/** The Java that the build asks for: a toolchain must be met, a level of the sources may be exceeded. */
+/** The Java version that the build requires: a toolchain is exact, a source level is a minimum. */
 function wantedJava(projects: readonly GradleProject[], chosen: GradleProject | undefined): JavaDemand {
   const texts = [...(chosen === undefined ? [] : [chosen]), ...projects].map(({ text }) => text);
   const find = (...expressions: RegExp[]) => texts.map((text) => matched(text, ...expressions)).find(Boolean);
@@ -159,7 +162,7 @@ function wantedJava(projects: readonly GradleProject[], chosen: GradleProject | 
   return { from: "the Gradle build", wanted: toolchain ?? level?.replace("_", "."), strict: toolchain !== undefined };
 }
 
-/** How Gradle is run: by the wrapper when it is whole, else by whichever Gradle there is. */
+/** How to run Gradle: by the wrapper if it is complete, else by the installed Gradle. */
 function wrapperOf(folder: ProjectFolder) {
   const url = property(folder.text(WRAPPER) ?? "", "distributionUrl") ?? "";
   const version = /gradle-(\d{1,3}\.\d{1,3}(?:\.\d{1,3})?)-(?:bin|all)\.zip/.exec(url.slice(0, 500))?.[1];

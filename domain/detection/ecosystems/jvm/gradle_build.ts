@@ -3,7 +3,7 @@ import { memberOf, objectOf, textOf } from "../../text/json_text.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 import { matched, withoutComments } from "../../text/source_text.ts";
 
-/** Files in which a Gradle build is written, in either of its languages. */
+/** Gradle build files, in Kotlin or Groovy. */
 export const BUILD_FILES = ["build.gradle.kts", "build.gradle"];
 export const SETTINGS_FILES = ["settings.gradle.kts", "settings.gradle"];
 const CATALOG = "gradle/libs.versions.toml";
@@ -21,7 +21,7 @@ export interface GradleProject {
   readonly plugins: readonly string[];
 }
 
-/** The projects that a Gradle build consists of, the root first. */
+/** Returns the projects of a Gradle build, the root first. */
 export function gradleProjects(folder: ProjectFolder): GradleProject[] {
   const aliases = pluginAliases(folder);
   const read = (path: string) => {
@@ -36,7 +36,7 @@ export function gradleProjects(folder: ProjectFolder): GradleProject[] {
   const others = [...new Set(paths)].slice(0, MAX_PROJECTS).flatMap(read);
   if (root === undefined || others.length === 0 || folder.hasFolder("src/main"))
     return [...(root ? [root] : []), ...others];
-  // A root without sources applies plugins for the projects below it.
+  // A root without sources applies plugins for its subprojects.
   const inheriting = others.map((project) =>
     hasProgram(folder.at(project.path)) ? { ...project, plugins: [...project.plugins, ...root.plugins] } : project,
   );
@@ -49,13 +49,13 @@ export function settingsOf(folder: ProjectFolder): string {
   return file === undefined ? "" : withoutComments(folder.text(file) ?? "", "//");
 }
 
-/** The name of the root project, when the settings give it and it is plain. */
+/** The name of the root project, if the settings define it and it is safe in a command. */
 export function rootName(folder: ProjectFolder): string | undefined {
   const name = matched(settingsOf(folder), /rootProject\.name[ \t]*=[ \t]*["']([^"'\n]{1,100})["']/);
   return name !== undefined && PLAIN_NAME.test(name) ? name : undefined;
 }
 
-/** `include 'a', 'b:c'`, `include("a", "b")`, over several lines. */
+/** Parses `include 'a', 'b:c'` and `include("a", "b")`, also over several lines. */
 function included(settings: string): string[] {
   const names: string[] = [];
   for (const [, list = ""] of settings.matchAll(
@@ -67,7 +67,9 @@ function included(settings: string): string[] {
   return names;
 }
 
-/** The ids in a plugins block, old or new, except those that are only put at the disposal of other projects. */
+/**
+ * The IDs of the applied plugins, in old or new syntax; without those that are only made available to other projects.
+ */
 function pluginsOf(text: string, aliases: ReadonlyMap<string, string>): string[] {
   const ids: string[] = [];
   for (const line of text.split("\n")) {
@@ -88,13 +90,13 @@ function pluginsOf(text: string, aliases: ReadonlyMap<string, string>): string[]
   return ids;
 }
 
-/** The plugins of the version catalog by how they are written in a build file. */
+/** The plugins of the version catalog, by their aliases in build files. */
 function pluginAliases(folder: ProjectFolder): Map<string, string> {
   const plugins = memberOf(objectOf(folder.data(CATALOG)), "plugins") ?? {};
   const entries = Object.keys(plugins).flatMap((name) => {
     const id = textOf(memberOf(plugins, name), "id") ?? textOf(plugins, name)?.split(":")[0];
     return id === undefined ? [] : [[name.replaceAll(/[-_]/g, "."), id] as const];
   });
-  // Ktor's generator refers to a catalog that Ktor publishes.
+  // Ktor's generator uses a catalog that Ktor publishes.
   return new Map([["ktor", "io.ktor.plugin"], ...entries]);
 }

@@ -9,7 +9,7 @@ const LIKELY = [
   /(?:^|\/)\w*Server\.(?:java|kt)$/,
 ];
 
-/** The class whose name says that the program begins there, by where its source lies; `undefined` when none or several do. */
+/** The main class, by the usual names and paths of source files; `undefined` when none or several match. */
 export function mainClassByName(folder: ProjectFolder): string | undefined {
   for (const likely of LIKELY) {
     const found = SOURCES.flatMap((source) =>
@@ -24,7 +24,7 @@ export function mainClassByName(folder: ProjectFolder): string | undefined {
   return undefined;
 }
 
-/** Whether a source looks like that of a program. */
+/** Returns whether a source file is named like the main class of a program. */
 export function hasProgram(folder: ProjectFolder): boolean {
   return SOURCES.some((source) =>
     folder

@@ -3,26 +3,26 @@ import type { ProjectFolder } from "../../project_folder.ts";
 import { property } from "../../text/source_text.ts";
 import { TOOL_VERSION_FILES, toolVersion, versionFile } from "../../tool_versions.ts";
 
-/** Files that say with which Java a project is run, besides those that say how it is built. */
+/** Files that set the Java version of a project, besides its build files. */
 export const JAVA_VERSION_FILES = ["system.properties", ".java-version", ".sdkmanrc", ...TOOL_VERSION_FILES];
 
-/** The lines that there are images of. */
+/** The Java lines that have images. */
 const LINES = [25, 24, 23, 22, 21, 17, 11, 8];
 const PRESET = 21;
 
-/** What the build of a project says about Java. */
+/** The Java version that the build of a project requires. */
 export interface JavaDemand {
-  /** The file, as it is named to a person. */
+  /** The name of the file in messages. */
   readonly from: string;
-  /** The version that it is compiled for, or `undefined`. */
+  /** The version that it is compiled for; `undefined` when unknown. */
   readonly wanted: string | undefined;
-  /** Whether no other version does, as with a toolchain. */
+  /** Whether only this version works, as with a toolchain. */
   readonly strict?: boolean;
   /** The newest line that the build tool itself runs on. */
   readonly newest?: number;
 }
 
-/** The line of Java that a project is built and run with. */
+/** Picks the Java line that a project is built and run with. */
 export function javaVersion(
   folder: ProjectFolder,
   { from, wanted, strict = false, newest }: JavaDemand,
@@ -38,18 +38,21 @@ export function javaVersion(
   const known = { lines: LINES.map(String), preset: String(preset) };
   if (strict && built.wanted !== undefined) return chosenVersion("Java", [built], known);
   const chosen = named.find(({ wanted: line }) => line !== undefined);
-  // What is compiled for an older Java runs on a newer one, but not the other way round.
+  // Code compiled for an older Java runs on a newer one, but not the other way round.
   if (chosen === undefined) return chosenVersion("Java", [built], known);
   const enough = built.wanted === undefined || Number(built.wanted) <= Number(chosen.wanted);
   return chosenVersion("Java", enough ? [chosen] : [built, chosen], known);
 }
 
-/** Newer than any that will be; what is written there is something else. */
+/** Higher than any Java version for years to come; a larger number means something else. */
 const BEYOND = 40;
 
-/** The line of a version as any of these files write it: `1.8`, `17.0.9-tem`, `temurin-21`, `openjdk64-11.0.2`; the next one that there are images of. */
+/**
+ * Parses a version in any notation of these files: `1.8`, `17.0.9-tem`, `temurin-21`, `openjdk64-11.0.2`. Returns its
+ * line, rounded up to one that has images.
+ */
 function lineOf(written: string | undefined): string | undefined {
-  // jenv writes the width of the processor into the name.
+  // jenv writes the word size of the processor into the name.
   const text = (written ?? "").slice(0, 100).replace(/([a-z])64-/i, "$1-");
   const found = Number(/(?:^|[^0-9.])(?:1\.(?=[5-8](?:\D|$)))?(\d{1,2})(?![0-9])/.exec(text)?.[1] ?? BEYOND);
   if (found >= BEYOND) return undefined;

@@ -2,19 +2,19 @@ import type { Finding } from "../../ecosystem.ts";
 import { type ImageRecipe, recipe } from "../../image_recipe.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 
-/** A framework of the Java world and how it is told its port. */
+/** A JVM framework and how its port is set. */
 export interface JvmFramework {
   readonly name: string;
-  /** Texts of which one stands in the build file of every project with it. */
+  /** Texts of which at least one is in the build file of every project with it. */
   readonly marks: readonly string[];
   readonly port: number;
-  /** Settings of the virtual machine. */
+  /** JVM options. */
   readonly flags?: string;
-  /** Arguments of the program. */
+  /** Program arguments. */
   readonly arguments?: string;
 }
 
-/** Known frameworks; the first that a build file names counts. */
+/** Known frameworks; the first one that a build file names wins. */
 export const JVM_FRAMEWORKS: readonly JvmFramework[] = [
   { name: "spring-boot", marks: ["org.springframework.boot"], port: 8080, flags: "-Dserver.port=$PORT" },
   {
@@ -32,22 +32,22 @@ export const JVM_FRAMEWORKS: readonly JvmFramework[] = [
   { name: "spark", marks: ["com.sparkjava"], port: 4567 },
 ];
 
-/** What a build leaves behind to be started, and the paths that are needed for it. */
+/** What a build produces to be started, and the paths to keep for it. */
 export type JvmProgram =
   | { readonly jar: string; readonly keep: readonly string[] }
   | { readonly script: string; readonly keep: readonly string[] }
   | { readonly mainClass: string; readonly classPath: string; readonly keep: readonly string[] };
 
-/** The names of classes and of files that may stand in a command. */
+/** Names of classes and of files that are safe in a command. */
 export const PLAIN_CLASS = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
 export const PLAIN_FILE = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
 
-/** The framework whose mark stands in a build file. */
+/** Returns the framework whose mark is in a build file. */
 export function jvmFramework(text: string): JvmFramework | undefined {
   return JVM_FRAMEWORKS.find(({ marks }) => marks.some((mark) => text.includes(mark)));
 }
 
-/** The command that starts a program. */
+/** Returns the command that starts a program. */
 export function jvmStart(program: JvmProgram, framework: JvmFramework | undefined): string {
   const { flags, arguments: given } = framework ?? {};
   if ("jar" in program) return words("java", flags, "-jar", program.jar, given);
@@ -59,20 +59,20 @@ function words(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join(" ");
 }
 
-/** An image in which a build tool makes the program, and a smaller one with Java alone in which it runs. */
+/** Creates a recipe with an image of the build tool, and a smaller one with only a JRE to run in. */
 export function jvmRecipe(buildImage: string, version: string, more: Partial<ImageRecipe>): ImageRecipe {
   return recipe(buildImage, { runImage: `eclipse-temurin:${version}-jre`, ...more });
 }
 
-/** A build of several projects in whose folders the one that is looked at lies. */
+/** A build of several projects that contains the inspected folder. */
 export interface OuterBuild {
-  /** The folder of the whole build. */
+  /** The root folder of the build. */
   readonly folder: ProjectFolder;
-  /** The path of the inner folder in it. */
+  /** The path of the inspected folder in it. */
   readonly path: string;
 }
 
-/** Turns what was found for one project of a larger build into what is run in that project's own folder. */
+/** Converts the finding for one project of a larger build into commands that run in that project's own folder. */
 export function seenFromInside(found: Finding, { folder, path }: OuterBuild): Finding {
   const begins = new RegExp(`(^|[ ":])${path.replaceAll(".", "\\.")}/`, "g");
   const inRepository = (kept: string) => (folder.path === "" ? kept : `${folder.path}/${kept}`);
@@ -89,7 +89,7 @@ export function seenFromInside(found: Finding, { folder, path }: OuterBuild): Fi
   };
 }
 
-/** The outermost folder around this one that holds such a file, when the way to it is plain. */
+/** Returns the outermost ancestor folder that matches, if the path from it is safe in a command. */
 export function outerBuild(
   folder: ProjectFolder,
   isBuildRoot: (outer: ProjectFolder) => boolean,

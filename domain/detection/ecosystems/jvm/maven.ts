@@ -47,7 +47,7 @@ export const maven: Ecosystem = {
   },
 };
 
-/** What the build of a pom is, or of the one among its modules that is asked for. */
+/** Describes a build, or only the given one of its modules. */
 function describe(folder: ProjectFolder, root: MavenPom, only?: MavenPom): Finding {
   const { chosen, warnings } = only === undefined ? moduleOf(folder, root) : { chosen: only, warnings: [] };
   const pom = chosen ?? root;
@@ -90,7 +90,7 @@ const NOT_STARTED = {
     "Cannot tell how to start the project: no module of pom.xml makes a program. Add spring-boot-maven-plugin or maven-shade-plugin to one, or set the start command",
 };
 
-/** The pom to start: itself, or the one among its modules that makes a program. */
+/** Picks the pom to start: the root itself, or its module that builds a program. */
 function moduleOf(folder: ProjectFolder, root: MavenPom): ChosenPart<MavenPom> {
   if (!root.isAggregator()) return root.packaging() === "pom" ? { warnings: [] } : { chosen: root, warnings: [] };
   const modules = allModules(folder, root, root);
@@ -120,7 +120,7 @@ function allModules(folder: ProjectFolder, pom: MavenPom, parent: MavenPom, dept
   return found.filter((module) => module.packaging() !== "pom").slice(0, MAX_MODULES);
 }
 
-/** What the build of this pom leaves to be started, by the plugins that it uses. */
+/** What the build of this pom produces to be started, by its plugins. */
 function programOf(
   folder: ProjectFolder,
   pom: MavenPom,
@@ -167,7 +167,7 @@ function quarkus(folder: ProjectFolder, pom: MavenPom): JvmProgram {
   return { jar: "target/quarkus-app/quarkus-run.jar", keep: ["target/quarkus-app"] };
 }
 
-/** A jar of the pom's own name, or whichever one there is when the name cannot be told. */
+/** A jar with the pom's final name, or any jar when that name is unknown. */
 function jar(pom: MavenPom, ending: string): JvmProgram {
   const name = pom.finalName();
   const plain = /^[A-Za-z0-9.-]{1,60}$/.test(ending) ? ending : ".jar";
@@ -175,7 +175,7 @@ function jar(pom: MavenPom, ending: string): JvmProgram {
   return { jar: `target/${name}${plain}`, keep: [`target/${name}${plain}`] };
 }
 
-/** The main class that a plugin is told. */
+/** The main class that the configuration of a plugin or a property declares. */
 function declaredMain(pom: MavenPom): string | undefined {
   const executed = memberOf(pom.plugin("exec-maven-plugin"), "configuration");
   const manifest = memberOf(memberOf(memberOf(pom.plugin("maven-jar-plugin"), "configuration"), "archive"), "manifest");
@@ -190,7 +190,7 @@ function declaredMain(pom: MavenPom): string | undefined {
   return named.map((name) => pom.resolved(name)).find((name) => name !== undefined && PLAIN_CLASS.test(name));
 }
 
-/** The version that it is compiled for, by the compiler plugin's own precedence. */
+/** The Java version that it is compiled for, in the compiler plugin's own precedence. */
 function wantedJava(pom: MavenPom): string | undefined {
   const compiler = memberOf(pom.plugin("maven-compiler-plugin"), "configuration");
   const named = [

@@ -6,9 +6,9 @@ import { objectsOf, textsOf } from "../../text/xml_elements.ts";
 const MAX_PARENTS = 5;
 const REFERENCE = /\$\{([A-Za-z0-9_.-]{1,100})\}/g;
 
-/** One pom.xml, with what it inherits from those above it in the same repository. */
+/** A pom.xml, with what it inherits from its parents in the same repository. */
 export class MavenPom {
-  /** Relative to the folder that is looked at, `""` for itself. */
+  /** Relative to the inspected folder, `""` for that folder itself. */
   readonly path: string;
   readonly #project: JsonObject;
   readonly #parent: MavenPom | undefined;
@@ -19,20 +19,20 @@ export class MavenPom {
     this.#parent = parent;
   }
 
-  /** The pom.xml in a folder below; `undefined` when there is none that can be read. */
+  /** Reads the pom.xml of a folder; `undefined` when it is missing or cannot be parsed. */
   static read(folder: ProjectFolder, path = "", parent?: MavenPom): MavenPom | undefined {
     const project = memberOf(objectOf(folder.data(path === "" ? "pom.xml" : `${path}/pom.xml`)), "project");
     return project && new MavenPom(path, project, parent);
   }
 
-  /** The folders of its modules that are plain names of folders below. */
+  /** The folders of its modules that lie below it and are safe in a command. */
   modules(): string[] {
     return textsOf(memberOf(this.#project, "modules"), "module")
       .map((name) => name.replace(/^\.\//, "").replace(/\/$/, ""))
       .filter((name) => /^[A-Za-z0-9_][A-Za-z0-9_.-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*){0,2}$/.test(name));
   }
 
-  /** Whether it has modules, plain or not. */
+  /** Returns whether it has modules, safe in a command or not. */
   isAggregator(): boolean {
     return textsOf(memberOf(this.#project, "modules"), "module").length > 0;
   }
@@ -41,25 +41,25 @@ export class MavenPom {
     return this.resolved(textsOf(this.#project, "packaging")[0]) ?? "jar";
   }
 
-  /** A property, its own before an inherited one, with references to others resolved. */
+  /** Returns a property, own before inherited, with its references resolved. */
   property(name: string): string | undefined {
     return this.resolved(this.#property(name));
   }
 
-  /** The artifacts that it builds with, `group:artifact`, and inherited ones. */
+  /** Returns a build plugin by its artifact ID, own before inherited. */
   plugin(artifact: string): JsonObject | undefined {
     const own = objectsOf(memberOf(memberOf(this.#project, "build"), "plugins"), "plugin");
     const found = own.find((plugin) => textsOf(plugin, "artifactId")[0] === artifact);
     return found ?? this.#parent?.plugin(artifact);
   }
 
-  /** Whether it declares this plugin itself. */
+  /** Returns whether it declares this plugin itself. */
   declaresPlugin(artifact: string): boolean {
     const own = objectsOf(memberOf(memberOf(this.#project, "build"), "plugins"), "plugin");
     return own.some((plugin) => textsOf(plugin, "artifactId")[0] === artifact);
   }
 
-  /** The groups and artifacts that it depends on or inherits from, as `group:artifact`. */
+  /** The artifacts of its dependencies, parent and plugins, own and inherited, as `group:artifact`. */
   dependencies(): string[] {
     const declared = objectsOf(memberOf(this.#project, "dependencies"), "dependency");
     const parent = objectsOf(this.#project, "parent");
@@ -70,7 +70,7 @@ export class MavenPom {
     return [...own.map((name) => this.resolved(name) ?? name), ...(this.#parent?.dependencies() ?? [])];
   }
 
-  /** The name of what it builds, without an ending, when it can be told and is plain. */
+  /** The name of its artifact without an extension, if it is known and safe in a command. */
   finalName(): string | undefined {
     const named = textsOf(memberOf(this.#project, "build"), "finalName")[0];
     const artifact = textsOf(this.#project, "artifactId")[0];
@@ -78,7 +78,7 @@ export class MavenPom {
     return name !== undefined && PLAIN_FILE.test(name) ? name : undefined;
   }
 
-  /** A text with its references resolved; `undefined` when one cannot be. */
+  /** Resolves the references in a text; `undefined` when one is unknown. */
   resolved(text: string | undefined, depth = 0): string | undefined {
     if (text === undefined || depth > MAX_PARENTS || text.length > 1_000) return undefined;
     let known = true;

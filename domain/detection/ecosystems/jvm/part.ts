@@ -1,13 +1,16 @@
-/** Names that parts of a build have which are started. */
+/** Usual names of the parts of a build that are started. */
 const PREFERRED = ["app", "application", "server", "backend", "web", "api", "service", "boot", "main"];
 
-/** Which part of a build is started, and what is to be said about the choice. */
+/** The part of a build to start, and the warnings about the choice. */
 export interface ChosenPart<Part> {
   readonly chosen?: Part;
   readonly warnings: readonly string[];
 }
 
-/** The part to start of those that make a program: the whole, or the only one, or the one whose name says so. `parts` is what a build calls them. */
+/**
+ * Picks the part to start among those that build a program: the root, the only one, or the one with the likeliest name.
+ * `parts` is the build tool's word for them.
+ */
 export function likeliestPart<Part extends { readonly path: string }>(
   programs: readonly Part[],
   parts: string,

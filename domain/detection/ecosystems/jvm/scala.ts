@@ -20,7 +20,7 @@ const FRAMEWORKS: readonly (readonly [mark: string, name: string])[] = [
 const NO_PACKAGE =
   "Cannot tell how to start the project: it uses neither sbt-native-packager nor sbt-assembly, which make a program that starts. Add one of them to project/plugins.sbt, or set the commands";
 
-/** Scala programs that sbt builds, Play known by name. */
+/** Scala programs that sbt builds, including Play. */
 export const scala: Ecosystem = {
   manifests: ["build.sbt", "build.properties", "plugins.sbt", "application.conf", ...JAVA_VERSION_FILES],
   detect(folder) {
@@ -57,7 +57,7 @@ export const scala: Ecosystem = {
   },
 };
 
-/** The definition of the build lies in a folder of its own. */
+/** The files of the build definition, which are in the folder `project`. */
 function projectFiles(folder: ProjectFolder): string[] {
   const names = folder
     .at("project")
@@ -66,7 +66,7 @@ function projectFiles(folder: ProjectFolder): string[] {
   return names.map((name) => `project/${name}`);
 }
 
-/** Any launcher of sbt runs the version that a project names. */
+/** Installs sbt; any version of its launcher runs the sbt version that a project names. */
 function installSbt(): string {
   const url = `https://github.com/sbt/sbt/releases/download/v${SBT}/sbt-${SBT}.tgz`;
   return `curl -fsSL ${url} | tar -xz -C /usr/local --strip-components=1`;
@@ -82,9 +82,9 @@ function programOf(
   if (marked !== undefined) {
     const { project, path, name } = projectAround(build, marked);
     const stage = `${path}target/universal/stage`;
-    // Beside the script for Unix lies one for Windows.
+    // The folder also contains a script for Windows.
     const script = name === undefined ? `$(ls ${stage}/bin/* | grep -v '[.]bat$')` : `${stage}/bin/${name}`;
-    // Play writes the number of its process into a file unless it is told not to.
+    // By default, Play writes its process ID into a file.
     const start = play ? `${script} -Dhttp.port=$PORT -Dpidfile.path=/dev/null${secretFlag(folder)}` : script;
     return { task: project === undefined ? "stage" : `${project}/stage`, start, keep: stage };
   }
@@ -93,7 +93,7 @@ function programOf(
   return { task: "assembly", start: `java -jar target/scala-*/${jar ?? "*-assembly-*.jar"}`, keep: "target" };
 }
 
-/** The project that a place of the build file belongs to: its own one, or the whole. */
+/** The subproject that a position in the build file belongs to, or the whole build. */
 function projectAround(build: string, place: number) {
   const block = build.slice(Math.max(0, build.lastIndexOf("lazy val ", place)), place + 2_000);
   const path = matched(block, /\bfile\([ \t]*"([A-Za-z0-9_][A-Za-z0-9_-]{0,50})"[ \t]*\)/);
@@ -114,12 +114,12 @@ function wantedJava(build: string): string | undefined {
 
 const SECRET = "APPLICATION_SECRET";
 
-/** Play does not start in production without a secret of its own. */
+/** Play does not start in production without an application secret. */
 function secrets(folder: ProjectFolder): DetectedVariable[] {
   return [{ key: namedSecret(folder) ?? SECRET, required: true }];
 }
 
-/** Where the settings do not read it themselves, the secret is handed over. */
+/** Passes the secret as a flag if the settings do not read it from a variable. */
 function secretFlag(folder: ProjectFolder): string {
   return namedSecret(folder) === undefined ? ` -Dplay.http.secret.key="$${SECRET}"` : "";
 }

@@ -2,14 +2,14 @@ import type { DetectedVariable } from "../../detection.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 import { withoutComments } from "../../text/source_text.ts";
 
-/** Files of settings that frameworks of the Java world read, in the folder of a project's resources. */
+/** Settings files of JVM frameworks, in the resources folder of a project. */
 export const JVM_SETTINGS = ["application.properties", "application.yml", "application.yaml", "application.conf"];
-/** `${NAME}`, with a value to fall back on as `${NAME:value}`, or left out when it is not set as `${?NAME}`. */
+/** `${NAME}`, with a default as `${NAME:value}`, or optional as `${?NAME}`. */
 const REFERENCE = /\$\{(\??)([A-Z][A-Z0-9_]{1,60})(:[^}\n]{0,200})?\}/g;
 /** Set by the platform. */
 const GIVEN = new Set(["PORT", "HOME", "HOSTNAME", "USER", "PATH"]);
 
-/** The variables that the settings of a project refer to. */
+/** The environment variables that the settings of a project refer to. */
 export function settingsVariables(folder: ProjectFolder): DetectedVariable[] {
   const found = new Map<string, boolean>();
   for (const name of JVM_SETTINGS) {

@@ -84,7 +84,10 @@ export function nodeImage({ project, found, runtime, alone }: NodeImageOptions):
   });
 }
 
-/** Picks a tag that exists: `bookworm` tags exist from that Debian on, and old versions were not rebuilt for it. */
+/**
+ * Picks a tag that exists: versions 22 to 24 and the lines 16 to 21 have `bookworm` images; older exact versions were
+ * not rebuilt for that Debian.
+ */
 function nodeTag(version: string): string {
   const major = Number.parseInt(version, 10);
   const named = major >= 22 ? major <= 24 : major >= 16 && !version.includes(".");

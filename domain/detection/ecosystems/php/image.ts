@@ -3,15 +3,15 @@ import { type ImageRecipe, recipe } from "../../image_recipe.ts";
 import { officialImage } from "../../official_image.ts";
 
 interface Extension {
-  /** Debian packages to compile it with, and those it needs while it runs. */
+  /** `build` are the Debian packages needed to compile it, `run` those needed at run time. */
   readonly build?: readonly string[];
   readonly run?: readonly string[];
-  /** Not part of PHP itself. */
+  /** From PECL, not part of PHP itself. */
   readonly pecl?: boolean;
   readonly configure?: string;
 }
 
-/** Extensions that the official images can be given; what is not here they have already. */
+/** Extensions that can be added to the official images; they already include the others. */
 const EXTENSIONS: Readonly<Record<string, Extension>> = {
   bcmath: {},
   bz2: { build: ["libbz2-dev"], run: ["libbz2-1.0"] },
@@ -45,7 +45,7 @@ const APACHE = "/etc/apache2";
 const COMPOSER =
   "curl -fsSL https://getcomposer.org/installer | php -- --quiet --install-dir=/usr/local/bin --filename=composer";
 
-/** What is put into an image. */
+/** Input of `phpImage`. */
 export interface PhpBuild {
   readonly version: string;
   readonly extensions: readonly string[];
@@ -53,11 +53,14 @@ export interface PhpBuild {
   readonly assets: AssetPackages | undefined;
   readonly manifests: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** The folder that visitors see, in which `index.php` lies; `undefined` when there is none. */
+  /** The document root, which contains `index.php`; `undefined` when there is none. */
   readonly pages: string | undefined;
 }
 
-/** PHP with Apache as an image: extensions and packages are made in one stage, and only their results go into the other. */
+/**
+ * Creates an image recipe for PHP with Apache: one stage builds extensions and packages, and only the results go into
+ * the other.
+ */
 export function phpImage(request: PhpBuild): ImageRecipe {
   const { version, extensions, usesComposer, assets, manifests, environment, pages } = request;
   const known = [...new Set(extensions)].toSorted().flatMap((name) => {
@@ -86,7 +89,10 @@ export function phpImage(request: PhpBuild): ImageRecipe {
   });
 }
 
-/** Lets Apache listen on `PORT` and lead to `index.php` whatever is no file, as PHP's built-in server does; hidden files stay hidden. */
+/**
+ * Makes Apache listen on `PORT` and route everything that is not a file to `index.php`, as PHP's built-in server does;
+ * hidden files stay hidden.
+ */
 function apacheSetup(pages: string): string {
   const root = pages === "." ? "/app" : `/app/${pages}`;
   const lines = [
@@ -97,7 +103,7 @@ function apacheSetup(pages: string): string {
     'RedirectMatch 404 "/\\.(?!well-known/)"',
     "php_flag display_errors off",
     "php_flag log_errors on",
-    // Frameworks look for variables in $_ENV.
+    // Frameworks read variables from $_ENV.
     "php_value variables_order EGPCS",
     `<Directory ${root}>`,
     "Options -Indexes +FollowSymLinks",

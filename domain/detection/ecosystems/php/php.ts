@@ -11,11 +11,11 @@ import { composerRange } from "../../version_range.ts";
 
 interface PhpFramework {
   readonly name: string;
-  /** Any of these packages tells that it is used. */
+  /** Any of these packages identifies the framework. */
   readonly packages: readonly string[];
-  /** As a process, instead of PHP's built-in server on the folder of its pages. */
+  /** The start command as a process, instead of PHP's built-in server on the document root. */
   readonly start?: string;
-  /** Extensions that it uses in most projects, though they seldom say so. */
+  /** Extensions that most of its projects use but few declare. */
   readonly extensions: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly env?: readonly DetectedVariable[];
@@ -60,7 +60,7 @@ const ONLY_BUILT_IN_SERVER =
 const NO_START =
   "Cannot tell how to start the project: there is no index.php here or in public/. Set the start command";
 
-/** Projects of PHP: what Composer installs, and plain pages. */
+/** PHP projects: those with Composer, and plain pages. */
 export const php: Ecosystem = {
   manifests: ["composer.json", ".php-version", "index.php", ...NODE_VERSION_FILES, ...TOOL_VERSION_FILES],
   detect(folder) {
@@ -75,7 +75,7 @@ export const php: Ecosystem = {
   },
 };
 
-/** Whether a program of Node.js is started here, beside which pages of PHP are something else. */
+/** Returns whether a Node program is started here, so that PHP pages beside it are not the project. */
 function runsNode(folder: ProjectFolder): boolean {
   return textOf(memberOf(jsonObject(folder.text("package.json") ?? ""), "scripts"), "start") !== undefined;
 }
@@ -129,7 +129,7 @@ function startOf(
   return `${given.join("")}PHP_CLI_SERVER_WORKERS=4 php ${errors} -S 0.0.0.0:$PORT -t ${pages}`;
 }
 
-/** After all files are there: what finds the classes, and what the framework makes ready. */
+/** Commands that need all files: generate the autoloader, and run the framework's own preparation. */
 function loading(manifest: JsonObject, framework: PhpFramework | undefined): string[] {
   const load = "composer dump-autoload --no-dev --no-interaction --optimize";
   const isReady = framework?.name !== "symfony" || memberOf(manifest, "scripts")?.["post-install-cmd"] === undefined;
@@ -146,13 +146,13 @@ function manifestsOf(
   manifest: JsonObject | undefined,
   assets: AssetPackages | undefined,
 ): string[] {
-  // Packages in folders of the project are sources.
+  // Packages in folders of the project are sources, so installing needs all files.
   if (manifest === undefined || JSON.stringify(manifest["repositories"] ?? "").includes('"path"')) return [];
   const read = ["composer.json", "composer.lock", "symfony.lock", "auth.json"].filter((path) => folder.has(path));
   return [...read, ...(assets?.manifests ?? [])];
 }
 
-/** What composer.json names, and what plain pages are seen to use. */
+/** The extensions that composer.json names, and those that plain pages visibly use. */
 function extensionsOf(folder: ProjectFolder, required: JsonObject): string[] {
   const named = Object.keys(required).flatMap((name) => /^ext-([a-z0-9_-]{1,50})$/.exec(name)?.[1] ?? []);
   const page = folder.text("index.php") ?? "";
@@ -185,7 +185,7 @@ function variables(framework: PhpFramework | undefined, required: JsonObject): r
   return usesDatabase ? [...known, { key: "DATABASE_URL", required: true }] : known;
 }
 
-/** Beside a page at the root lie files that are not for visitors. */
+/** Warns that files beside an index.php at the root are exposed to visitors. */
 function exposed(pages: string | undefined, usesComposer: boolean): string[] {
   if (pages !== "." || !usesComposer) return [];
   return ["Cannot keep composer.json and other files from visitors: index.php lies beside them. Move it to public/"];

@@ -12,7 +12,7 @@ const PLAIN = /^[A-Za-z_]\w{0,99}$/;
 const DEVELOPERS = /\.(?:local|dev|develop|development)$/;
 const SETTINGS_MODULE = /DJANGO_SETTINGS_MODULE["'][ \t]{0,9},\s{0,99}["']([A-Za-z_][\w.]{0,199})["']/;
 
-/** Where manage.py lies: in this folder, or in one below it. */
+/** The path of manage.py, in this folder or in one directly below it. */
 export function managePath(folder: ProjectFolder): string | undefined {
   if (folder.has("manage.py")) return "manage.py";
   return folder
@@ -21,7 +21,7 @@ export function managePath(folder: ProjectFolder): string | undefined {
     .find((path) => MANAGE.test(path) && folder.has(path));
 }
 
-/** What a Django project is, by its manage.py. */
+/** Describes a Django project by its manage.py. */
 export function djangoProject(folder: ProjectFolder, runner: PythonRunner, manage: string): Finding {
   const base = manage.slice(0, -"/manage.py".length);
   const inside = base === "" ? folder : folder.at(base);
@@ -34,7 +34,7 @@ export function djangoProject(folder: ProjectFolder, runner: PythonRunner, manag
   const { startCommand, warnings, module } = serve({ inside, runner, base, manage, named });
   const served = module === undefined ? named : settingsNamedIn(inside.text(`${module.replaceAll(".", "/")}.py`));
   const wanted = settingsForProduction(inside, served ?? named);
-  // Only with a folder to collect them in.
+  // Collects static files only if there is a folder for them.
   const collects = texts.some(({ text }) => /^[ \t]{0,20}STATIC_ROOT\s{0,9}=/m.test(text));
   return {
     framework: "django",
@@ -53,7 +53,7 @@ interface Project {
   readonly runner: PythonRunner;
   readonly base: string;
   readonly manage: string;
-  /** The module of settings that manage.py names. */
+  /** The settings module that manage.py names. */
   readonly named: string | undefined;
 }
 
@@ -61,7 +61,7 @@ function settingsNamedIn(text = ""): string | undefined {
   return SETTINGS_MODULE.exec(text)?.[1];
 }
 
-/** The module of settings for production, where the one of developers is named. */
+/** The settings module for production, in place of one for development if both exist. */
 function settingsForProduction(inside: ProjectFolder, named: string | undefined): string | undefined {
   const inPackage = named?.slice(0, named.lastIndexOf(".") + 1) ?? "";
   if (named === undefined || !DEVELOPERS.test(named)) return named;
@@ -69,7 +69,7 @@ function settingsForProduction(inside: ProjectFolder, named: string | undefined)
   return found === undefined ? named : `${inPackage}${found}`;
 }
 
-/** Names the settings to a command that would take others by itself; a variable of the project's own comes first. */
+/** Sets the settings module for a command that would use another one; a variable of the project takes precedence. */
 function settingsPrefix(wanted: string | undefined, taken: string | undefined): string {
   if (wanted === undefined || wanted === taken) return "";
   return `DJANGO_SETTINGS_MODULE="\${DJANGO_SETTINGS_MODULE:-${wanted}}" `;
@@ -93,7 +93,7 @@ function serve({ inside, runner, base, manage, named }: Project): Served & { rea
   };
 }
 
-/** `shop.wsgi` for `shop/wsgi.py`, beside the settings when several are there. */
+/** The module such as `shop.wsgi` for `shop/wsgi.py`; the one beside the settings if there are several. */
 function moduleOf(inside: ProjectFolder, name: "wsgi" | "asgi", named: string | undefined): string | undefined {
   const packages = named?.split(".").slice(0, -1) ?? [];
   for (let depth = packages.length; depth > 0; depth--) {
@@ -104,7 +104,7 @@ function moduleOf(inside: ProjectFolder, name: "wsgi" | "asgi", named: string | 
   return found === undefined ? undefined : `${found}.${name}`;
 }
 
-/** The module that manage.py names, and what modules beside it are for production and for all. */
+/** The settings module that manage.py names, and the base and production modules beside it. */
 function settingsFiles(inside: ProjectFolder, named: string | undefined): string[] {
   const path = named?.replaceAll(".", "/") ?? "";
   const beside = path.slice(0, path.lastIndexOf("/") + 1);
@@ -115,7 +115,7 @@ function settingsFiles(inside: ProjectFolder, named: string | undefined): string
   return [...new Set(own)].filter((file) => inside.has(file));
 }
 
-/** What a fresh project has to change before strangers may see it. */
+/** Warns about settings of a new project that must be changed before it is public. */
 function unsafe(settings: readonly { readonly path: string; readonly text: string }[]): string[] {
   const production = settings.find(({ path }) => /(?:production|prod)\.py$/.test(path));
   return (production ? [production] : settings).flatMap(({ path, text }) => [

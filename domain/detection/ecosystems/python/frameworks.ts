@@ -3,11 +3,11 @@ import type { ProjectFolder } from "../../project_folder.ts";
 import { applicationOf, programOf, type PythonApplication } from "./program.ts";
 import { pathPrefix, type PythonRunner, serveAsgi, type Served, serveWsgi } from "./servers.ts";
 
-/** A framework whose application a server is pointed at. */
+/** A framework whose application is served by a separate server. */
 interface ServedFramework {
   readonly name: string;
   readonly package: string;
-  /** The classes and functions that make an application. */
+  /** The classes and functions that create an application. */
   readonly makers: readonly string[];
   readonly port: number;
   serve(runner: PythonRunner, application: PythonApplication): Served;
@@ -62,13 +62,13 @@ const STANDING_ALONE: readonly (readonly [name: string, port: number])[] = [
 ];
 const PAGES = ["streamlit_app.py", "app.py", "main.py", "Home.py", "Hello.py", "src/app.py", "src/main.py"];
 
-/** A project of a known framework, and the file that begins it. */
+/** A project of a known framework, and its entry file. */
 interface Framed {
   readonly found: Finding;
   readonly path?: string;
 }
 
-/** What a project served by a known framework is; `undefined` when it uses none or its application is not to be found. */
+/** Describes a project of a known framework; `undefined` when it uses none or its application is not found. */
 export function pythonFramework(folder: ProjectFolder, runner: PythonRunner): Framed | undefined {
   return scripted(folder, runner) ?? served(folder, runner);
 }
@@ -84,7 +84,7 @@ function served(folder: ProjectFolder, runner: PythonRunner): Framed | undefined
   return alone && { found: { framework: alone[0], port: alone[1] } };
 }
 
-/** Programs that are handed to a tool, or read where to listen from its variables. */
+/** Programs that a tool runs, or that read their listen address from the tool's variables. */
 function scripted(folder: ProjectFolder, { requirements, python }: PythonRunner): Framed | undefined {
   const page = folder.first(PAGES);
   if (requirements.has("streamlit") && page !== undefined) {
@@ -99,7 +99,7 @@ function scripted(folder: ProjectFolder, { requirements, python }: PythonRunner)
   return { found: { framework: "gradio", port: 7860, startCommand }, path: program.path };
 }
 
-/** Both frameworks bring uvicorn only with this extra. */
+/** FastAPI and Litestar include uvicorn only with one of these extras. */
 function standard({ requirements }: PythonRunner, name: string): string | undefined {
   const brings = ["standard", "all", "full"].some((extra) => requirements.hasExtra(name, extra));
   return brings ? "uvicorn" : undefined;
@@ -114,7 +114,7 @@ function sanic({ python }: PythonRunner, application: PythonApplication): Served
   };
 }
 
-/** What is served is the Flask application inside, usually set as `server`. */
+/** Serves the Flask application inside, which is usually named `server`. */
 function dash(runner: PythonRunner, application: PythonApplication): Served {
   const inside = { ...application, variable: "server" };
   const alone = `${runner.python} -u ${application.path}`;
@@ -131,7 +131,7 @@ function flask(runner: PythonRunner, application: PythonApplication): Served {
   );
 }
 
-/** The sentence for a framework that has to serve with its own server for development. */
+/** The warning about a framework that must use its own development server. */
 export function withoutServer(framework: string): string {
   return `Cannot find gunicorn among the requirements: ${framework}'s server for development is used. Add gunicorn`;
 }

@@ -4,7 +4,7 @@ import type { ProjectFolder } from "../../project_folder.ts";
 import type { PythonInstaller } from "./installer.ts";
 import type { Requirements } from "./requirements.ts";
 
-/** Packages that work with libraries of the system, which the small image lacks. */
+/** Packages with the system libraries that they need and the slim image lacks. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   psycopg2: ["libpq5"],
   psycopg: ["libpq5"],
@@ -29,7 +29,9 @@ const CACHES: Readonly<Record<PythonInstaller["name"], readonly string[]>> = {
 };
 const PYTHON = { name: "python", firstOnBookworm: ["3.8.17", "3.9.17", "3.10.12", "3.11.4", "3.12.0"] };
 
-/** Python as an image: built where compilers are, run in a smaller one with the same interpreter. */
+/**
+ * Creates an image recipe for Python: built in an image with compilers, run in a smaller one with the same interpreter.
+ */
 export function pythonImage(
   folder: ProjectFolder,
   version: string,
@@ -40,7 +42,7 @@ export function pythonImage(
   const tool = installer.version === undefined ? installer.name : `${installer.name}==${installer.version}`;
   const command = `pip install --no-cache-dir --root-user-action=ignore ${tool}`;
   return recipe(officialImage(PYTHON, version, "slim"), {
-    // Compilers are for packages.
+    // Compilers are needed only for packages.
     buildImage: officialImage(PYTHON, version, installer.install === undefined ? "slim" : undefined),
     runPackages: [...new Set(libraries)],
     setup: installer.name === "pip" ? [] : [{ command, stages: ["build"] }],
@@ -53,7 +55,7 @@ export function pythonImage(
 
 const ENVIRONMENTS: Readonly<Record<PythonInstaller["name"], Readonly<Record<string, string>>>> = {
   pip: { PIP_DISABLE_PIP_VERSION_CHECK: "1" },
-  // The interpreter is the image's own, so that the final image has it too; links into the cache would lead nowhere there.
+  // Uses the interpreter of the image, so that the final image has it too; links into the cache would be broken there.
   uv: { UV_PYTHON_DOWNLOADS: "never", UV_LINK_MODE: "copy" },
   poetry: {},
   pdm: { PDM_CHECK_UPDATE: "false" },

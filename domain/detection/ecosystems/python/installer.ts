@@ -3,19 +3,22 @@ import type { ProjectFolder } from "../../project_folder.ts";
 import type { Requirements } from "./requirements.ts";
 import { toolVersion } from "../../tool_versions.ts";
 
-/** How the packages of a Python project are installed: always into a virtual environment in its folder, which goes where the project goes. */
+/**
+ * How to install the packages of a Python project: always into a virtual environment in its folder or its workspace,
+ * which moves with the project.
+ */
 export interface PythonInstaller {
   readonly name: "pip" | "uv" | "poetry" | "pdm" | "pipenv";
-  /** Only when the project says which. */
+  /** Only when the project specifies it. */
   readonly version: string | undefined;
   readonly install: string | undefined;
-  /** Installs the project itself as a package, beside what it requires. */
+  /** Installs the project itself as a package, besides its requirements. */
   readonly installItself: string;
   /** The folder of the virtual environment; `undefined` when nothing is installed. */
   readonly environment: string | undefined;
-  /** What `install` reads; empty when that may be anything. */
+  /** The files that `install` reads; empty when it may read any file. */
   readonly manifests: readonly string[];
-  /** Whether packages of a workspace around the project are needed. */
+  /** Whether the project needs packages of a workspace around it. */
   readonly wholeRepository: boolean;
   readonly warnings: readonly string[];
 }
@@ -35,7 +38,7 @@ const EXACT = /^(?:==)?\s{0,9}(\d{1,4}(?:\.\d{1,4}){1,2})$/;
 const POETRY = "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --only main";
 const PIP = "python3 -m venv .venv && .venv/bin/python -m pip install";
 
-/** The installer by lockfile, else by what pyproject.toml holds, else pip. */
+/** Picks the installer by lockfile, else by requirement files, Pipfile or pyproject.toml, else pip. */
 export function pythonInstaller(folder: ProjectFolder, requirements: Requirements): PythonInstaller {
   const locks = LOCKS.filter(([, lock]) => folder.has(lock));
   const workspace = folder.outward().findIndex((place) => place.has("uv.lock"));
@@ -82,7 +85,7 @@ function undeclared(folder: ProjectFolder, requirements: Requirements): Name {
   if (memberOf(tools, "poetry") !== undefined || backend.startsWith("poetry.")) return "poetry";
   if (memberOf(tools, "pdm") !== undefined || backend.startsWith("pdm.")) return "pdm";
   if (memberOf(tools, "uv") !== undefined || backend.startsWith("uv_build")) return "uv";
-  // Pip installs packages, and a project without a build system is none.
+  // Pip installs packages, and a project without a build system is not one.
   const isPackage = backend !== "" || folder.first(["setup.py", "setup.cfg"]) !== undefined;
   return memberOf(project, "project") !== undefined && !isPackage ? "uv" : "pip";
 }
@@ -93,7 +96,7 @@ function ambiguous(name: Name, locks: readonly (readonly [name: Name, lock: stri
   return [`Cannot be sure of the package manager: there are ${names}. ${name} is used; remove the others`];
 }
 
-/** In a workspace, the lockfile and the virtual environment lie in its outermost folder. */
+/** In a workspace, the lockfile and the virtual environment are in its root folder. */
 function uv(folder: ProjectFolder, workspace: number) {
   const frozen = workspace >= 0 ? " --frozen" : "";
   const isMember = workspace > 0;

@@ -1,15 +1,15 @@
 import type { ProjectFolder } from "../../project_folder.ts";
 
-/** Where an application lies, in the words of its server. */
+/** The location of an application, as a server imports it. */
 export interface PythonApplication {
-  /** The file it is made in. */
+  /** The file that creates it. */
   readonly path: string;
-  /** `package.module` as seen from `base`. */
+  /** `package.module`, relative to `base`. */
   readonly module: string;
-  /** What is asked for in the module; `undefined` for one that only makes it when it is called. */
+  /** The variable in the module; `undefined` when the application is only created by calling `factory`. */
   readonly variable: string | undefined;
   readonly factory: string | undefined;
-  /** The folder that modules are looked for in, `""` for the project's own. */
+  /** The folder that modules are imported from, `""` for the project's own. */
   readonly base: string;
 }
 
@@ -29,7 +29,7 @@ const NO_PROGRAM =
 const RUNNABLE_PACKAGE = /^(?:src\/)?[A-Za-z_]\w{0,99}\/__main__\.py$/;
 const PLAIN_FILE = /^[A-Za-z_]\w{0,99}\.py$/;
 
-/** The application that a call of one of these classes or functions makes, in the file nearest to the root. */
+/** Finds the application that one of these classes or functions creates, in the file nearest to the root. */
 export function applicationOf(folder: ProjectFolder, makers: readonly string[]): PythonApplication | undefined {
   const candidates = candidatesIn(folder);
   const made = new RegExp(
@@ -38,7 +38,7 @@ export function applicationOf(folder: ProjectFolder, makers: readonly string[]):
   );
   for (const expression of [made, SET_BY_FACTORY, IMPORTED, FACTORY_ITSELF]) {
     for (const path of candidates) {
-      // Only such a file is there for others to find the application in it.
+      // Only such a file imports the application so that servers find it there.
       if (expression === IMPORTED && !/(?:^|\/)[aw]sgi\.py$/.test(path)) continue;
       const name = expression.exec(folder.text(path) ?? "")?.[1];
       if (name === undefined) continue;
@@ -62,7 +62,7 @@ export interface PythonProgram {
   readonly base: string;
 }
 
-/** The plain program of a project: one of a telling name, a package that can be run, or the only file. */
+/** Finds the plain program of a project: a file with a usual name, a runnable package, or the only file. */
 export function programOf(folder: ProjectFolder): PythonProgram | undefined {
   const named = ["", "src/", "app/"].flatMap((inside) => STARTABLE.map((name) => `${inside}${name}.py`));
   const main = folder.files().find((path) => RUNNABLE_PACKAGE.test(path));
@@ -75,7 +75,7 @@ export function programOf(folder: ProjectFolder): PythonProgram | undefined {
   return { path, arguments: base === "" ? `-m ${module}` : path, base: "" };
 }
 
-/** Files in which an application may be made, those nearer to the root first. */
+/** The files that may create an application, those nearer to the root first. */
 function candidatesIn(folder: ProjectFolder): string[] {
   return folder
     .files()
@@ -97,7 +97,7 @@ function located(folder: ProjectFolder, path: string): Pick<PythonApplication, "
   return { path, base, module: inside.replace(/(?:\/__init__)?\.py$/, "").replaceAll("/", ".") };
 }
 
-/** The folder that has to be on Python's path, by what the file imports. */
+/** The folder that must be on Python's path, judging by the imports of the file. */
 function baseOf(folder: ProjectFolder, path: string): string {
   if (!path.includes("/")) return "";
   const inside = path.slice(0, path.lastIndexOf("/"));

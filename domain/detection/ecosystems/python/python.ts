@@ -25,7 +25,7 @@ const TOO_OLD =
 const MAX_SETTINGS = 10;
 const PLAIN_SCRIPT = /^[A-Za-z0-9][\w.-]{0,99}$/;
 
-/** Python projects that are started by Django's manage.py, whatever else lies beside it. */
+/** Python projects with Django's manage.py, whatever else is beside it. */
 export const django: Ecosystem = {
   manifests: DJANGO_MANIFESTS,
   detect: (folder) => (folder.has("manage.py") ? describe(folder) : undefined),
@@ -90,7 +90,7 @@ function started(
   return { port: 8000, ...framed?.found, startCommand, env };
 }
 
-/** Files in which programs usually gather what they read from their environment. */
+/** Files in which programs usually collect what they read from their environment. */
 function settingsIn(folder: ProjectFolder): string[] {
   return folder
     .files()
@@ -98,7 +98,7 @@ function settingsIn(folder: ProjectFolder): string[] {
     .slice(0, MAX_SETTINGS);
 }
 
-/** The only program that the project, as a package, brings along. */
+/** The script that the project installs as a package, if it is the only one. */
 function script(folder: ProjectFolder, { environment, installItself }: PythonInstaller): Finding | undefined {
   const project = objectOf(folder.data("pyproject.toml"));
   const declared =
@@ -139,7 +139,7 @@ function unreadable(folder: ProjectFolder): string[] {
   return path === undefined ? [] : [`Cannot read ${path}: it is not TOML. Correct it, or set the commands yourself`];
 }
 
-/** The members of uv's workspace. */
+/** The members of a uv workspace. */
 function workspaceMembers(folder: ProjectFolder): string[] {
   const uv = memberOf(memberOf(objectOf(folder.data("pyproject.toml")), "tool"), "uv");
   const members = memberOf(uv, "workspace")?.["members"];

@@ -1,7 +1,7 @@
 import { type JsonObject, memberOf, objectOf } from "../../text/json_text.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 
-/** Files of pip's own form; the first one that exists is installed. */
+/** Requirement files of pip; the first one that exists is installed. */
 export const REQUIREMENT_FILES = [
   "requirements.txt",
   "requirements/production.txt",
@@ -28,23 +28,23 @@ const INCLUDED = /^(?:-r|--requirement|-c|--constraint)[ =]?\s{0,9}([\w./-]{1,20
 const QUOTED = /["']([A-Za-z0-9][A-Za-z0-9._-]{0,99}(?:\[[\w,-]{0,99}\])?)/g;
 const FOLDER = /^(?:-e|--editable)?[ =]{0,9}(?:\.{1,2}(?:[/[]|$)|\/)/;
 const MAX_FILES = 20;
-/** More than people write. */
+/** Longer than any hand-written file. */
 const MAX_LENGTH = 100_000;
 
-/** The packages that a Python project asks for directly. */
+/** The direct requirements of a Python project. */
 export interface Requirements {
-  /** Tells whether a package is among them, by any spelling of its name. */
+  /** Returns whether a package is required, in any spelling of its name. */
   has(name: string): boolean;
-  /** Tells whether one of them comes with an extra, as `fastapi[standard]` does. */
+  /** Returns whether a package is required with an extra, as in `fastapi[standard]`. */
   hasExtra(name: string, extra: string): boolean;
-  /** The requirement file that is installed, and those it includes. */
+  /** The requirement file that is installed, and those that it includes. */
   readonly files: readonly string[];
-  /** Whether some of them are taken from repositories or folders, not from an index. */
+  /** Whether some come from Git repositories or local folders, and not from an index. */
   readonly fromGit: boolean;
   readonly fromFolders: boolean;
 }
 
-/** Reads what a project requires, wherever it says so; the tools of its developers are left out. */
+/** Reads the requirements of a project from all files that declare them; development tools are left out. */
 export function requirementsOf(folder: ProjectFolder): Requirements {
   const lines = requirementLines(folder);
   const declared = [...lines.texts, ...projectTexts(folder), ...setupTexts(folder)];
@@ -65,7 +65,7 @@ export function requirementsOf(folder: ProjectFolder): Requirements {
   };
 }
 
-/** Names are the same however letters are cased and parts divided. */
+/** Normalizes the name of a package, in which case and separators do not matter. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[._-]+/g, "-");
 }
@@ -88,7 +88,7 @@ function requirementLines(folder: ProjectFolder): { readonly texts: string[]; re
   return { texts, files };
 }
 
-/** What pyproject.toml and Pipfile require, each as `name[extras]`. */
+/** The requirements in pyproject.toml and Pipfile, each as `name[extras]`. */
 function projectTexts(folder: ProjectFolder): string[] {
   const project = objectOf(folder.data("pyproject.toml"));
   const poetry = memberOf(memberOf(project, "tool"), "poetry");
@@ -108,7 +108,7 @@ function tableTexts(table: JsonObject | undefined): string[] {
   });
 }
 
-/** Programs and ini files are not read as such: what is quoted or stands alone on a line may be a requirement. */
+/** Does not parse setup.py and setup.cfg: any quoted word or indented line may be a requirement. */
 function setupTexts(folder: ProjectFolder): string[] {
   const quoted = Array.from(
     (folder.text("setup.py") ?? "").slice(0, MAX_LENGTH).matchAll(QUOTED),

@@ -1,14 +1,14 @@
 import type { PythonApplication } from "./program.ts";
 import type { Requirements } from "./requirements.ts";
 
-/** A Python project while it is looked at. */
+/** A Python project that is being inspected. */
 export interface PythonRunner {
   readonly requirements: Requirements;
-  /** How the interpreter that sees the installed packages is called. */
+  /** The command of the interpreter that has the installed packages. */
   readonly python: string;
 }
 
-/** How an application is served, and what has to be said about it. */
+/** How an application is served, and the warnings about it. */
 export interface Served {
   readonly startCommand: string;
   readonly warnings: readonly string[];
@@ -16,7 +16,7 @@ export interface Served {
 
 type Target = Pick<PythonApplication, "module" | "variable" | "factory" | "base">;
 
-/** Serves an application of asynchronous Python; `brings` is the server that its framework brings along. */
+/** Serves an ASGI application; `brings` is the server that its framework includes. */
 export function serveAsgi({ requirements, python }: PythonRunner, target: Target, brings?: string): Served {
   const servers = ["uvicorn", "hypercorn", "granian", "daphne"];
   const own = servers.find((name) => requirements.has(name)) ?? brings;
@@ -43,7 +43,7 @@ export function serveAsgi({ requirements, python }: PythonRunner, target: Target
   }
 }
 
-/** Serves an application of synchronous Python by a server among the requirements; `undefined` when there is none. */
+/** Serves a WSGI application by a server among the requirements; `undefined` when there is none. */
 export function serveWsgi({ requirements, python }: PythonRunner, target: Target): Served | undefined {
   const run = `${pathPrefix(target)}${python} -m`;
   const application = `${target.module}:${target.variable ?? target.factory}`;
@@ -60,7 +60,7 @@ export function serveWsgi({ requirements, python }: PythonRunner, target: Target
   return plain(`${run} waitress --listen=0.0.0.0:$PORT ${isFactory ? "--call " : ""}${application}`);
 }
 
-/** Before a command whose modules do not lie in the project's own folder. */
+/** The prefix of a command whose modules are not in the project's own folder. */
 export function pathPrefix({ base }: { readonly base: string }): string {
   return base === "" ? "" : `PYTHONPATH=${base} `;
 }

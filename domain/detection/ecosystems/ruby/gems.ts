@@ -1,16 +1,16 @@
 import type { ProjectFolder } from "../../project_folder.ts";
 
-/** What a Gemfile and its lockfile say. */
+/** The content of a Gemfile and its lockfile. */
 export interface RubyGems {
-  /** Tells whether the Gemfile asks for a gem. */
+  /** Returns whether the Gemfile requires a gem. */
   has(name: string): boolean;
-  /** Tells whether a gem is installed, asked for or needed by another. */
+  /** Returns whether a gem is installed, directly or as a dependency of another. */
   installs(name: string): boolean;
-  /** The version of a gem by the lockfile. */
+  /** The version of a gem in the lockfile. */
   version(name: string): string | undefined;
-  /** What the Gemfile says about Ruby itself. */
+  /** The version of Ruby that the Gemfile requires. */
   readonly ruby: string | undefined;
-  /** The version of Ruby, and that of Bundler, that the lockfile was made with. */
+  /** The versions of Ruby and Bundler that the lockfile was created with. */
   readonly lockedRuby: string | undefined;
   readonly bundler: string | undefined;
   readonly platforms: readonly string[];
@@ -22,7 +22,7 @@ const LOCKED = /^ {4}([\w.-]{1,100}) \(([\w.]{1,50})(?:-[\w.-]{1,50})?\)/gm;
 const LOCKED_RUBY = /^RUBY VERSION\r?\n {1,9}ruby (\d{1,3}\.\d{1,3}\.\d{1,3})/m;
 const BUNDLED_WITH = /^BUNDLED WITH\r?\n {1,9}(\d{1,3}\.\d{1,3}\.\d{1,3})/m;
 
-/** Reads the Gemfile and Gemfile.lock of a folder. */
+/** Parses the Gemfile and Gemfile.lock of a folder. */
 export function rubyGems(folder: ProjectFolder): RubyGems {
   const gemfile = folder.text("Gemfile") ?? "";
   const lock = folder.text("Gemfile.lock") ?? "";

@@ -15,7 +15,7 @@ const READ_FROM = [
   "config/storage.yml",
 ];
 const VARIABLE = /ENV(\.fetch\(|\[)[ \t]{0,9}["']([A-Z][A-Z0-9_]{1,99})["'][ \t]{0,9}(\)[ \t]{0,9}(?:\{|do\b)|[\]),])/g;
-/** Set by whoever runs the program, or only for those who want another value. */
+/** Set by the platform that runs the program, or only to override a default. */
 const GIVEN = /^(?:PORT|PIDFILE|RAILS_.*|WEB_CONCURRENCY|BUNDLE_GEMFILE|DB_POOL|SOLID_.*|JOB_CONCURRENCY)$/;
 const ASSET_GEMS = [
   "sprockets-rails",
@@ -32,18 +32,18 @@ const ASSET_GEMS = [
 ];
 const ENVIRONMENT = 'RAILS_ENV="${RAILS_ENV:-production}"';
 
-/** Tells whether a folder holds an application of Rails. */
+/** Returns whether a folder contains a Rails application. */
 export function isRails(folder: ProjectFolder, gems: RubyGems): boolean {
   return folder.has("config/application.rb") && (gems.installs("rails") || gems.installs("railties"));
 }
 
-/** What an application of Rails is. */
+/** Describes a Rails application. */
 export function railsApplication(folder: ProjectFolder, gems: RubyGems, assets: AssetPackages | undefined): Finding {
   const [major = 0, minor = 0] = (gems.version("rails") ?? "0").split(".").map(Number);
   const isNew = major > 7 || (major === 7 && minor >= 1);
   const hasAssets = folder.hasFolder("app/assets") || ASSET_GEMS.some((name) => gems.has(name));
   const secret = isNew ? "SECRET_KEY_BASE_DUMMY=1" : "SECRET_KEY_BASE=unused";
-  // Before 7.1, Rails neither served its files nor told its log unless asked to.
+  // Before 7.1, Rails served static files and logged to stdout only if these were set.
   const asked = isNew ? "" : "RAILS_SERVE_STATIC_FILES=1 RAILS_LOG_TO_STDOUT=1 ";
   const compile = `${ENVIRONMENT} ${secret} bundle exec rails assets:precompile`;
   const build = [
@@ -59,7 +59,7 @@ export function railsApplication(folder: ProjectFolder, gems: RubyGems, assets: 
   };
 }
 
-/** With these, precompiling the assets runs the build script of package.json by itself. */
+/** With these gems, precompiling the assets also runs the build script of package.json. */
 function usesBundling(gems: RubyGems): boolean {
   return ["jsbundling-rails", "cssbundling-rails", "vite_rails", "webpacker", "shakapacker"].some((name) =>
     gems.has(name),

@@ -12,7 +12,7 @@ import { TOOL_VERSION_FILES, toolVersion, versionFile } from "../../tool_version
 const KNOWN = { lines: ["4.0", "3.4", "3.3", "3.2", "3.1", "3.0", "2.7", "2.6"], preset: "3.4" };
 const RUBY = { name: "ruby", firstOnBookworm: ["3.0.6", "3.1.4", "3.2.2", "3.3.0"] };
 const PROGRAMS = ["app.rb", "main.rb", "server.rb", "web.rb", "bot.rb", "lib/main.rb"];
-/** Frameworks that are served through config.ru, and where they listen by themselves. */
+/** Frameworks that are served through config.ru, with their default ports. */
 const RACK_FRAMEWORKS: readonly (readonly [gem: string, port: number])[] = [
   ["hanami", 2300],
   ["sinatra", 4567],
@@ -20,7 +20,7 @@ const RACK_FRAMEWORKS: readonly (readonly [gem: string, port: number])[] = [
   ["grape", 9292],
   ["cuba", 9292],
 ];
-/** Gems that work with libraries of the system, which the small image lacks. */
+/** Gems with the system libraries that they need and the slim image lacks. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   pg: ["libpq5"],
   mysql2: ["libmariadb3"],
@@ -35,7 +35,7 @@ const NO_RACK = "Cannot install what serves config.ru: there is no Gemfile. Add 
 const NO_START =
   "Cannot tell how to start the project: there is no config.ru, app.rb or main.rb. Set the start command";
 
-/** Programs of Ruby: Rails, what Rack serves, plain ones, and the pages of Jekyll. */
+/** Ruby programs: Rails, Rack applications, plain ones, and Jekyll pages. */
 export const ruby: Ecosystem = {
   manifests: [
     "Gemfile",
@@ -93,7 +93,7 @@ function started(folder: ProjectFolder, gems: RubyGems, isBundled: boolean): Fin
   return { framework: framework?.[0] ?? null, port: 3000, startCommand: `${run}ruby ${program}` };
 }
 
-/** Serves config.ru by the server among the gems. */
+/** The command that serves config.ru with the server among the gems. */
 function rackCommand(gems: RubyGems, run: string): string {
   const environment = 'RACK_ENV="${RACK_ENV:-production}"';
   if (gems.installs("puma")) return `${environment} ${run}puma -b tcp://0.0.0.0:$PORT`;
@@ -103,7 +103,10 @@ function rackCommand(gems: RubyGems, run: string): string {
   return `${environment} ${run}rackup -o 0.0.0.0 -p $PORT`;
 }
 
-/** Into the project's own folder, where the program that runs finds them; Bundler keeps its settings there too. */
+/**
+ * Installs gems into the project's own folder, where the running program finds them; Bundler keeps its settings there
+ * too.
+ */
 function installCommand(folder: ProjectFolder, assets: AssetPackages | undefined): string {
   const settings = folder.has("Gemfile.lock") ? "deployment true" : "path vendor/bundle";
   return [
@@ -128,7 +131,7 @@ function versionOf(folder: ProjectFolder, gems: RubyGems): ChosenVersion {
   );
 }
 
-/** Bundler refuses a lockfile that was made for other systems only. */
+/** Warns about a lockfile for other platforms only, which Bundler refuses. */
 function foreign({ platforms }: RubyGems): string[] {
   if (platforms.length === 0 || platforms.some((name) => name === "ruby" || name.includes("linux"))) return [];
   const names = platforms.slice(0, 5).join(", ");
@@ -151,7 +154,7 @@ function imageOf(
 ): ImageRecipe {
   const libraries = Object.entries(LIBRARIES).flatMap(([name, packages]) => (gems.installs(name) ? packages : []));
   const read = ["Gemfile", "Gemfile.lock", ".ruby-version", ".tool-versions"].filter((path) => folder.has(path));
-  // Gems in folders of the project are sources.
+  // Gems in folders of the project are sources, so installing needs all files.
   const needsAll = /\bpath:|:path\b|^gemspec\b/m.test(folder.text("Gemfile") ?? "");
   return recipe(officialImage(RUBY, version, "slim"), {
     buildImage: officialImage(RUBY, version),
@@ -159,7 +162,7 @@ function imageOf(
     setup: assets?.setup ?? [],
     manifests: isBundled && !needsAll ? [...read, ...(assets?.manifests ?? [])] : [],
     caches: isBundled ? ["/root/.bundle/cache", ...(assets?.caches ?? [])] : [],
-    // The official images keep Bundler's settings elsewhere.
+    // By default, the official images keep Bundler's settings elsewhere.
     environment: {
       BUNDLE_APP_CONFIG: ".bundle",
       BUNDLE_GLOBAL_GEM_CACHE: "true",

@@ -3,7 +3,9 @@ import type { ProjectFolder } from "../../project_folder.ts";
 import { runTimeFiles } from "../../run_time_files.ts";
 import { workspaceMembers } from "./package.ts";
 
-/** Crates that work with libraries or tools of the system; those to build with that the image of Rust has already are left out. */
+/**
+ * Crates with the system libraries or tools that they need, without the build packages that the Rust image already has.
+ */
 const NATIVE: readonly {
   readonly crate: string;
   readonly build?: readonly string[];
@@ -19,21 +21,21 @@ const NATIVE: readonly {
   { crate: "bindgen", build: ["libclang-dev"] },
 ];
 
-/** The first minor version with images on the Debian that others are made for. */
+/** The first minor version with images on Debian bookworm. */
 const FIRST_ON_BOOKWORM = 70;
 
-/** What is put into an image. */
+/** Input of `rustImage`. */
 export interface RustBuild {
-  /** Where Cargo.lock lies: the workspace, or the package itself. */
+  /** The folder of Cargo.lock: the workspace, or the package itself. */
   readonly root: ProjectFolder;
   readonly program: string;
-  /** Where its package lies in the folder, `""` for the folder itself. */
+  /** The path of its package in the folder, `""` for the folder itself. */
   readonly path: string;
-  /** Of the toolchain in the image. */
+  /** The version of the toolchain in the image. */
   readonly version: string;
 }
 
-/** Rust as an image: compiled in one with the toolchain, run in a bare Debian. */
+/** Creates an image recipe for Rust: compiled in an image with the toolchain, run in a plain Debian. */
 export function rustImage(folder: ProjectFolder, { root, program, path, version }: RustBuild): ImageRecipe {
   const lock = root.text("Cargo.lock") ?? "";
   const native = NATIVE.filter(({ crate }) => lock.includes(`name = "${crate}"`));
@@ -56,12 +58,12 @@ export function rustImage(folder: ProjectFolder, { root, program, path, version 
   });
 }
 
-/** A member of a workspace may read what lies in its own folder. */
+/** The files that a workspace member may read at run time from its own folder. */
 function besidePackage(folder: ProjectFolder, path: string): string[] {
   return path === "" ? [] : runTimeFiles(folder.at(path)).map((name) => `${path}/${name}`);
 }
 
-/** What Cargo looks at before it fetches: manifests, and the files by which it knows what each package consists of. */
+/** The files that Cargo reads before it fetches: manifests, and the sources that define the targets of each package. */
 function manifestsOf(root: ProjectFolder, context: ProjectFolder): string[] {
   const base = root.path === context.path ? "" : `${root.path}/`;
   const packages = ["", ...workspaceMembers(root).map((path) => `${path}/`)];

@@ -1,14 +1,17 @@
 import { type JsonObject, memberOf, objectOf, textOf } from "../../text/json_text.ts";
 import type { ProjectFolder } from "../../project_folder.ts";
 
-/** One package of Cargo, as far as it tells what to run. */
+/** A Cargo package, as far as needed to choose what to run. */
 export interface RustPackage {
-  /** Its folder, relative to the one looked at; `""` for that itself. */
+  /** Its folder, relative to the inspected one; `""` for that folder itself. */
   readonly path: string;
   readonly manifest: JsonObject;
-  /** Its programs, by names that may stand in a command; the one to run by default comes first. */
+  /** Its programs with names that are safe in a command; the default one comes first. */
   readonly programs: readonly string[];
-  /** Whether the first program is the one meant: named by `default-run`, the only one, or the package's own. */
+  /**
+   * Whether the first program is certainly the right one: named by `default-run`, the only one, or named like the
+   * package.
+   */
   readonly isSure: boolean;
 }
 
@@ -16,7 +19,10 @@ const PLAIN = /^[A-Za-z0-9_][\w-]{0,99}$/;
 const PREFERRED = ["server", "api", "web", "app", "backend"];
 const BELOW_BIN = /^src\/bin\/([^/]+?)(?:\.rs|\/main\.rs)$/;
 
-/** The package in a folder; `undefined` when there is none, as at the root of a workspace that holds nothing else. */
+/**
+ * Reads the package in a folder; `undefined` when there is none, as at the root of a workspace without a package of its
+ * own.
+ */
 export function rustPackage(whole: ProjectFolder, path: string): RustPackage | undefined {
   const folder = path === "" ? whole : whole.at(path);
   const manifest = objectOf(folder.data("Cargo.toml"));
@@ -44,7 +50,7 @@ function programsIn(folder: ProjectFolder, manifest: JsonObject, own: string): s
   return [...new Set([...main, ...named, ...found])];
 }
 
-/** The folders of a workspace's members, by what its Cargo.toml says and what is there. */
+/** The folders of a workspace's members that its Cargo.toml names and that exist. */
 export function workspaceMembers(folder: ProjectFolder, key: "members" | "default-members" = "members"): string[] {
   const workspace = memberOf(objectOf(folder.data("Cargo.toml")), "workspace");
   const listed = (name: string) => {
@@ -59,7 +65,7 @@ export function workspaceMembers(folder: ProjectFolder, key: "members" | "defaul
     .filter((path) => patterns.some((pattern) => fits(path, pattern)) && !excluded.includes(path));
 }
 
-/** Compares part by part, with one star in each: more could take very long on hostile patterns. */
+/** Matches segment by segment, with one star in each: more could take very long on hostile patterns. */
 function fits(path: string, pattern: string): boolean {
   const parts = path.split("/");
   const wanted = pattern.replace(/^\.\//, "").replace(/\/$/, "").split("/");

@@ -8,7 +8,7 @@ import { type RustPackage, rustPackage, workspaceMembers } from "./package.ts";
 import { TOOL_VERSION_FILES, toolVersion, versionFile } from "../../tool_versions.ts";
 import { versionFor } from "../../version_range.ts";
 
-/** Crates that serve, in the order in which they tell most, and where their examples listen. */
+/** Server crates, the most specific first, with the ports that their examples listen on. */
 const FRAMEWORKS: readonly (readonly [crate: string, name: string, port: number])[] = [
   ["rocket", "rocket", 8000],
   ["axum", "axum", 3000],
@@ -28,7 +28,7 @@ const UNREADABLE = "Cannot read Cargo.toml: it is not TOML. Correct it, or set t
 const NO_PROGRAM =
   "Cannot tell what to start: this is a library, with no src/main.rs and no [[bin]]. Set the build and start commands";
 
-/** Packages and workspaces of Cargo. */
+/** Cargo packages and workspaces. */
 export const rust: Ecosystem = {
   manifests: ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "rust-toolchain", ...TOOL_VERSION_FILES],
   detect(folder) {
@@ -40,14 +40,17 @@ export const rust: Ecosystem = {
     if (manifest === undefined) return { ...found, warnings: [UNREADABLE], broken: true };
     const program = chosen?.programs[0];
     if (chosen === undefined || program === undefined) return { ...found, warnings: [...warnings, NO_PROGRAM] };
-    // The images have no channels, but their toolchain fetches the one that the project names.
+    // There are no images of channels, but their toolchain downloads the one that the project names.
     const tag = /^\d/.test(version) ? version : KNOWN.preset;
     return { ...found, ...built(folder, { chosen, program, tag }), warnings: [...warnings, ...doubts(chosen)] };
   },
   members: (folder) => workspaceMembers(folder),
 };
 
-/** The package at the root, else the only member that has a program, or the only one that serves; several are for their own folders. */
+/**
+ * Picks the package at the root, else the only member that serves, else the only one with a program. Of several, each
+ * is deployed from its own folder.
+ */
 function packageToRun(folder: ProjectFolder): RustPackage | undefined {
   const own = rustPackage(folder, "");
   if (own !== undefined && own.programs.length > 0) return own;
@@ -65,7 +68,7 @@ function packageToRun(folder: ProjectFolder): RustPackage | undefined {
 interface Choice {
   readonly chosen: RustPackage;
   readonly program: string;
-  /** The version in the name of the image. */
+  /** The version in the image tag. */
   readonly tag: string;
 }
 
@@ -78,7 +81,7 @@ function built(folder: ProjectFolder, { chosen, program, tag }: Choice): Finding
   return {
     framework: framework?.[1] ?? null,
     installCommand: `cargo fetch${locked}`,
-    // Its result lies in the same place wherever Cargo compiles to.
+    // The output path is the same, wherever Cargo compiles to.
     buildCommand: `cargo install --path ${path} --bin ${program} --root . --no-track --force${locked}`,
     startCommand: `${listens}./bin/${program}`,
     port: framework?.[2] ?? 8080,
@@ -107,7 +110,7 @@ function doubts({ isSure, programs: [chosen, ...others] }: RustPackage): string[
   return [`Cannot be sure what to start: there are ${names}. ${chosen} is used; set default-run in Cargo.toml`];
 }
 
-/** Both libraries read it, by convention, where the project keeps its tables' changes. */
+/** Diesel and SQLx read `DATABASE_URL` by convention; it is detected where the project keeps its migrations. */
 function variables(folder: ProjectFolder, chosen: RustPackage): DetectedVariable[] {
   const usesDatabase = ["diesel", "sqlx"].some((crate) => Object.hasOwn(dependenciesOf(chosen), crate));
   const isKept = folder.has("diesel.toml") || folder.hasFolder("migrations") || folder.hasFolder(".sqlx");
@@ -141,7 +144,7 @@ function versionOf(folder: ProjectFolder, manifests: readonly (JsonObject | unde
   );
 }
 
-/** Newer ones than are known are taken as they are. */
+/** A version newer than the known ones is used unchanged. */
 function atLeast(lowest: string): string {
   return versionFor(`>=${lowest}`, KNOWN) === undefined ? lowest : `>=${lowest}`;
 }
