@@ -27,7 +27,7 @@ export const SETTINGS: AppSettings = {
   githostUrl: "https://git.example.com",
 };
 
-/** One call of the API; what is left out is left out of the request. */
+/** One API request. Omitted fields are left out of the request. */
 export interface Call {
   readonly token?: string;
   readonly cookie?: string;
@@ -37,17 +37,17 @@ export interface Call {
   readonly peer?: string;
 }
 
-/** An answer, read. */
+/** A response with its body parsed. */
 export interface Answer {
   readonly status: number;
-  // A test reads answers of every shape.
+  // Tests read response bodies of every shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
   readonly text: string;
   readonly headers: Headers;
 }
 
-/** Calls an application and holds every answer against what its route declares. */
+/** Returns a client of an application that validates every response against the schema its route declares. */
 export function caller(handle: Gate, routes: readonly DeclaredRoute[]) {
   const match = routeTable(routes);
   return async function (method: string, path: string, call: Call = {}): Promise<Answer> {
@@ -74,7 +74,7 @@ function assertDeclared(
   what: string,
 ): void {
   if (status >= 400) {
-    // A bug may happen anywhere and is declared nowhere.
+    // A bug can cause a 500 on any route, so no route declares it.
     if (route && status !== 500 && !problemStatuses(route).includes(status))
       throw new Error(`${what} answered ${status}, which it does not declare: ${JSON.stringify(json)}`);
     if (!Value.Check(Problem, json))
@@ -92,7 +92,7 @@ function assertDeclared(
     );
 }
 
-/** The whole application in memory, with its first owner; `replace` puts others in the place of some of its ports. */
+/** The whole application in memory, with its first owner. `replace` substitutes some of its ports. */
 export async function memoryApp(
   settings: Partial<AppSettings> = {},
   replace: (world: MemoryWorld) => Partial<World> = () => ({}),
@@ -108,7 +108,7 @@ export async function memoryApp(
 
 export type TestApp = Awaited<ReturnType<typeof memoryApp>>;
 
-/** Makes a member with a role by invitation, logs it in and gives it a token of its own. */
+/** Creates a member with a role by invitation, logs it in and creates a token for it. */
 export async function member(
   app: Pick<TestApp, "call" | "owner">,
   role: string,
@@ -152,19 +152,19 @@ export async function member(
   };
 }
 
-/** A call as the dashboard makes it: by cookie, from its own origin. */
+/** A request as the dashboard sends it: with the session cookie, from its own origin. */
 export function browser(cookie: string, headers: Record<string, string> = {}) {
   return { cookie, headers: { origin: "http://slipway.test", ...headers } };
 }
 
-/** Gives the first owner a password and a session. */
+/** Sets a password for the first owner and returns a session cookie. */
 export async function ownerSession(app: Pick<TestApp, "call" | "owner">): Promise<string> {
   const password = "correct horse battery";
   await app.call("POST", "/api/auth/password", { token: app.owner, body: { password } });
   return login(app, "owner@localhost", password);
 }
 
-/** Logs in and gives the session's cookie. */
+/** Logs in and returns the session cookie. */
 export async function login({ call }: Pick<TestApp, "call">, email: string, password: string): Promise<string> {
   const answer = await call("POST", "/api/auth/login", { body: { email, password } });
   const cookie = /slipway_session=([^;]+)/.exec(answer.headers.get("set-cookie") ?? "")?.[1];

@@ -6,22 +6,22 @@ import { eventually } from "../eventually.ts";
 import type { SlipwayProcess } from "../servers/slipway_process.ts";
 import { type TarFixture, tarGz } from "../inputs/tar_archive.ts";
 
-/** An event of a deployment's feed. */
+/** An event of a deployment's event stream. */
 export interface SeenEvent {
   readonly seq: number;
   readonly type: string;
-  // A test reads events of every type.
+  // Tests read events of every type.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly [field: string]: any;
 }
 
-/** Files by name. */
+/** File contents by name. */
 export type Files = Readonly<Record<string, string>>;
 
 const EXAMPLES = join(import.meta.dir, "../../../examples");
 const SETTLED = new Set(["ready", "failed", "cancelled", "partial_failure", "rejected", "superseded"]);
 
-/** A project on a server, as its owner uses it. */
+/** A project on a server, used as its owner. */
 export class TestProject {
   readonly slipway: SlipwayProcess;
   readonly id: string;
@@ -39,7 +39,7 @@ export class TestProject {
     return new TestProject(slipway, made.body.data.id, made.body.data.hostname);
   }
 
-  /** The same project, asked on another server. */
+  /** The same project through another server. */
   on(slipway: SlipwayProcess): TestProject {
     return new TestProject(slipway, this.id, this.hostname);
   }
@@ -48,14 +48,14 @@ export class TestProject {
     return this.slipway.call(method, path, { token: this.slipway.owner, ...call });
   }
 
-  /** Asks for a deployment and gives its id. */
+  /** Requests a deployment and returns its id. */
   async deploy(request: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const made = await this.call("POST", "/api/deployments", { body: { projectId: this.id, ...request } });
     if (made.status !== 202) throw new Error(made.text);
     return made.body.data.deployment_id;
   }
 
-  /** Uploads files, asks for a deployment of them and gives its id. */
+  /** Uploads files, requests a deployment of them and returns its id. */
   async upload(entries: readonly TarFixture[]): Promise<{ readonly sessionId: string; readonly id: string }> {
     const { sessionId } = (await this.call("POST", "/api/projects/folder/session", { body: {} })).body;
     await this.call("POST", `/api/projects/folder/upload/${sessionId}`, { raw: tarGz(entries) });
@@ -65,19 +65,19 @@ export class TestProject {
     return { sessionId, id: made.body.deployment_id };
   }
 
-  /** Does something with a deployment that makes a new one, and gives the new one's id. */
+  /** Promotes, redeploys or rolls back a deployment, and returns the id of the new one. */
   async again(id: string, what: "promote" | "redeploy" | "rollback", body?: object): Promise<string> {
     const made = await this.call("POST", `/api/deployments/${id}/${what}`, body ? { body } : {});
     if (made.status !== 202) throw new Error(made.text);
     return made.body.deployment_id;
   }
 
-  /** A deployment as it is now. */
+  /** The current state of a deployment. */
   async get(id: string) {
     return (await this.call("GET", `/api/deployments/${id}`)).body.data;
   }
 
-  /** A deployment once nothing more happens to it. */
+  /** Waits until a deployment has settled, and returns it. */
   async settled(id: string, limitMs = 240_000) {
     return eventually(
       () => this.get(id),
@@ -86,7 +86,7 @@ export class TestProject {
     );
   }
 
-  /** Deploys, and fails with the log when that does not go well. */
+  /** Deploys, or waits for the given deployment. Throws with its log unless it becomes ready. */
   async deployed(id?: string): Promise<string> {
     const which = id ?? (await this.deploy());
     const deployment = await this.settled(which);
@@ -102,17 +102,17 @@ export class TestProject {
     return (await fetch(`${address}/api/deployments/${id}/logs?kind=${kind}`, { headers })).text();
   }
 
-  /** What a visitor sees. */
+  /** The body that a visitor gets. */
   async page(path = "/"): Promise<string> {
     return (await this.slipway.visit(this.hostname, path)).text();
   }
 
-  /** Follows a deployment's feed from after an event on. */
+  /** Follows a deployment's event stream after the event `since`. */
   events(id: string, since = 0, signal?: AbortSignal): AsyncGenerator<SeenEvent> {
     return this.#follow(`${id}/stream?since=${since}`, signal);
   }
 
-  /** Follows what a deployment prints. */
+  /** Follows the runtime output of a deployment. */
   output(id: string, since = 0, signal?: AbortSignal): AsyncGenerator<SeenEvent> {
     return this.#follow(`${id}/stream?kind=runtime&since=${since}`, signal);
   }
@@ -128,13 +128,13 @@ export class TestProject {
     yield* eventsOf(answer.body);
   }
 
-  /** Resolves once a deployment has begun a step, or has ended. */
+  /** Resolves once a deployment has started a step or its event stream has ended. */
   async reached(id: string, step: string): Promise<void> {
     for await (const event of this.events(id)) if (event.type === "progress" && event["step"] === step) return;
   }
 }
 
-/** The events in a stream of server-sent ones. */
+/** Parses a stream of server-sent events. */
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<SeenEvent> {
   const decoder = new TextDecoder();
   let text = "";
@@ -149,7 +149,7 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   }
 }
 
-/** A folder of sources that goes when disposed. */
+/** A temporary source folder, removed on disposal. */
 export class SourceFolder implements AsyncDisposable {
   readonly path: string;
 

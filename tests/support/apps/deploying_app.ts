@@ -9,7 +9,7 @@ import { eventually } from "../eventually.ts";
 import { recorded } from "./recorded.ts";
 import { file, tarGz } from "../inputs/tar_archive.ts";
 
-/** The application in memory with a worker that carries deployments out in milliseconds. */
+/** The application in memory, with a worker that runs deployments in milliseconds. */
 export type DeployingApp = Awaited<ReturnType<typeof deployingApp>>;
 
 export async function deployingApp(settings: Partial<AppSettings> = {}) {
@@ -70,23 +70,23 @@ export async function deployingApp(settings: Partial<AppSettings> = {}) {
     get,
     deploy,
     settled,
-    /** Deploys and waits for the end; resolves to the id. */
+    /** Deploys and waits until the deployment has settled; resolves to its id. */
     async deployed(projectId: string, body: object = {}): Promise<string> {
       return (await settled(await deploy(projectId, body))).id;
     },
-    /** Deploys services and waits for the end; resolves to the id. */
+    /** Deploys services and waits until the deployment has settled; resolves to its id. */
     async deployedServices(projectId: string, services: readonly object[]): Promise<string> {
       const { body } = await post("/build/access", { projectId, services });
       return (await settled(body.deployment_id)).id;
     },
-    /** Uploads a folder; resolves to its session. */
+    /** Uploads a folder; resolves to its session id. */
     async upload(files: Readonly<Record<string, string>> = APP, token = owner, body: object = {}): Promise<string> {
       const { sessionId } = (await call("POST", "/api/projects/folder/session", { token, body })).body;
       const raw = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
       await call("POST", `/api/projects/folder/upload/${sessionId}`, { token, raw });
       return sessionId;
     },
-    /** A request as it is answered, unread. */
+    /** Sends a GET request; resolves to the response with its body unread. */
     ask(path: string, { token = owner, headers = {} }: Call = {}, signal?: AbortSignal): Promise<Response> {
       const all = { authorization: `Bearer ${token}`, host: "slipway.test", ...headers };
       const url = `http://slipway.test/api/deployments${path}`;

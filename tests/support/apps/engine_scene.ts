@@ -20,7 +20,7 @@ import { eventually } from "../eventually.ts";
 import { recorded } from "./recorded.ts";
 import { file, streamOf, tarGz } from "../inputs/tar_archive.ts";
 
-/** The repository that projects of a scene are linked to. */
+/** The repository that a scene's projects are linked to. */
 export const REPOSITORY = "https://git.example.com/acme/shop.git";
 
 export const APP: SourceFiles = {
@@ -29,7 +29,7 @@ export const APP: SourceFiles = {
 };
 export const SITE: SourceFiles = { "index.html": "<h1>Hi</h1>" };
 
-/** The commands that are found in `APP`. */
+/** The commands detected in `APP`. */
 export const INSTALL = "npm install";
 export const BUILD = "npm run build";
 export const START = "npm run start";
@@ -54,20 +54,20 @@ type SceneWorld = MemoryWorld & { readonly log: MemoryLog };
 export interface SceneOptions {
   readonly engine?: Partial<EngineSettings>;
   readonly maxBuilds?: number;
-  /** Puts others in the place of some of the ports. */
+  /** Substitutes some of the ports. */
   readonly replace?: (world: SceneWorld) => Partial<World>;
 }
 
-/** Projects, sources and workers in memory; disposing stops what runs. */
+/** Projects, sources and workers in memory. Disposal stops the workers and removes the instances. */
 export class EngineScene implements AsyncDisposable {
-  /** In memory, behind whatever was put in its place. */
+  /** The in-memory adapters behind any substituted ports. */
   readonly memory: SceneWorld;
   readonly world: World;
   readonly useCases: ReturnType<typeof useCases>;
   by!: Principal;
-  /** Whether programs answer when asked. */
+  /** Whether health checks succeed. */
   healthy: () => boolean = () => true;
-  /** The status that programs answer with on a path, where that is not to follow from their health. */
+  /** The status that programs respond with on a path; null makes it follow from `healthy`. */
   status: (path: string) => number | null = () => null;
   readonly #options: SceneOptions;
   readonly #workers: Worker[] = [];
@@ -82,12 +82,12 @@ export class EngineScene implements AsyncDisposable {
     this.known.git[REPOSITORY] = { commits: [commit("a1", APP)] };
   }
 
-  /** The sources there are. */
+  /** The sources that exist. */
   get known() {
     return this.memory.sources.known;
   }
 
-  /** A scene with its first owner and a worker. */
+  /** Opens a scene with its first owner and one worker. */
   static async open(options: SceneOptions = {}): Promise<EngineScene> {
     const scene = new EngineScene(options);
     const { shownToken } = await scene.useCases.claimInstallation(undefined);
@@ -97,12 +97,12 @@ export class EngineScene implements AsyncDisposable {
     return scene;
   }
 
-  /** Starts a further worker, as another process would. */
+  /** Starts another worker, as another process would. */
   work(): void {
     this.#workers.push(this.#start(this.world));
   }
 
-  /** Starts a worker that stands in a world of its own and may never end, such as one that will be killed. */
+  /** Starts a worker in its own world that may never stop, such as one that will be killed. */
   doomed(world: World): void {
     this.#doomed.push(this.#start(world));
   }
@@ -114,17 +114,17 @@ export class EngineScene implements AsyncDisposable {
 
   #start(world: World): Worker {
     const run = runDeployment(world, { ...ENGINE, buildSlots: new Slots(4), ...this.#options.engine });
-    // Time passes when a test says so, for leases too.
+    // Tests control the clock, for leases too.
     const elapsedMs = () => this.memory.clock.now().getTime();
     return startWorker(world, { run, maxBuilds: this.#options.maxBuilds ?? 2, elapsedMs });
   }
 
-  /** Stops every worker, as a server that is stopped does. */
+  /** Stops all workers, as a server shutdown does. */
   async rest(): Promise<void> {
     await Promise.all(this.#workers.splice(0).map((worker) => worker.stop()));
   }
 
-  /** A project of its own, linked to the repository unless told otherwise. */
+  /** Creates a project, linked to `REPOSITORY` by default. */
   project(settings: ProjectSettings = { gitUrl: REPOSITORY }): Promise<Project> {
     return this.useCases.createProject(this.by, { name: `Shop ${crypto.randomUUID().slice(0, 8)}`, settings });
   }
@@ -133,7 +133,7 @@ export class EngineScene implements AsyncDisposable {
     return this.useCases.deployProject(this.by, { projectId: project.id, ...request });
   }
 
-  /** Uploads a folder; resolves to the session that holds it. */
+  /** Uploads a folder; resolves to its session id. */
   async upload(files: SourceFiles): Promise<string> {
     const { id } = await this.useCases.openUploadSession(this.by, {});
     const archive = tarGz(Object.entries(files).map(([name, content]) => file(name, content)));
@@ -141,22 +141,22 @@ export class EngineScene implements AsyncDisposable {
     return id;
   }
 
-  /** The uploads that occupy space. */
+  /** The ids of the uploads that occupy storage. */
   async uploads(): Promise<string[]> {
     return Array.fromAsync(this.memory.uploadFiles.stored(), ({ id }) => id);
   }
 
-  /** Deploys and waits for the end. */
+  /** Deploys and waits until the deployment has settled. */
   async deployed(project: Project, request: Omit<DeployRequest, "projectId"> = {}): Promise<Deployment> {
     return this.settled((await this.deploy(project, request)).id);
   }
 
-  /** The deployment once it has come to an end. */
+  /** Waits until the deployment has settled. */
   settled(id: string): Promise<Deployment> {
     return this.until(id, isSettled);
   }
 
-  /** The deployment once it is as asked. */
+  /** Waits until the deployment satisfies a condition. */
   async until(id: string, holds: (deployment: Deployment) => boolean): Promise<Deployment> {
     const found = await eventually(
       () => this.memory.deployments.get(id),
@@ -166,7 +166,7 @@ export class EngineScene implements AsyncDisposable {
     return found!;
   }
 
-  /** The deployment once one of its steps runs. */
+  /** Waits until a step of the deployment runs. */
   inStep(id: string, step: StepName): Promise<Deployment> {
     return this.until(id, ({ steps }) => steps.some(({ name, status }) => name === step && status === "running"));
   }
@@ -175,17 +175,17 @@ export class EngineScene implements AsyncDisposable {
     return this.memory.deploymentEvents.read(id, { since: 0, limit: 100_000 });
   }
 
-  /** What the log says, line by line. */
+  /** The messages of the log, one per line. */
   async log(id: string): Promise<string[]> {
     return (await this.events(id)).flatMap((event) => (event.type === "log" ? [event.message] : []));
   }
 
-  /** Which deployment visitors of a project get. */
+  /** The id of the deployment that serves a project's visitors. */
   served(project: Project): string | undefined {
     return this.memory.edge.routeOf(`${project.slug}.localhost`, "/")?.servedBy.split("-")[0];
   }
 
-  /** The deployments of which something runs. */
+  /** The ids of the deployments with a running instance. */
   async running(): Promise<string[]> {
     return (await this.memory.runtime.list()).map(({ deploymentId }) => deploymentId);
   }
@@ -194,25 +194,25 @@ export class EngineScene implements AsyncDisposable {
     return Array.fromAsync(this.memory.releaseFolders.list());
   }
 
-  /** Lets a command of a build do something. */
+  /** Scripts the behavior of a build command. */
   scriptBuild(script: BuildScript, command = BUILD): void {
     this.memory.builder.scripts.set(command, script);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.rest();
-    // Not waited for: what was killed never ends.
+    // Not awaited: a killed worker never stops.
     for (const worker of this.#doomed) void worker.stop();
     for (const { instanceId } of await this.memory.runtime.list()) await this.memory.runtime.remove(instanceId);
   }
 }
 
-/** A commit at the end of `main`. */
+/** A commit at the tip of `main`. */
 export function commit(sha: string, files: SourceFiles, branches: readonly string[] = ["main"]) {
   return { sha: sha.padEnd(40, "0"), message: `Commit ${sha}`, branches, files };
 }
 
-/** The types of events in their order, log lines left out. */
+/** Summarizes events in order, without log lines. */
 export function eventSummary(events: readonly NewEvent[]): string[] {
   return events.flatMap((event) => {
     if (event.type === "status" || event.type === "end") return [`${event.type} ${event.status}`];

@@ -2,10 +2,10 @@ import { browser, type Call, member, ownerSession, type TestApp } from "./app.ts
 import { type ArrangedWorld, type DeploymentIds, furnishDeployments, PROMPT_ID } from "./furnished_deployments.ts";
 import { file, tarGz } from "../inputs/tar_archive.ts";
 
-/** The server that a furnished organization has. */
+/** The server of a furnished organization. */
 export const SERVER = { name: "Berlin", sshHost: "berlin.example.com", sshUser: "deploy", sshPassword: "letmein" };
 
-/** The backup destination that it has. */
+/** The backup destination of a furnished organization. */
 export const DESTINATION = {
   name: "Nightly",
   kind: "s3_compatible",
@@ -14,7 +14,7 @@ export const DESTINATION = {
   secretAccessKey: "letmein",
 };
 
-/** A machine in memory that answers as that server. */
+/** An in-memory machine that accepts the credentials of `SERVER`. */
 export const MACHINE = {
   host: SERVER.sshHost,
   hostKey: "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
@@ -23,13 +23,13 @@ export const MACHINE = {
 
 type Callable = Pick<TestApp, "call" | "owner">;
 
-/** An application whose world can be arranged from behind. */
+/** An application whose world tests can set up directly, behind its API. */
 type Furnishable = Callable & { readonly world: ArrangedWorld };
 
-/** What a furnished organization has: the id of one thing of every kind. */
+/** The id of one resource of every kind in a furnished organization. */
 export type Furniture = Awaited<ReturnType<typeof furnish>>;
 
-/** Gives the first organization one thing of every kind. */
+/** Creates one resource of every kind in the first organization. */
 export async function furnish({ call, owner, world }: Furnishable) {
   const id = async (method: string, path: string, body: unknown) => {
     const answer = await call(method, path, { token: owner, body });
@@ -50,7 +50,7 @@ export async function furnish({ call, owner, world }: Furnishable) {
   return { project, domain, server, destination, token, upload, scanned, member: userId, ...deployments };
 }
 
-/** Queues a deployment of the project for every state that a route wants to find one in. */
+/** Queues one deployment of the project for every state that some route needs. */
 async function deploy(call: Callable["call"], owner: string, projectId: string): Promise<DeploymentIds> {
   const id = async (environment = "production") => {
     const answer = await call("POST", "/api/deployments", { token: owner, body: { projectId, environment } });
@@ -67,7 +67,10 @@ async function deploy(call: Callable["call"], owner: string, projectId: string):
   };
 }
 
-/** Tokens of every kind of caller; `foreign` is an owner of another organization, `narrowed` an owner's token with `project:read` alone. */
+/**
+ * Tokens of every kind of caller. `foreign` is an owner of another organization, `narrowed` an owner's token limited to
+ * `project:read`.
+ */
 export async function callers(app: Callable) {
   const { call, owner } = app;
   const viewer = await member(app, "viewer");
@@ -91,7 +94,7 @@ function archive() {
   return tarGz([file("index.html", "<h1>Hi</h1>")]);
 }
 
-/** A request of a route that goes well for somebody who may send it; `who` makes its names different ones. */
+/** A request to a route that succeeds for an authorized caller. `who` makes its names unique. */
 export function goodRequest(method: string, path: string, ids: Furniture, who: string): { path: string; call: Call } {
   const bodies: Record<string, unknown> = {
     "POST /api/auth/login": { email: "nobody@example.com", password: "wrong" },
@@ -127,7 +130,7 @@ export function goodRequest(method: string, path: string, ids: Furniture, who: s
   return { path: filled, call: body === undefined ? {} : { body } };
 }
 
-/** A route's path with the ids of what there is. */
+/** Fills a route's path with the ids of existing resources. */
 export function fillPath(path: string, ids: Furniture): string {
   const kinds: [RegExp, string][] = [
     [/deployments\/:id\/(?:stream|redeploy|rollback|pin|restart|info|usage|logs)$/, ids.released],

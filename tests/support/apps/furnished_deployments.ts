@@ -4,24 +4,24 @@ import type { NewEvent } from "../../../domain/deployments/deployment_event.ts";
 import type { World } from "../../../ports/world.ts";
 import { logLine } from "../database/store_builders.ts";
 
-/** The parts of a world that deployments are arranged in. */
+/** The ports that the furnished deployments need. */
 export type ArrangedWorld = Pick<World, "clock" | "deployments" | "projects"> &
   Pick<MemoryWorld, "runtime" | "sources">;
 
-/** Deployments by what routes want to find them as. */
+/** The ids of deployments, by the state that routes need. */
 export interface DeploymentIds {
   readonly queued: string;
   readonly cancellable: string;
-  /** Waits for an approval. */
+  /** Awaits an approval. */
   readonly asking: string;
   /** Ready, running and live. */
   readonly released: string;
   readonly failed: string;
-  /** A preview that is ready. */
+  /** A ready preview. */
   readonly preview: string;
 }
 
-/** Brings queued deployments into the states that they are named after, as an engine would have. */
+/** Moves queued deployments into the states that they are named after, as the engine would. */
 export async function furnishDeployments(world: ArrangedWorld, ids: DeploymentIds): Promise<DeploymentIds> {
   world.sources.known.git["https://git.example.com/acme/harbour.git"] = {
     commits: [{ sha: "a".repeat(40), message: "First", branches: ["main"], files: { "index.html": "<h1>Hi</h1>" } }],
@@ -70,7 +70,7 @@ async function become(
   await deployments.change(id, (deployment) => ({ deployment: { ...deployment, ...state }, events }));
 }
 
-/** What the deployment asks that waits for an approval. */
+/** The prompt of the deployment that awaits an approval. */
 export const PROMPT_ID = "prompt-1";
 
 function openPrompt(at: Date): BuildPrompt {

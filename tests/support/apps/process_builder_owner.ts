@@ -1,7 +1,7 @@
 import type { SandboxKind } from "../../../adapters/process/sandbox.ts";
 import { builderOn } from "./process_world.ts";
 
-// A process of its own that builds with the command it is given, and prints what that prints.
+// A separate process that runs a given build command and prints its output.
 const [data = "", kind = "plain", folder = "", command = ""] = process.argv.slice(2);
 await builderOn(data, kind as SandboxKind).build({
   deploymentId: "dep_1",

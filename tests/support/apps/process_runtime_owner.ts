@@ -3,7 +3,8 @@ import { Secret } from "../../../domain/secret.ts";
 import type { SandboxKind } from "../../../adapters/process/sandbox.ts";
 import { runtimeOn } from "./process_world.ts";
 
-// A process of its own that supervises a data folder and starts the commands it is given: prints the instances, then lives until killed.
+// A separate process that supervises a data folder and starts the given commands. It prints the instances, then runs
+// until killed.
 const [data = "", kind = "plain", folder = "", ...commands] = process.argv.slice(2);
 const runtime = runtimeOn(data, kind as SandboxKind);
 await runtime.supervise();

@@ -11,7 +11,7 @@ import { SANDBOX_KINDS, type SandboxKind } from "../../../adapters/process/sandb
 import type { RunnableFolder } from "../../../ports/services/runtime.ts";
 import type { RuntimeForContract } from "../../contracts/runtime.ts";
 
-// The same for every process of a test.
+// Shared by all processes of a test.
 const keyring = await keyringOf([{ text: new Uint8Array(32).fill(7).toBase64(), origin: "the test" }]);
 
 const user = systemUser("slipway-app");
@@ -26,25 +26,25 @@ const held = [];
 setInterval(() => held.push(new Uint8Array(8_000_000).fill(1)), 20);
 `;
 
-/** A data folder with one release and a runtime on it. */
+/** A data folder with one release, and a runtime on it. */
 export interface ProcessWorld extends RuntimeForContract<RunnableFolder> {
   readonly runtime: ProcessRuntime;
   /** The release folder. */
   readonly folder: string;
   /** The data folder. */
   readonly data: string;
-  /** Another runtime on the same folder, as another server would have. */
+  /** Another runtime on the same folder, as another server process would have. */
   another(): ProcessRuntime;
 }
 
-/** A data folder as a server makes it, or, for programs without a sandbox, one that their user may pass through. */
+/** Creates a data folder as a server does, or one that the app user can traverse for programs without a sandbox. */
 export async function dataFolder(kind: SandboxKind): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), "slipway-"));
   await chmod(data, kind === "plain" ? 0o711 : 0o700);
   return data;
 }
 
-/** The sandboxes that work on this machine; `plain` always does, and `sandboxes_test.ts` says which ones must. */
+/** The sandboxes that work on this machine. `plain` always does; `sandboxes_test.ts` checks which ones must. */
 export async function workingSandboxes(): Promise<readonly SandboxKind[]> {
   const found = await Promise.all(
     SANDBOX_KINDS.map(async (kind) => {
@@ -57,7 +57,7 @@ export async function workingSandboxes(): Promise<readonly SandboxKind[]> {
   return found.filter((kind) => kind !== undefined);
 }
 
-/** Opens a runtime that supervises, on a data folder of its own; disposing it removes every instance and the folder. */
+/** Opens a supervising runtime on its own data folder. Disposal removes every instance and the folder. */
 export async function processWorld(kind: SandboxKind): Promise<ProcessWorld> {
   const data = await dataFolder(kind);
   const folder = join(data, "releases", "dep_1");
@@ -90,7 +90,7 @@ export async function processWorld(kind: SandboxKind): Promise<ProcessWorld> {
   };
 }
 
-/** A runtime on a data folder; the key is the same for all. */
+/** A runtime on a data folder. All of them share one key. */
 export function runtimeOn(data: string, kind: SandboxKind): ProcessRuntime {
   return new ProcessRuntime({
     folder: join(data, "instances"),

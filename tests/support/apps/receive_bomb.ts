@@ -7,8 +7,8 @@ import { Failure } from "../../../domain/failure.ts";
 import { tarEntry } from "../inputs/tar_archive.ts";
 
 /**
- * Receives a gzipped tar of many zeros, made on the fly, and prints how that ended and by how many bytes the memory of
- * this process grew. Run as a process of its own: `receive_bomb.ts FILE_BYTES MAX_UNPACKED_BYTES`.
+ * Receives a gzipped tar bomb of zeros, generated on the fly, and prints the outcome and by how many bytes the memory
+ * (RSS) of this process grew. Runs as a separate process: `receive_bomb.ts FILE_BYTES MAX_UNPACKED_BYTES`.
  */
 const [fileBytes = 0, maxUnpackedBytes = 0] = process.argv.slice(2).map(Number);
 const PIECE = Buffer.alloc(1024 * 1024);

@@ -1,7 +1,7 @@
 import { recordedRuntime } from "../../../application/services/recorded_runtime.ts";
 import type { World } from "../../../ports/world.ts";
 
-/** A world like the given one in which what instances print is recorded, as a server has it. */
+/** Returns a copy of a world whose runtime records instance output, as in a server. */
 export function recorded<Given extends Pick<World, "deployments" | "log" | "runtime" | "runtimeLogs">>(
   world: Given,
 ): Omit<Given, "runtime"> & Pick<World, "runtime"> {

@@ -6,7 +6,7 @@ import type { Instance } from "../../../ports/services/runtime.ts";
 import { EngineScene, type SceneOptions } from "./engine_scene.ts";
 import { patientYamlReader } from "../faults/patient_yaml_reader.ts";
 
-/** The services of a shop, each by its version; a version that begins with "bad" does not come up. */
+/** The version of each service of a shop. A version that begins with "bad" crashes on start. */
 export type Versions = Readonly<Record<string, string>>;
 
 export const SHOP = { web: "1", api: "1", worker: "1", migrate: "1", db: "1" } as const;
@@ -23,7 +23,7 @@ const DEFINITIONS: Readonly<Record<string, Omit<ServiceDefinition, "name">>> = {
 
 export const ENDPOINTS = [{ service: "web" }, { service: "api", targetPath: "/api" }] as const;
 
-/** The definitions of a shop in these versions. */
+/** The service definitions of a shop in these versions. */
 export function shop(wanted: Versions): readonly ServiceDefinition[] {
   return Object.entries(wanted).map(([name, version]) => ({
     name,
@@ -32,7 +32,7 @@ export function shop(wanted: Versions): readonly ServiceDefinition[] {
   }));
 }
 
-/** Opens a scene of containers in which every image of a shop is there. */
+/** Opens a scene with the Docker runtime in which every image of a shop exists. */
 export async function shopScene(options: SceneOptions = {}): Promise<EngineScene> {
   const scene = await EngineScene.open({
     ...options,
@@ -59,18 +59,18 @@ export function digestOf(reference: string): string {
   return `sha256:${new Bun.CryptoHasher("sha256").update(reference).digest("hex")}`;
 }
 
-/** A project without a source of its own. */
+/** Creates a project without a source. */
 export function shopProject(scene: EngineScene, settings: ProjectSettings = {}): Promise<Project> {
   return scene.project({ publicEndpoints: ENDPOINTS, ...settings });
 }
 
-/** Deploys a shop in these versions, and waits for the end. */
+/** Deploys a shop in these versions and waits until the deployment has settled. */
 export async function deployShop(scene: EngineScene, project: Project, wanted: Versions): Promise<Deployment> {
   scene.memory.clock.advance(1_000);
   return scene.deployed(project, { services: shop(wanted) });
 }
 
-/** What runs, by service; what is being retired does not count. */
+/** The running instances of the live release by service, without those being retired. */
 export async function runningServices(scene: EngineScene, project: Project): Promise<Record<string, Instance>> {
   const live = await scene.memory.liveReleases.find(project.id);
   const found: Record<string, Instance> = {};
@@ -81,7 +81,7 @@ export async function runningServices(scene: EngineScene, project: Project): Pro
   return found;
 }
 
-/** The image that each service runs, by the version that was asked for. */
+/** The version of the image that each service runs. */
 export async function versions(scene: EngineScene, project: Project): Promise<Record<string, string>> {
   const all = ["1", "2", "3", "bad", "bad2"];
   const running = Object.entries(await runningServices(scene, project));
@@ -90,7 +90,7 @@ export async function versions(scene: EngineScene, project: Project): Promise<Re
   );
 }
 
-/** How services stand in a deployment. */
+/** The status of each service in a deployment. */
 export function statuses({ services }: Deployment): Record<string, string> {
   return Object.fromEntries(services.map(({ name, status }) => [name, status]));
 }

@@ -12,16 +12,19 @@ export const SHOP_SERVICES = ["api", "db", "migrate", "web", "worker"] as const;
 
 export type ShopService = (typeof SHOP_SERVICES)[number];
 
-/** Which version each part of the shop is in; what is broken ends as soon as it is started, what is unbuildable has a step in its Dockerfile that fails. */
+/**
+ * The version of each part of the shop. A broken service exits on start; an unbuildable one has a failing step in its
+ * Dockerfile.
+ */
 export interface ShopState {
   readonly web?: string;
   readonly api?: string;
   readonly worker?: "one" | "broken" | "unbuildable";
-  /** What the migration brings the database to. */
+  /** The schema version that the migration writes. */
   readonly schema?: number;
 }
 
-/** A container as the engine knows it. */
+/** A container as the engine reports it. */
 export interface Box {
   readonly id: string;
   readonly image: string;
@@ -29,7 +32,7 @@ export interface Box {
   readonly running: boolean;
 }
 
-/** The files of the example in a certain state. */
+/** The files of the example in a given state. */
 export function shopFiles({ web = "one", api = "one", worker = "one", schema = 1 }: ShopState = {}): Files {
   const files = Object.fromEntries(filesBelow(EXAMPLE).map((path) => [relative(EXAMPLE, path), textOf(path)]));
   edit(files, "web/server.pl", "$VERSION = 'one'", `$VERSION = '${web}'`);
@@ -41,7 +44,7 @@ export function shopFiles({ web = "one", api = "one", worker = "one", schema = 1
   return files;
 }
 
-/** The example on a server, as its owner changes it. */
+/** The example deployed on a server, changed as its owner. */
 export class Shop {
   readonly project: TestProject;
   readonly #server: DockerServer;
@@ -55,7 +58,7 @@ export class Shop {
     return new Shop(server, await TestProject.create(server.slipway, { name }));
   }
 
-  /** Uploads the shop in a state, asks for a deployment and gives its id. */
+  /** Uploads the shop in a given state, requests a deployment and returns its id. */
   async upload(state: ShopState = {}): Promise<string> {
     const { project } = this;
     const { sessionId } = (await project.call("POST", "/api/projects/folder/session", { body: {} })).body;
@@ -71,7 +74,7 @@ export class Shop {
     return made.body.deployment_id;
   }
 
-  /** A deployment that waits for a decision; fails with the log when it does not get there. */
+  /** Waits for a deployment that awaits a decision (`partial_failure`). Throws with the log if it settles otherwise. */
   async pending(id: string) {
     const deployment = await this.project.settled(id);
     const statuses = statusesOf(deployment.services);
@@ -79,12 +82,12 @@ export class Shop {
     throw new Error(`${deployment.status} ${JSON.stringify(statuses)}\n${await this.project.log(id)}`);
   }
 
-  /** How the services of a deployment stand. */
+  /** The status of each service in a deployment. */
   async statuses(id: string): Promise<Readonly<Record<string, string>>> {
     return statusesOf((await this.project.get(id)).services);
   }
 
-  /** The containers of the project by service, once there is no more than one of each. */
+  /** Waits until there is at most one container per service, and returns them by service. */
   async boxes(): Promise<Readonly<Record<string, Box>>> {
     const found = await eventually(
       () => this.#containers(),
@@ -99,7 +102,7 @@ export class Shop {
     return this.#server.docker("volume", "ls", "--quiet", "--filter", this.#label("scope"));
   }
 
-  /** What the database holds under a name. */
+  /** Reads a key from the database. */
   async stored(key: string): Promise<string> {
     const { db } = await this.boxes();
     return (await this.#server.docker("exec", db!.id, "redis-cli", "GET", key)).join("\n");
@@ -108,7 +111,7 @@ export class Shop {
   async #containers(): Promise<[string, Box][]> {
     const ids = await this.#server.docker("ps", "--all", "--quiet", "--no-trunc", "--filter", this.#label("project"));
     if (ids.length === 0) return [];
-    // One may go between the two questions.
+    // A container may disappear between the two commands.
     const lines = await this.#server.docker("inspect", ...ids).catch(() => undefined);
     if (lines === undefined) return this.#containers();
     return JSON.parse(lines.join("\n")).map(boxOf);

@@ -3,16 +3,16 @@ import type { Project } from "../../../domain/projects/project.ts";
 import type { EngineScene } from "./engine_scene.ts";
 import { deployShop, SHOP, shop, type Versions } from "./service_scene.ts";
 
-/** Something that a server can be interrupted in, and another one has to finish. */
+/** An operation that a server crash can interrupt and another server has to finish. */
 export interface ShopWork {
   readonly name: string;
-  /** What is there before; the deployment that it is about, if there is one already. */
+  /** Sets up the state before. Resolves to the deployment that the operation is about, if one exists already. */
   readonly before: (scene: EngineScene, project: Project) => Promise<Deployment | undefined>;
-  /** Asks for it; resolves to the deployment to look at. */
+  /** Requests the operation; resolves to the id of the deployment to check. */
   readonly ask: (scene: EngineScene, project: Project, about: Deployment | undefined) => Promise<string>;
   readonly isOver: (deployment: Deployment) => boolean;
   readonly status: Deployment["status"];
-  /** What runs then. */
+  /** The versions that run afterwards. */
   readonly runs: Versions;
   readonly ends: number;
 }
@@ -21,7 +21,7 @@ const CHANGED = { ...SHOP, api: "2", worker: "2" };
 const UNKNOWN = { ...SHOP, api: "2", worker: "unknown" };
 const BROKEN = { ...SHOP, api: "2", worker: "bad" };
 
-/** What a server does with a shop. */
+/** The operations that a server performs on a shop. */
 export const SHOP_WORKS: readonly ShopWork[] = [
   {
     name: "a first deployment",
@@ -84,7 +84,7 @@ async function broken(scene: EngineScene, project: Project): Promise<Deployment>
   return deployShop(scene, project, BROKEN);
 }
 
-/** Asks for a decision without waiting for it, as its caller goes with the server. */
+/** Requests a decision without awaiting its response, because the caller dies with the server. */
 async function decided(scene: EngineScene, { id }: Deployment, what: "keep" | "reject"): Promise<string> {
   const asked =
     what === "keep" ? scene.useCases.keepDeployment(scene.by, id) : scene.useCases.rejectDeployment(scene.by, id);

@@ -1,6 +1,6 @@
 import { embeddedPostgres } from "./embedded_postgres.ts";
 
-// A process of its own that owns an embedded PostgreSQL: prints its address, or why it failed, then lives until killed.
+// A separate process that owns an embedded PostgreSQL. It prints its URL, or the error, then runs until killed.
 const started = Date.now();
 try {
   const { url } = await embeddedPostgres({ folder: process.argv[2] ?? "" });

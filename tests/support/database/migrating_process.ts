@@ -1,7 +1,7 @@
 import { ALL_MIGRATIONS } from "../../../adapters/postgres/migrations/all_migrations.ts";
 import { migrate } from "../../../adapters/postgres/migrate.ts";
 
-// A process of its own that brings a database forward, its last step as slow as told.
+// A separate process that migrates a database. Its last migration takes the given number of seconds.
 const [url = "", seconds = "0"] = process.argv.slice(2);
 const slow = { version: 1_000, name: "slow", text: `create table slow (); select pg_sleep(${Number(seconds)})` };
 await migrate(url, [...ALL_MIGRATIONS, slow]);

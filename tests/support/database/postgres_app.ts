@@ -7,14 +7,16 @@ import { caller, SETTINGS } from "../apps/app.ts";
 import { migratedDatabase, openStores } from "./postgres_stores.ts";
 import { recorded } from "../apps/recorded.ts";
 
-/** What is to be different from the usual. */
+/** Overrides of the defaults. */
 export interface PostgresAppOptions extends Partial<Omit<PostgresWorldOptions, "url">> {
   readonly settings?: Partial<AppSettings>;
-  /** Ports to put in the place of those in memory. */
+  /** Ports that replace the in-memory ones. */
   readonly replace?: Partial<World>;
 }
 
-/** The whole application over a PostgreSQL database of its own, with its first owner; what is no store is in memory. */
+/**
+ * The whole application on its own PostgreSQL database, with its first owner. All ports but the stores are in memory.
+ */
 export async function postgresApp({ settings, replace, ...options }: PostgresAppOptions = {}) {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await migratedDatabase());

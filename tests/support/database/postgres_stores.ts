@@ -9,23 +9,23 @@ import {
 } from "../../../adapters/postgres/postgres_world.ts";
 import { type TestDatabase, testDatabase } from "./test_database.ts";
 
-/** A database with all tables and nothing in them. */
+/** A database with all tables, all of them empty. */
 export function migratedDatabase(): Promise<TestDatabase> {
   return testDatabase({ prepare: migrateOnce });
 }
 
-/** One function, so that all tests copy one template. */
+/** A single function, so that all tests copy one template. */
 function migrateOnce(url: string): Promise<void> {
   return migrate(url);
 }
 
-/** A vault with random keys, or with the given ones, the first of which seals. */
+/** A vault with random or given keys. It encrypts with the first one. */
 export async function vaultOf(first = newKeyText(), ...previous: readonly string[]): Promise<CryptoVault> {
   const named = previous.map((text) => ({ text, origin: "a test" }));
   return new CryptoVault(await keyringOf([{ text: first, origin: "a test" }, ...named]));
 }
 
-/** Opens the stores over a database, told of changes from the first moment on. */
+/** Opens the stores on a database; resolves once change notifications arrive. */
 export async function openStores(
   options: Partial<PostgresWorldOptions> & Pick<PostgresWorldOptions, "url">,
 ): Promise<PostgresWorld> {
@@ -34,7 +34,7 @@ export async function openStores(
   return world;
 }
 
-/** Makes everything that the clock of the database decides so much older, as if that time had passed. */
+/** Shifts all times that the database's clock decides into the past, as if `ms` had elapsed. */
 export async function setBack(database: Database, ms: number): Promise<void> {
   const columns = {
     deployments: ["lease_until", "queued_at", "answer_due"],

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 
-/** Sends one statement to a database, behind everybody's back, and resolves to its rows. */
+/** Sends one statement to a database, bypassing the stores, and resolves to its rows. */
 export async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   try {
@@ -10,7 +10,7 @@ export async function query(url: string, text: string): Promise<readonly Record<
   }
 }
 
-/** Everything that a database holds, as text. */
+/** Dumps all rows of a database as text. */
 export async function dump(url: string): Promise<string> {
   const tables = await query(url, "select quote_ident(tablename) as name from pg_tables where schemaname = 'public'");
   const contents: unknown[] = [];

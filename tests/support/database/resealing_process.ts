@@ -4,8 +4,8 @@ import { CombinedSealedRows } from "../../../adapters/dispatch/combined_sealed_r
 import { postgresWorld } from "../../../adapters/postgres/postgres_world.ts";
 import { SealedInstances } from "../../../adapters/process/sealed_instances.ts";
 
-// A process of its own that seals everything anew, one secret at a time, and tells of each. The keys are those of the
-// folder unless given.
+// A separate process that re-encrypts (reseals) every secret, one at a time, and prints a line for each. The keys
+// default to those in the folder.
 const [url = "", folder = "", current, ...previous] = process.argv.slice(2);
 const vault = await CryptoVault.load({ folder, current, previous });
 const world = await postgresWorld({ url, vault });

@@ -9,7 +9,7 @@ import { PLAIN_CONTAINER, type ServiceSpec } from "../../../domain/services/serv
 import { fingerprint, randomText } from "../../../domain/identity/token.ts";
 import type { StoreWorld } from "../../contracts/store_world.ts";
 
-/** The time at which tests begin. */
+/** The time at which tests start. */
 export const START = new Date("2026-03-01T10:00:00.000Z");
 
 /** A time some minutes after `START`. */
@@ -17,17 +17,17 @@ export function minutes(count: number): Date {
   return new Date(START.getTime() + count * 60_000);
 }
 
-/** A label that no other call gives. */
+/** A unique label. */
 export function uniqueLabel(): string {
   return newId("org").slice(4);
 }
 
-/** A fingerprint that no other call gives. */
+/** A unique fingerprint. */
 export async function uniqueFingerprint(): Promise<string> {
   return fingerprint(randomText());
 }
 
-/** The first owner, made if there is none. */
+/** The first owner, created if necessary. */
 export async function founderOf({ installation }: Pick<StoreWorld, "installation">): Promise<User> {
   const known = await installation.founder();
   if (known) return known;
@@ -35,7 +35,7 @@ export async function founderOf({ installation }: Pick<StoreWorld, "installation
   return (await installation.founder())!;
 }
 
-/** A first owner as an installation takes it. */
+/** A first owner as `installation.claim` accepts it. */
 export async function firstOwner() {
   const label = uniqueLabel();
   const organization = organizationOf({ slug: `first-${label}` });
@@ -56,7 +56,7 @@ export function organizationOf(overrides: Partial<Organization> = {}): Organizat
   return { id: newId("org", createdAt), name: "Acme", slug: `acme-${uniqueLabel()}`, createdAt, ...overrides };
 }
 
-/** Stores an organization of the first owner's. */
+/** Stores an organization of the first owner. */
 export async function anOrganization(
   world: Pick<StoreWorld, "installation" | "organizations">,
   overrides: Partial<Organization> = {},
@@ -81,7 +81,7 @@ export function invitationOf(
   };
 }
 
-/** Makes a new person a member of an organization; resolves to the person's id. */
+/** Adds a new user to an organization as a member; resolves to the user's id. */
 export async function aMember(
   world: Pick<StoreWorld, "installation" | "invitations">,
   organizationId: string,
@@ -94,7 +94,7 @@ export async function aMember(
   return userId;
 }
 
-/** Makes a known person a member of a further organization. */
+/** Adds an existing user to another organization. */
 export async function joins(
   world: Pick<StoreWorld, "installation" | "invitations">,
   userId: string,
@@ -163,12 +163,12 @@ export function domainOf(
   };
 }
 
-/** The free name that is stored with a project. */
+/** The free domain name that is stored with a project. */
 export function freeNameOf({ id, organizationId, hostname, createdAt }: Project): DomainName {
   return domainOf({ organizationId, projectId: id, hostname, type: "free", verifiedAt: createdAt, createdAt });
 }
 
-/** Stores a project with its free name. */
+/** Stores a project with its free domain name. */
 export async function aProject(
   { projects }: Pick<StoreWorld, "projects">,
   overrides: Partial<Project> & Pick<Project, "organizationId">,
@@ -194,7 +194,7 @@ export function deploymentOf(
     trigger: "manual",
     environment: "production",
     source: { kind: "git", url: "https://example.com/shop.git", branch: "main", commit: null },
-    // A copy: some tests scribble over what they are given.
+    // A copy, because some tests mutate it.
     plan: structuredClone(NO_PLAN),
     branch: "main",
     commitSha: null,
@@ -244,7 +244,7 @@ const NO_PLAN: Deployment["plan"] = {
   publicEndpoints: [],
 };
 
-/** Stores a deployment, of a new project of a new organization unless told otherwise. */
+/** Stores a deployment, by default of a new project in a new organization. */
 export async function aDeployment(
   world: Pick<StoreWorld, "deployments" | "installation" | "organizations" | "projects">,
   overrides: Partial<Deployment> = {},
@@ -256,7 +256,7 @@ export async function aDeployment(
   return world.deployments.create(deployment, { environment: new Map(), events });
 }
 
-/** What a deployment of some services consists of, each of them running an image. */
+/** The composition of a deployment of some services, each of which runs an image. */
 export function compositionOf(...names: readonly string[]): ServiceSet {
   const wanted = names.map((name) => ({ spec: serviceOf(name), image: `sha256:${name}`, madeFrom: null }));
   return { given: names.map(serviceOf), wanted, instead: null };
@@ -274,7 +274,7 @@ function serviceOf(name: string): ServiceSpec {
   };
 }
 
-/** A line of a log. */
+/** A log event. */
 export function logLine(message: string, overrides: Partial<NewEvent & { type: "log" }> = {}): NewEvent {
   const at = minutes(1);
   return { type: "log", at, level: "info", step: "build", service: null, stream: "stdout", message, ...overrides };

@@ -5,14 +5,14 @@ import postgres from "postgres";
 import { copyEmptyCluster } from "../runner/empty_cluster.ts";
 import { embeddedPostgres } from "./embedded_postgres.ts";
 
-/** A database of one test's own; disposing it drops it, whoever is still connected. */
+/** A database for one test. Disposal drops it, even while clients are connected. */
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
 }
 
-/** What a test wants to find in its database. */
+/** Options of a test database. */
 export interface TestDatabaseOptions {
-  /** Fills a template once per process and function; every call with the same function gets a copy of it. */
+  /** Fills a template once per process and function. Every call with the same function gets a copy of it. */
   readonly prepare?: (url: string) => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ const THROW_AWAY = {
   synchronous_commit: "off",
   full_page_writes: "off",
   autovacuum: "off",
-  // Its shared memory goes with the folder, even when the process is killed.
+  // Its shared memory is removed with the folder, even when the process is killed.
   dynamic_shared_memory_type: "mmap",
 };
 
@@ -34,7 +34,7 @@ let cluster: Promise<TestCluster> | undefined;
 const templates = new Map<TestDatabaseOptions["prepare"], Promise<string>>();
 let count = 0;
 
-/** An empty or prepared database in a throw-away PostgreSQL that ends, and leaves nothing, with this process. */
+/** An empty or prepared database in a throw-away PostgreSQL, which stops and is removed when this process exits. */
 export async function testDatabase({ prepare }: TestDatabaseOptions = {}): Promise<TestDatabase> {
   cluster ??= openCluster();
   const { sql, urlOf } = await cluster;
@@ -55,7 +55,7 @@ async function makeTemplate(prepare: (url: string) => Promise<void>): Promise<st
   const name = `template_${++count}`;
   await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE template0 STRATEGY file_copy`);
   await prepare(urlOf(name));
-  // A connection that `prepare` left open would keep the template from being copied.
+  // A connection left open by `prepare` would prevent copies of the template.
   await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
   await sql`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = ${name}`;
   return name;
@@ -73,7 +73,7 @@ async function openCluster(): Promise<TestCluster> {
   };
 }
 
-/** A folder in memory where there is one with room: copying a database there takes 10 ms instead of 200. */
+/** An in-memory folder if one has enough space: copying a database there takes 10 ms instead of 200. */
 async function roomyMemory(): Promise<string> {
   const memory = "/dev/shm";
   const free = await statfs(memory).then(
@@ -83,7 +83,10 @@ async function roomyMemory(): Promise<string> {
   return free > 2 ** 30 ? memory : tmpdir();
 }
 
-/** `bun test` runs no exit handlers and ends what a failed test started: a process apart waits for the end of this one. */
+/**
+ * `bun test` runs no exit handlers and kills what a failed test started. So a separate process waits for this one to
+ * exit.
+ */
 function removeAfterExit(folder: string): void {
   const script = `(
       while kill -0 "$1"; do sleep 0.1; done

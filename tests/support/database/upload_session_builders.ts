@@ -6,15 +6,15 @@ import { anOrganization, founderOf } from "./store_builders.ts";
 
 const HOUR = 3_600_000;
 
-/** A quota that no test fills. */
+/** A quota that no test exceeds. */
 export const PLENTY = { perUser: 10_000, perOrganization: 10_000 };
 
-/** What an upload turned out to be, larger than 32 bits can tell. */
+/** The result of an upload, with a size that exceeds 32 bits. */
 export const RECEIVED = { bytes: 3 * 2 ** 40, sha256: "ab".repeat(32), files: 200_000 };
 
 type UploadWorld = Pick<StoreWorld, "uploadSessions" | "installation" | "organizations">;
 
-/** A session that nobody stored yet. */
+/** A session that is not stored yet. */
 export function sessionOf(
   overrides: Partial<NewUploadSession> & Pick<NewUploadSession, "organizationId" | "userId">,
 ): NewUploadSession {
@@ -30,12 +30,12 @@ export function sessionOf(
   };
 }
 
-/** A session without its times: those that are stored age with the clock of the store. */
+/** A session without its times: stored ones change with the store's clock. */
 export function timeless(session: UploadSession) {
   return { ...session, createdAt: null, expiresAt: null };
 }
 
-/** Stores a session of the first owner's, in an organization of its own unless one is given. */
+/** Stores a session of the first owner, by default in a new organization. */
 export async function aSession(
   world: UploadWorld,
   overrides: Partial<NewUploadSession> = {},
@@ -48,7 +48,7 @@ export async function aSession(
   return creation.session;
 }
 
-/** A session as it is stored now. */
+/** The session as stored now. */
 export async function storedSession(
   world: Pick<StoreWorld, "uploadSessions">,
   { organizationId, id }: UploadSession,

@@ -1,14 +1,14 @@
 import { connect, createServer, type Socket } from "node:net";
 import { DOCKER_HOST } from "../peers/docker_world.ts";
 
-/** A way over TCP to the engine of the tests, which can be cut. */
+/** A TCP proxy in front of the tests' container engine that can be cut. */
 export interface EngineGate extends Disposable {
   readonly host: string;
   /** Breaks every connection and refuses new ones. */
   cut(): void;
 }
 
-/** Listens on a port of its own and passes everything on to the engine. */
+/** Listens on its own port and forwards all traffic to the engine. */
 export async function engineGate(): Promise<EngineGate> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -1,6 +1,6 @@
 import { intercepted } from "./intercepted.ts";
 
-/** A port like the given one, one of whose methods fails the first `times` (all, unless told) times it is called. */
+/** Returns a copy of a port, one method of which rejects its first `times` calls; by default, all calls. */
 export function failing<Port extends object>(
   port: Port,
   method: keyof Port,

@@ -5,60 +5,60 @@ import type { SlipwayProcess } from "../servers/slipway_process.ts";
 import type { TcpGate } from "./tcp_gate.ts";
 import { Visitor } from "../servers/visitor.ts";
 
-/** A server whose way to the database can be watched and cut. */
+/** A server behind a proxy that can watch and cut its database connections. */
 export interface FaultyServer extends AsyncDisposable {
   readonly slipway: SlipwayProcess;
   readonly gate: TcpGate;
 }
 
-/** A moment at which work is struck. */
+/** A moment at which a fault is injected. */
 export interface Strike {
   readonly step: string;
-  /** What the server writes into the database when the step begins, together with the id of the deployment. */
+  /** The text that the server writes into the database, together with the deployment's id, when the step starts. */
   readonly sign: string;
-  /** How long after that. */
+  /** The delay after that. */
   readonly afterMs: number;
-  /** How long after that it is cancelled, where that is another time. */
+  /** The delay before the cancellation, if it differs from `afterMs`. */
   readonly cancelAfterMs?: number;
-  /** Whether it may be too late to cancel it. */
+  /** Whether it may be too late to cancel the deployment. */
   readonly late?: boolean;
 }
 
-/** Work on a deployment that waits to be begun. */
+/** Work on a deployment that has not started yet. */
 export interface HeldWork {
-  /** The deployment. */
+  /** The id of the deployment. */
   readonly id: string;
-  /** Lets it begin; does not wait for its end. */
+  /** Starts the work, without waiting for its end. */
   begin(): Promise<unknown>;
-  /** Whether it has come to a good end. */
+  /** Whether the work has succeeded. */
   isDone(): Promise<boolean>;
-  /** Resolves at its good end; rejects with the reason when it comes to another. */
+  /** Resolves when the work has succeeded; otherwise rejects with the reason. */
   done(): Promise<unknown>;
-  /** Fails unless exactly that is there, running or on a disk, that is to be there after it was done or undone. */
+  /** Throws unless exactly the expected processes and files are left, after the work was done or undone. */
   expectClean(outcome: "done" | "undone"): Promise<void>;
 }
 
-/** A project that serves versions (`v1`, `v2`, …), on which there is always more work to do. */
+/** A project that serves versions (`v1`, `v2`, …), with an endless supply of further work. */
 export interface StruckProject {
   readonly project: TestProject;
-  /** The next work on it. */
+  /** Prepares the next work on it. */
   next(): Promise<HeldWork>;
-  /** Fails unless whatever comes next works. */
+  /** Throws unless the next deployment succeeds. */
   expectNext(): Promise<void>;
 }
 
-/** What is struck. */
+/** What the faults are injected into. */
 export interface FaultScene<Server extends FaultyServer> {
-  /** Begins the names of its projects. */
+  /** The prefix of its project names. */
   readonly name: string;
   readonly strikes: readonly Strike[];
-  /** How many tests run at once. */
+  /** How many tests run concurrently. */
   readonly atOnce: number;
   /** Whether the work can be cancelled. */
   readonly cancellable: boolean;
-  /** Whether the database is taken away, too; by default it is. */
+  /** Whether database outages are injected, too. Defaults to true. */
   readonly databaseAway?: boolean;
-  /** Starts a server of its own. */
+  /** Starts a separate server. */
   server(): Promise<Server>;
   prepared(server: Server, name: string): Promise<StruckProject>;
 }
@@ -67,7 +67,10 @@ const AWAY_MS = 5_000;
 const RESUMED_MS = 15_000;
 const BEGUN_MS = 180_000;
 
-/** Strikes work in every step: its server is killed, the database is away, it is cancelled. No visitor notices, and it comes to its end. */
+/**
+ * Injects faults into every step: a killed server, a database outage, a cancellation. Visitors see no failure, and
+ * every deployment comes to its end.
+ */
 export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Server>): void {
   const inTurn = inTurns(scene.atOnce);
   const { cancellable, databaseAway: losesDatabase = true, name, strikes } = scene;
@@ -78,7 +81,7 @@ export function faultMatrix<Server extends FaultyServer>(scene: FaultScene<Serve
       `in "${strike.step}": ${what}, each comes to its end`,
       inTurn(async () => {
         await using server = await scene.server();
-        // What it runs is looked for among all processes of the machine.
+        // A unique name, because `expectClean` searches all processes of the machine for it.
         const own = crypto.randomUUID().slice(0, 8);
         const struck = await scene.prepared(server, `${name}-${strike.step}-${own}`);
         for (const blow of blows) await goesOn(server, struck, strike, blow);
@@ -123,7 +126,7 @@ async function goesOn(server: FaultyServer, { next, project }: StruckProject, st
   await work.expectClean("done");
 }
 
-/** It is cancelled, or it was too late and it is live. */
+/** Expects that the deployment is cancelled, or live if it was too late. */
 async function isCancelled(server: FaultyServer, { next, project }: StruckProject, strike: Strike) {
   const { step, late, afterMs, cancelAfterMs = afterMs } = strike;
   const work = await next();
@@ -138,7 +141,7 @@ async function isCancelled(server: FaultyServer, { next, project }: StruckProjec
   await work.expectClean(status === "ready" ? "done" : "undone");
 }
 
-/** Lets work begin and resolves at the moment of the strike. */
+/** Starts the work and resolves at the moment of the strike. */
 async function begun({ gate }: FaultyServer, work: HeldWork, { sign, afterMs }: Strike): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const before = gate.watch;

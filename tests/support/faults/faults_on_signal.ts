@@ -1,4 +1,4 @@
-/** Is loaded into a server before it starts: SIGUSR2 makes a promise reject that nobody handles, SIGUSR1 something throw that nobody catches. */
+/** Preloaded into a server. SIGUSR2 causes an unhandled promise rejection, SIGUSR1 an uncaught exception. */
 process.on(
   "SIGUSR2",
   () => void Promise.reject(new Error("nobody handles this", { cause: new Error("a deep cause") })),

@@ -3,20 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DOCKER_HOST } from "../peers/docker_world.ts";
 
-/** What an engine is asked. */
+/** A request to an engine. */
 export interface EngineQuestion {
   readonly method: string;
-  /** Without the version. */
+  /** Without the API version prefix. */
   readonly path: string;
   readonly body: string;
 }
 
-/** The machine's engine, behind a socket that answers some questions with an error instead. */
+/** A proxy socket of the machine's container engine that answers some requests with an error instead. */
 export interface FaultyEngine extends AsyncDisposable {
   readonly host: string;
 }
 
-/** Opens one; `refuse` says with which words a question is refused, if it is, and as late as it likes. */
+/**
+ * Opens a faulty engine. `refuse` returns the error message of a request, or undefined to forward it, after any delay.
+ */
 export async function faultyEngine(
   refuse: (question: EngineQuestion) => string | undefined | Promise<string | undefined>,
   { status = 500 } = {},

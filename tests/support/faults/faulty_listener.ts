@@ -1,12 +1,12 @@
-/** A TCP listener on loopback that never does what its callers hope for. */
+/** A misbehaving TCP listener on loopback. */
 export interface FaultyListener extends Disposable {
   readonly port: number;
 }
 
-/** How a faulty listener treats a connection: says nothing, sends a byte now and then, closes it, or floods it. */
+/** How a faulty listener treats a connection: sends nothing, sends a byte now and then, closes it, or floods it. */
 export type Fault = "silent" | "dripping" | "closing" | "flooding";
 
-/** Listens on a free port until disposed; connections end with it. */
+/** Listens on a free port until disposed, which also closes its connections. */
 export function faultyListener(fault: Fault, drip = "S"): FaultyListener {
   const listener = Bun.listen<{ timer?: Timer }>({
     hostname: "127.0.0.1",

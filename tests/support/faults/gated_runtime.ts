@@ -3,20 +3,20 @@ import type { Runtime } from "../../../ports/services/runtime.ts";
 import { eventually } from "../eventually.ts";
 import { intercepted } from "./intercepted.ts";
 
-/** A runtime whose instances stop only when a test lets them. */
+/** A runtime whose instances stop only when a test allows it. */
 export interface GatedRuntime {
   readonly runtime: Runtime;
-  /** The instances that were asked to stop and have not yet, each as often as it was asked. */
+  /** The instances that are stopping, once per pending call. */
   readonly stopping: string[];
-  /** Instances that cannot be stopped. */
+  /** Instances whose stop fails with `process_stuck`. */
   readonly stuck: Set<string>;
-  /** Resolves once so many are stopping at the same time. */
+  /** Resolves once `count` stop calls are pending at the same time. */
   stoppingAtOnce(count: number): Promise<void>;
-  /** Lets everything stop from now on. */
+  /** Lets all instances stop from now on. */
   open(): void;
 }
 
-/** Puts a gate in front of one of the methods that stop instances. */
+/** Gates one of the methods that stop instances. */
 export function gatedRuntime(runtime: Runtime, method: "remove" | "restart"): GatedRuntime {
   const gate = Promise.withResolvers<void>();
   const stopping: string[] = [];

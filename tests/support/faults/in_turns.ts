@@ -1,4 +1,4 @@
-/** Gives a function that does work when its turn has come: so many at once. */
+/** Returns a wrapper that limits how many of its functions run concurrently; the others wait in a queue. */
 export function inTurns(atOnce: number): (work: () => Promise<void>) => () => Promise<void> {
   let free = atOnce;
   const waiting: (() => void)[] = [];

@@ -1,4 +1,6 @@
-/** A port like the given one, one of whose methods runs inside `around`, which gets its arguments and how to go on. */
+/**
+ * Returns a copy of a port, one method of which runs inside `around`, which gets the original call and its arguments.
+ */
 export function intercepted<Port extends object>(
   port: Port,
   method: keyof Port,

@@ -1,14 +1,14 @@
 import type { World } from "../../../ports/world.ts";
 
-/** A world as one process sees it, until it dies. */
+/** A world as seen by one process that is killed at some point. */
 export interface Mortal {
   readonly world: World;
-  /** How many calls that change something it has made. */
+  /** The calls with lasting effects that it has made. */
   readonly calls: readonly string[];
   isDead(): boolean;
 }
 
-/** What changes something that outlives a process. */
+/** The methods whose effects outlive the process. */
 const LASTING: ReadonlySet<string> = new Set([
   "deployments.change",
   "deploymentEvents.append",
@@ -36,7 +36,10 @@ const LASTING: ReadonlySet<string> = new Set([
   "uploadFiles.discard",
 ]);
 
-/** A view of a world whose process is killed at its call of this number, right before or right after it took effect: from then on nothing it calls ever answers. */
+/**
+ * Wraps a world so that its process is killed at this call number, right before or right after the call took effect.
+ * From then on none of its calls ever returns.
+ */
 export function mortal(world: World, at: { readonly call: number; readonly when: "before" | "after" }): Mortal {
   const calls: string[] = [];
   let dead = false;

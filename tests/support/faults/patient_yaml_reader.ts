@@ -1,6 +1,6 @@
 import { LibraryYamlReader } from "../../../adapters/yaml/library_yaml_reader.ts";
 
-/** Reads YAML as a server does, but takes all the time that a busy machine needs. */
+/** Reads YAML as a server does, but with a long timeout for busy machines. */
 export function patientYamlReader(): LibraryYamlReader {
   return new LibraryYamlReader({ limitMs: 600_000 });
 }

@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AnswerLimits, EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 
-/** Something that answers as an engine would, as far as a test has it do so. */
+/** A fake container engine whose responses a test scripts. */
 export interface ScriptedEngine extends AsyncDisposable {
   readonly engine: EngineApi;
-  /** Every question so far, as `DELETE /images/x`. */
+  /** All requests so far, in the form `DELETE /images/x`. */
   readonly asked: string[];
 }
 
-/** Opens one; `undefined` is no answer at all, for as long as it is open. */
+/** Opens a scripted engine. `undefined` means no response for as long as it is open. */
 export async function scriptedEngine(
   answer: (question: string) => Response | undefined,
   limits: AnswerLimits,
@@ -36,7 +36,7 @@ export async function scriptedEngine(
   };
 }
 
-/** An answer that begins and does not go on, and whether whoever asked has hung up. */
+/** A response that stalls after its beginning; `left` resolves when the client disconnects. */
 export function endlessAnswer(beginning: string): { readonly response: Response; readonly left: Promise<void> } {
   const { promise: left, resolve } = Promise.withResolvers<void>();
   const body = new ReadableStream({

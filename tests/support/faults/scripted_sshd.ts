@@ -4,21 +4,21 @@ import { Secret } from "../../../domain/secret.ts";
 import type { RemoteTarget } from "../../../ports/servers/remote_hosts.ts";
 import { keyPair } from "../inputs/key_pair.ts";
 
-/** An SSH server in this process that misbehaves on purpose, as no real one can be made to. */
+/** An SSH server in this process that misbehaves in ways that a real one cannot. */
 export interface ScriptedSshd extends AsyncDisposable {
   readonly target: RemoteTarget & { readonly password: Secret };
-  /** The methods of every login attempt that arrived. */
+  /** The method of every login attempt so far. */
   readonly attempts: readonly string[];
 }
 
-/** What the server does; by default it lets everyone in and runs nothing. */
+/** The server's behavior. By default it accepts every login and runs nothing. */
 export interface Script {
   readonly login?: (attempt: AuthContext, connection: Connection) => void;
   readonly session?: (connection: Connection) => void;
   readonly config?: Partial<ServerConfig>;
 }
 
-/** Starts a server with this script on a free port of the loopback. */
+/** Starts a server with this script on a free loopback port. */
 export async function scriptedSshd({ login, session, config }: Script = {}): Promise<ScriptedSshd> {
   const attempts: string[] = [];
   const connections = new Set<Connection>();

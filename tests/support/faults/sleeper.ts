@@ -1,17 +1,17 @@
 import type { World } from "../../../ports/world.ts";
 
-/** A world as a process sees it that is stopped for a while, as by SIGSTOP. */
+/** A world as seen by a process that is suspended for a while, as by SIGSTOP. */
 export interface Sleeper {
   readonly world: World;
-  /** What it has called so far. */
+  /** All calls so far. */
   readonly calls: readonly string[];
-  /** What it has called since it woke up that changes something outside the database. */
+  /** The calls since it woke up that change something outside the database. */
   readonly effects: readonly string[];
   isAsleep(): boolean;
   wake(): void;
 }
 
-/** What answers at once, or bit by bit. */
+/** Methods that return at once or as a stream; they are neither counted nor delayed. */
 const UNNOTICED: ReadonlySet<string> = new Set([
   "clock.now",
   "deploymentEvents.follow",
@@ -26,7 +26,7 @@ const UNNOTICED: ReadonlySet<string> = new Set([
   "uploadFiles.stored",
 ]);
 
-/** What changes nothing outside the database. */
+/** Methods that change nothing outside the database. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "serviceSets.read",
   "serviceSets.write",
@@ -75,7 +75,10 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "yamlReader.read",
 ]);
 
-/** A view of a world whose process falls asleep right after its call of this number took effect: until it wakes up nothing that it called answers, and nothing is called. */
+/**
+ * Wraps a world so that its process falls asleep right after this call number took effect. Until it wakes up, none of
+ * its pending calls returns and it makes no new ones.
+ */
 export function sleeper(world: World, call: number): Sleeper {
   const calls: string[] = [];
   const effects: string[] = [];
@@ -90,7 +93,8 @@ export function sleeper(world: World, call: number): Sleeper {
         if (typeof member !== "function") return member;
         if (UNNOTICED.has(method)) return member.bind(target);
         return async function (...given: unknown[]): Promise<unknown> {
-          // An answer that had come before it fell asleep is acted on in the same breath: an effect was begun by then.
+          // The process handles a response that arrived before it fell asleep in the same tick, so an effect counts as
+          // started.
           if (state === "asleep" && HARMLESS.has(method)) await awake.promise;
           calls.push(method);
           if (state === "after" && !HARMLESS.has(method)) effects.push(method);

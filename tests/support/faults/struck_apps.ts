@@ -4,7 +4,7 @@ import { TestProject } from "../apps/deploying.ts";
 import type { FaultyServer, Strike, StruckProject } from "./fault_matrix.ts";
 import { type CommitFiles, GitServer } from "../peers/git_server.ts";
 
-/** How long after its beginning a step is struck: those that take a while in the middle, the others at once. */
+/** The delay between the start of a step and the strike: long steps are struck in the middle, the others at once. */
 const STRIKE_AFTER_MS: Readonly<Record<StepName, number>> = {
   fetch: 300,
   detect: 0,
@@ -21,32 +21,32 @@ export const DEPLOYMENT_STRIKES: readonly Strike[] = STEPS.map((step) => ({
   step,
   sign: `"name":"${step}","status":"running"`,
   afterMs: STRIKE_AFTER_MS[step],
-  // At the end of the switch it is too late.
+  // At the end of the switch it is too late to cancel.
   cancelAfterMs: step === "switch" ? 0 : STRIKE_AFTER_MS[step],
   late: step === "retire" || step === "clean",
 }));
 
-/** What a deployment of an app was about when it is over. */
+/** A deployment of an app after the strike. */
 export interface StruckApp {
   readonly name: string;
   readonly project: TestProject;
-  /** The deployment that was struck. */
+  /** The id of the deployment that was struck. */
   readonly id: string;
   readonly outcome: "done" | "undone";
-  /** The version that serves. */
+  /** The version that is live. */
   readonly version: string;
 }
 
 /** An app in a repository. */
 export interface AppScene<Server extends FaultyServer> {
   files(version: string, options: { readonly slow: boolean; readonly name: string }): CommitFiles;
-  /** What its project is created with, beside its repository. */
+  /** The settings that its project is created with, besides its repository. */
   settings(name: string): Readonly<Record<string, unknown>>;
-  /** Fails unless what serves is all that is left. */
+  /** Throws unless only the live release is left. */
   expectLeft(server: Server, app: StruckApp): Promise<void>;
 }
 
-/** Prepares deployments of an app from a git server of its own, for the tests of one file. */
+/** Prepares deployments of an app from a separate git server, for the tests of one file. */
 export function struckApps<Server extends FaultyServer>({ files, settings, expectLeft }: AppScene<Server>) {
   let git: GitServer;
   const slow = new Set<string>();
@@ -61,10 +61,10 @@ export function struckApps<Server extends FaultyServer>({ files, settings, expec
   afterAll(() => git?.[Symbol.asyncDispose]());
 
   return {
-    /** What a server has to be told. */
+    /** The environment variables that the server needs. */
     settings: () => ({ GITHOST_WEB_URL: `http://127.0.0.1:${git.port}`, BUILD_CONCURRENCY: "20" }),
 
-    /** A project whose first version is live, and whose next ones are slow. */
+    /** A project whose first version is live and whose next ones are slow. */
     async prepared(server: Server, name: string): Promise<StruckProject> {
       const repository = await git.repository(`acme/${name}`);
       await repository.commit(files("v1", { slow: false, name }));

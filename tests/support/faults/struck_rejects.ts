@@ -7,22 +7,22 @@ import { file } from "../inputs/tar_archive.ts";
 
 const REJECTED_MS = 60_000;
 
-/** A reject is struck while the former version comes up. */
+/** A reject is struck while the former version starts. */
 export const REJECT_STRIKES: readonly Strike[] = [{ step: "reject", sign: '"asked":"reject"', afterMs: 1_500 }];
 
-/** A reject when it is over. */
+/** A reject after the strike. */
 export interface StruckReject {
   readonly name: string;
   readonly project: TestProject;
-  /** The deployment that was rejected. */
+  /** The id of the rejected deployment. */
   readonly id: string;
-  /** What the service behind the other says first. */
+  /** The version that the `back` service reports. */
   readonly back: string;
 }
 
 /**
- * Prepares deployments that failed in part and are to be rejected; `expectLeft` fails unless what serves is all that is left. What served before is
- * called the later version of both, so that visitors see versions grow when they are led back.
+ * Prepares partially failed deployments to reject. `expectLeft` throws unless only the live release is left. The former
+ * version has the higher number of the two, so that visitors see the version increase when the reject restores it.
  */
 export function struckRejects<Server extends FaultyServer>(
   expectLeft: (server: Server, reject: StruckReject) => Promise<void>,
@@ -44,7 +44,7 @@ export function struckRejects<Server extends FaultyServer>(
         return {
           id,
           async begin() {
-            // The answer may never come: what counts is what is stored.
+            // The response may never arrive; only the stored state counts.
             void project.call("POST", `/api/deployments/${id}/reject`).catch(() => {});
           },
           isDone: async () => (await status()) === "rejected",

@@ -1,26 +1,26 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { testPort } from "../servers/test_port.ts";
 
-/** A way to a server that tests can close and block. */
+/** A TCP proxy that tests can shut and freeze. */
 export interface TcpGate extends AsyncDisposable {
   readonly port: number;
-  /** Sees what clients send, before it is passed on. */
+  /** Gets the bytes that clients send, before they are forwarded. */
   watch: ((bytes: Buffer) => void) | undefined;
   /** Breaks every connection and refuses new ones. */
   shut(): Promise<void>;
-  /** Lets connections through again. */
+  /** Accepts connections again. */
   open(): Promise<void>;
-  /** Lets no byte through in either direction, and breaks nothing. */
+  /** Blocks all traffic in both directions without closing connections. */
   freeze(): void;
   thaw(): void;
 }
 
-/** Listens on a port of its own and passes everything on to a port of this machine, the one that is told at the time. */
+/** Listens on its own port and forwards all traffic to a local port, which it looks up for each connection. */
 export async function tcpGate(target: number | (() => number)): Promise<TcpGate> {
   const sockets = new Set<Socket>();
   let frozen = false;
   let server: Server | undefined;
-  // Its own also while it is shut.
+  // Reserved also while the gate is shut.
   const held = testPort();
   const { port } = held;
 

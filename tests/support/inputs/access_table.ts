@@ -1,7 +1,7 @@
 /**
- * What every route answers to every kind of caller, for a request that is otherwise fine. `foreign` is an owner of another
- * organization who names this one's ids; `narrowed` is an owner's token with `project:read` alone. They ask one after the other: what
- * the developer has answered is answered for the owner.
+ * The status that every route returns to every kind of caller, for an otherwise valid request. `foreign` is an owner of
+ * another organization who uses this one's ids; `narrowed` is an owner's token limited to `project:read`. The callers
+ * send their requests one after the other: a prompt that the developer has answered is no longer open for the owner.
  */
 export const CALLERS = ["anonymous", "foreign", "viewer", "developer", "narrowed", "owner"] as const;
 
@@ -88,7 +88,7 @@ GET    /api/deployments/:id/usage             401 404 200 200 403 200
 DELETE /api/deployments/:id                   401 404 403 403 403 200
 `;
 
-/** One row for every route: what it answers to each of the callers. */
+/** One row per route: the status that it returns to each caller. */
 export const ACCESS_TABLE = TABLE.trim()
   .split("\n")
   .map((line) => {

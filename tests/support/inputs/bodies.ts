@@ -5,14 +5,14 @@ const CHUNK = 1024 * 1024;
 /** No two bodies begin with the same bytes. */
 const input = randomInput("bodies");
 
-/** A stream of so many bytes, which are not held, and the digest they have. */
+/** A stream of generated, unbuffered bytes and their digest. */
 export interface Body {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Known once the stream was read to its end. */
+  /** Available once the stream has been read to its end. */
   digest(): string;
 }
 
-/** Bytes that no compression and no repetition helps with, made as they are read, in chunks of odd sizes. */
+/** Incompressible, non-repeating bytes, generated on demand in chunks of varying sizes. */
 export function body(bytes: number): Body {
   const hasher = new Bun.CryptoHasher("sha256");
   const noise = input.bytes(CHUNK);
@@ -35,12 +35,12 @@ export function body(bytes: number): Body {
   return { stream, digest: () => (digest ??= hasher.digest("hex")) };
 }
 
-/** A stream of exactly this text. */
+/** A stream of this text. */
 export function textBody(text: string): ReadableStream<Uint8Array> {
   return new Blob([text]).stream();
 }
 
-/** A stream that gives so many bytes and then does what it is told: never anything more, or an error. */
+/** A stream that yields `bytes` bytes and then hangs or fails with an error. */
 export function brokenBody(bytes: number, then: "hangs" | Error): ReadableStream<Uint8Array> {
   const { stream } = body(bytes);
   const reader = stream.getReader();
@@ -57,7 +57,7 @@ export function brokenBody(bytes: number, then: "hangs" | Error): ReadableStream
   );
 }
 
-/** The size and digest of what a stream gives, without holding it. */
+/** The size and digest of a stream, computed without buffering it. */
 export async function digestOf(stream: ReadableStream<Uint8Array> | undefined) {
   if (!stream) return undefined;
   const hasher = new Bun.CryptoHasher("sha256");
@@ -69,7 +69,7 @@ export async function digestOf(stream: ReadableStream<Uint8Array> | undefined) {
   return { bytes, digest: hasher.digest("hex") };
 }
 
-/** The text that a stream gives. */
+/** Reads a stream as text. */
 export async function textOf(stream: ReadableStream<Uint8Array> | undefined): Promise<string | undefined> {
   return stream && (await new Response(stream).text());
 }

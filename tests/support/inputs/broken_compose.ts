@@ -8,7 +8,9 @@ const BROKEN: Readonly<Record<string, string>> = {
   "a merge conflict": "services:\n<<<<<<< HEAD\n  web:\n=======\n  api:\n>>>>>>> b\n",
 };
 
-/** Deploys compose files that cannot be read, and expects each to fail by name and line while what serves goes on. */
+/**
+ * Deploys malformed compose files. Expects each to fail with file name and line, while the live version keeps serving.
+ */
 export async function expectBrokenComposeRefused(project: TestProject, source: SourceFolder): Promise<void> {
   for (const text of Object.values(BROKEN)) {
     await source.write({ "docker-compose.yml": text });

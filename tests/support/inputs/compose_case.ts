@@ -6,23 +6,23 @@ import { Failure } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";
 import { patientYamlReader } from "../faults/patient_yaml_reader.ts";
 
-/** Where the cases of compose files lie. */
+/** The folder of the compose file test cases. */
 export const COMPOSE_CASES = join(import.meta.dirname, "../../domain/compose_cases");
 
-/** Their names. */
+/** The names of the compose file test cases. */
 export const composeCases: readonly string[] = readdirSync(COMPOSE_CASES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
   .toSorted();
 
-/** How a compose file is read. */
+/** Options for loading a compose file. */
 export interface ComposeOptions {
   readonly root?: string;
   readonly file?: string;
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** What the compose file of a case says, or what is wrong with it. */
+/** The services and warnings of a case's compose file, or its problems. */
 export async function composeSays(files: ReadonlyMap<string, Uint8Array>, options: ComposeOptions): Promise<object> {
   const releaseFolders = {
     async *entries() {},
@@ -43,7 +43,7 @@ export async function composeSays(files: ReadonlyMap<string, Uint8Array>, option
   }
 }
 
-/** Without what a plain container has too. */
+/** Omits the values that a plain container has, too. */
 function told({ container, environment, ports, dependsOn, oneShot, ...rest }: ServiceSpec): object {
   const { limits, ...own } = container;
   const inside = { ...different(own, PLAIN_CONTAINER), ...nested("limits", different(limits, PLAIN_CONTAINER.limits)) };

@@ -1,11 +1,11 @@
 import { recipe } from "../../../domain/detection/image_recipe.ts";
 import type { DockerfileRequest } from "../../../domain/image/generated_dockerfile.ts";
 
-/** A project that needs nothing but a shell, so that what is made for it can be built on any base image. */
+/** A project that needs only a shell, so that its Dockerfile can be built on any base image. */
 export interface DockerfileScene {
   readonly request: DockerfileRequest;
   readonly files: Readonly<Record<string, string>>;
-  /** What it prints when it is run. */
+  /** Its output when it runs. */
   readonly prints: string;
 }
 
@@ -15,7 +15,7 @@ export const SCENE_SECRET = "open 'sesame' $HOME";
 const WHO = 'echo "$(id -u):$(id -g) $HOME $PORT $(pwd)"';
 const ME = "10001:10001 /home/slipway 3000";
 
-/** Everything that is special to a request left out. */
+/** A request with defaults for everything that `special` leaves out. */
 export function plainRequest(special: Partial<DockerfileRequest>): DockerfileRequest {
   return {
     recipe: recipe("debian:bookworm-slim"),
@@ -31,14 +31,14 @@ export function plainRequest(special: Partial<DockerfileRequest>): DockerfileReq
   };
 }
 
-/** Names and values that mean something to a shell, a pattern, JSON or a Dockerfile. */
+/** Names and values with special characters of shells, glob patterns, JSON and Dockerfiles. */
 const ODD = {
   folder: 'it\'s $HOME "q" \\ ü',
   file: "a [0-9]*?{x} <<EOF \\.json",
   value: "a 'b' \"c\" $HOME ${PATH:-x} `id` \\ # <<EOF ü\\",
 } as const;
 
-/** One of each kind of request that a generated Dockerfile has to answer. */
+/** One request of every kind that Dockerfiles are generated for. */
 export const DOCKERFILE_SCENES: Readonly<Record<string, DockerfileScene>> = {
   "bare program": {
     request: plainRequest({ commands: { install: null, build: null, start: `${WHO}; cat greeting` } }),
@@ -85,7 +85,7 @@ export const DOCKERFILE_SCENES: Readonly<Record<string, DockerfileScene>> = {
   "folder of a workspace": {
     request: plainRequest({
       recipe: recipe("debian:bookworm-slim", {
-        // The last two are named by .dockerignore.
+        // .dockerignore excludes the last two.
         manifests: ["list", "apps/web/list", "apps/api/list", "docs/list", "docs/more"],
         wholeRepository: true,
       }),
@@ -143,7 +143,7 @@ export const DOCKERFILE_SCENES: Readonly<Record<string, DockerfileScene>> = {
   },
 };
 
-/** Scenes that only a builder with mounts can carry out. */
+/** Scenes that require a builder with mounts. */
 export const SECRET_SCENES: Readonly<Record<string, DockerfileScene>> = {
   "secrets while installing and building": {
     request: plainRequest({
@@ -160,7 +160,7 @@ export const SECRET_SCENES: Readonly<Record<string, DockerfileScene>> = {
   },
 };
 
-/** The stage of a site, out of which its files are taken. */
+/** The build stage of a static site, from which its files are extracted. */
 export const SITE_SCENE: DockerfileScene = {
   request: plainRequest({
     recipe: recipe("debian:bookworm-slim", { manifests: ["list"], wholeRepository: true }),

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writtenProject } from "./written_project.ts";
 
-/** A small server of one language that needs no packages from elsewhere. */
+/** A small server in one language, without external packages. */
 export interface EcosystemProject {
   readonly name: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** What it answers at `/`. */
+  /** Its response body at `/`. */
   readonly answer: string;
 }
 
 const FOLDER = join(import.meta.dirname, "../../images/projects");
 
-/** Every project under `tests/images/projects`, by the name of its language. */
+/** All projects in `tests/images/projects`, named after their language. */
 export function ecosystemProjects(): readonly EcosystemProject[] {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith(".txt"));
   return names.toSorted().map((file) => {

@@ -3,10 +3,10 @@ import { detect, type Detection } from "../../../domain/detection/detect.ts";
 import { ECOSYSTEMS, REFINEMENTS } from "../../../domain/detection/ecosystems.ts";
 import { isManifest } from "../../../domain/detection/manifests.ts";
 
-/** Texts by the path of their file. */
+/** File contents by path. */
 export type Files = Readonly<Record<string, string>>;
 
-/** Where files lie that are not looked for at the root. */
+/** The paths of manifests that are not in the root. */
 const PLACES: Readonly<Record<string, string>> = {
   "maven-wrapper.properties": ".mvn/wrapper/maven-wrapper.properties",
   "gradle-wrapper.properties": "gradle/wrapper/gradle-wrapper.properties",
@@ -17,20 +17,20 @@ const PLACES: Readonly<Record<string, string>> = {
   "application.properties": "src/main/resources/application.properties",
   "runtime.exs": "config/runtime.exs",
 };
-/** Names that only a pattern tells. */
+/** Names that only match by pattern. */
 const MATCHING = ["App.csproj", "app.cabal", "Dockerfile.prod", "next.config.mjs", "vite.config.ts"];
 const NAMES = [...ECOSYSTEMS, ...REFINEMENTS].flatMap(({ manifests }) =>
   manifests.filter((name) => typeof name === "string"),
 );
 
-/** A path of every manifest that some ecosystem reads. */
+/** One path for every manifest that some ecosystem reads. */
 export const EVERY_MANIFEST: readonly string[] = [...new Set([...NAMES, ...MATCHING])]
   .map((name) => PLACES[name] ?? name)
   .toSorted();
 
 const parser = new LibraryManifestParser();
 
-/** What `detect` says of these files, with the text of manifests only. */
+/** Runs `detect` on these files, with the contents of manifests only. */
 export function detectedIn(files: Files): Detection {
   const parsed = new Map<string, unknown>();
   const text = (path: string) => (isManifest(path) && Object.hasOwn(files, path) ? files[path] : undefined);

@@ -10,7 +10,7 @@ import { caller } from "../apps/app.ts";
 import { fillPath, furnish, type Furniture } from "../apps/furnished.ts";
 import { CANARY, type OddBody, type OddRequest, oddRequest } from "./odd_requests.ts";
 
-/** An application to send odd requests to, in whatever world it lives. */
+/** An application to fuzz, in any world. */
 export interface FuzzedApp {
   readonly handle: Gate;
   readonly routes: readonly DeclaredRoute[];
@@ -18,7 +18,10 @@ export interface FuzzedApp {
   readonly world: Parameters<typeof furnish>[0]["world"] & { readonly log: MemoryLog };
 }
 
-/** Sends `runs` odd requests to every route and fails on a 5xx, another error body than the one, or a secret that comes back. */
+/**
+ * Sends `runs` odd requests to every route. Throws on a 5xx, on an error body that is no `Problem`, or on a leaked
+ * secret.
+ */
 export async function fuzzRoutes(app: FuzzedApp, { seed, runs }: { seed: number; runs: number }): Promise<void> {
   const ids = await furnish({ call: caller(app.handle, app.routes), owner: app.owner, world: app.world });
   const kept = app.routes.filter(({ method }) => method !== "DELETE");
@@ -77,7 +80,7 @@ function bodyOf(odd: OddBody, { hooks }: DeclaredRoute): string | Uint8Array<Arr
   return JSON.stringify(guarded({ ...body, ...odd.added }), canaried);
 }
 
-/** Puts an odd value in a list's place, or in the place of something inside it. */
+/** Replaces a value, or part of a list, with an odd value. */
 function inside(value: unknown, to: unknown, at: number): unknown {
   if (!Array.isArray(value) || at % 3 === 0) return to;
   const [first] = value as unknown[];
@@ -86,7 +89,7 @@ function inside(value: unknown, to: unknown, at: number): unknown {
   return [{ ...first, [names[at % names.length] ?? "x"]: to }];
 }
 
-/** Keeps every variable secret: only those never come back. */
+/** Marks every variable secret, because only secret ones must never be returned. */
 function guarded(body: Record<string, unknown>): unknown {
   const { upserts } = body;
   if (!Array.isArray(upserts)) return body;

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { file, folder, link, pax, tar, tarEntry, type TarFixture, tarGz } from "./tar_archive.ts";
 
-/** An archive that must be refused whole, and the code that says why. */
+/** An archive that must be refused as a whole, and the code of the refusal. */
 export interface HostileArchive {
   readonly what: string;
   readonly code: string;
@@ -10,7 +10,7 @@ export interface HostileArchive {
 
 const bytesOf = (...values: number[]) => new Uint8Array(values);
 
-/** Every archive begins with a good file, so that something would be left behind if the refusal were not whole. */
+/** Every archive begins with a valid file, which an incomplete refusal would leave behind. */
 const REFUSED_ENTRIES: readonly (readonly [what: string, code: string, entries: readonly TarFixture[]])[] = [
   ["a name that climbs", "archive_name_refused", [file("../evil")]],
   ["a name that climbs in its middle", "archive_name_refused", [file("a/../../evil")]],
@@ -143,7 +143,7 @@ const REFUSED_BYTES: readonly HostileArchive[] = [
   { what: "only folders and links", code: "archive_without_files", bytes: tarGz([folder("a"), link("b", "a")]) },
 ];
 
-/** One archive for each thing that no upload may bring in. */
+/** One archive for each kind of content that uploads must refuse. */
 export const hostileArchives: readonly HostileArchive[] = [
   ...REFUSED_ENTRIES.map(([what, code, entries]) => ({ what, code, bytes: tarGz([file("first.txt"), ...entries]) })),
   ...REFUSED_BYTES,

@@ -1,4 +1,4 @@
-/** Arguments that reach a program unchanged only when every one of them is quoted well. */
+/** Arguments that reach a program unchanged only if each is quoted correctly. */
 export const hostileArguments: readonly string[] = [
   "",
   " ",

@@ -1,4 +1,4 @@
-/** The files that every case begins with, in the order of their bytes. */
+/** The files that every case starts with, sorted by bytes. */
 export const IGNORE_TREE: readonly string[] = [
   "!odd",
   "#odd",
@@ -33,7 +33,7 @@ export const IGNORE_TREE: readonly string[] = [
   "ä.txt",
 ];
 
-/** Rules, and what is left of the files, as Docker's own program has it. */
+/** Rules, and the files that they leave according to Docker's own client. */
 export const IGNORE_CASES: readonly (readonly [name: string, rules: string, left: readonly string[]])[] = [
   ["a name in the root", "a.txt\n", without("a.txt")],
   ["a folder with all in it", "node_modules\n", without("node_modules/keep/x", "node_modules/m/index.js")],

@@ -2,7 +2,7 @@ import { utils } from "ssh2";
 
 /** A fresh Ed25519 key pair in the OpenSSH format. */
 export function keyPair(passphrase?: string): { readonly public: string; readonly private: string } {
-  // One in two hundred keys that ssh2 1.17 makes is malformed: neither it nor OpenSSH can read it.
+  // ssh2 1.17 generates about one malformed key in 200, which neither it nor OpenSSH can read.
   for (;;) {
     const pair = utils.generateKeyPairSync(
       "ed25519",

@@ -13,10 +13,10 @@ import {
   uint8Array,
 } from "fast-check";
 
-/** Stands in every secret that a generated request carries; it must come back nowhere. */
+/** Part of every secret in a generated request. It must never be returned or logged. */
 export const CANARY = "canary-7f3a9d51c0";
 
-/** One request as it is generated: parts of it are odd, the others as a route wants them. */
+/** A generated request. Some of its parts are odd, the others valid for the route. */
 export interface OddRequest {
   readonly method: string | undefined;
   readonly ids: readonly string[];
@@ -26,7 +26,7 @@ export interface OddRequest {
   readonly as: "owner" | "nobody" | "canary";
 }
 
-/** A good body with changes, another value, or bytes that may be no JSON at all. */
+/** A valid body with changes, another value, or bytes that may not be JSON. */
 export type OddBody =
   | {
       readonly kind: "changed";
@@ -259,7 +259,7 @@ const oddHeaders = record({
   ),
 });
 
-/** Generates requests of which one part or another is not what a route wants. */
+/** Generates requests with some invalid parts. */
 export const oddRequest: Arbitrary<OddRequest> = record({
   method: oneof(
     { weight: 12, arbitrary: constant(undefined) },

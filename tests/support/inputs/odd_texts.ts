@@ -1,4 +1,4 @@
-/** Texts that break what quotes, splits or interprets them. */
+/** Texts that break faulty quoting, splitting or interpolation. */
 export const oddTexts: readonly string[] = [
   `O'Brien said "no" \`twice\``,
   "back\\slash \\' \\n \\u0000 \\x00",

@@ -7,7 +7,7 @@ type Settings = Readonly<Record<string, unknown>>;
 
 const STARTED = { startCommand: "bun server.js" };
 
-/** What a deployment of such files says. */
+/** Returns the error message of a deployment of these files. */
 function deploying(files: Files, settings: Settings = {}): Mistake {
   return async (slipway) => {
     await using source = await SourceFolder.of(files);
@@ -18,7 +18,7 @@ function deploying(files: Files, settings: Settings = {}): Mistake {
   };
 }
 
-/** What the API answers to a request of the owner. */
+/** Returns the error message of an API request by the owner. */
 function asking(method: string, path: string, body: Settings): Mistake {
   return async ({ call, owner: token }) => (await call(method, path, { token, body })).body.error;
 }
@@ -29,7 +29,10 @@ async function siteOf(slipway: SlipwayProcess): Promise<{ readonly project: Test
   return { project, id: await project.deployed() };
 }
 
-/** What people get wrong most, by the headings of `docs/troubleshooting.md`; each resolves to what Slipway says then. */
+/**
+ * The most common user mistakes, by the headings of `docs/troubleshooting.md`. Each resolves to Slipway's error
+ * message.
+ */
 export const MISTAKES: Readonly<Record<string, Mistake>> = {
   "A comma too many in package.json": deploying({
     "package.json": '{\n  "scripts": {\n    "start": "node server.js",\n  }\n}',

@@ -1,25 +1,25 @@
-/** Random input that can be had again: the same seed gives the same to the same label. */
+/** Reproducible random input: the same seed and label give the same sequence. */
 export interface RandomInput {
   /** From 0 up to, but not including, 1. */
   fraction(): number;
   /** A whole number from 0 up to, but not including, `limit`. */
   below(limit: number): number;
-  /** Bytes that do not compress. */
+  /** Incompressible bytes. */
   bytes(length: number): Uint8Array<ArrayBuffer>;
-  /** Puts such bytes in the place of those that are there. */
+  /** Overwrites the given bytes with incompressible ones. */
   fill(bytes: Uint8Array): void;
 }
 
-/** The seed of this run: `SLIPWAY_TEST_SEED`, else one that is said before the first test of a file. */
+/** The seed of this run: `SLIPWAY_TEST_SEED`, or a random one that is printed before the first test of a file. */
 const SEED = seedOfRun();
 
-/** Gives random input for one use, which the label names; what other tests take changes nothing about it. */
+/** Returns random input for one purpose, which the label names. Other labels do not affect it. */
 export function randomInput(label: string): RandomInput {
   const state = new BigUint64Array(2);
   state[0] = BigInt(Bun.hash.wyhash(label, BigInt(SEED)));
   state[1] = BigInt(Bun.hash.wyhash(label, BigInt(SEED) + 1n));
   let [a, b, c, d] = new Uint32Array(state.buffer) as unknown as [number, number, number, number];
-  /** The generator sfc32, which passes the usual tests of randomness. */
+  /** The sfc32 generator, which passes the usual randomness tests. */
   const next = () => {
     const sum = (((a + b) | 0) + d) | 0;
     d = (d + 1) | 0;

@@ -1,6 +1,6 @@
 import { configureGlobal } from "fast-check";
 
-// Before all tests: the seed of a run counts for properties too. Without one each takes its own, and says which when it
-// fails.
+// Preloaded before all tests: applies the seed of the run to property tests. Without one, each property picks its own
+// seed and prints it on failure.
 const seed = process.env["SLIPWAY_TEST_SEED"];
 if (seed !== undefined) configureGlobal({ seed: Number(seed) });

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 const DAY_MS = 86_400_000;
 
-/** Object identifiers, encoded. */
+/** DER-encoded object identifiers. */
 const OID = {
   commonName: "550403",
   ecdsaWithSha256: "2a8648ce3d040302",
@@ -10,7 +10,7 @@ const OID = {
   subjectAltName: "551d11",
 } as const;
 
-/** A key and a certificate for one name that vouches for itself, valid for a day, both in PEM. */
+/** A private key and a self-signed certificate for one host name, valid for a day, both in PEM. */
 export function selfSignedCertificate(name: string): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const algorithm = sequence(oid("ecdsaWithSha256"));
@@ -39,7 +39,7 @@ export function selfSignedCertificate(name: string): { readonly key: string; rea
   };
 }
 
-/** A value in DER: its tag, its length and itself. */
+/** Encodes a DER value: tag, length, content. */
 function der(tag: number, content: Buffer): Buffer {
   const size = content.length;
   const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];

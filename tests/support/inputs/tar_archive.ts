@@ -1,16 +1,16 @@
 import { gzipSync } from "node:zlib";
 
-/** One entry as a test wants it written, however wrong. */
+/** A tar entry to write, valid or not. */
 export interface TarFixture {
   readonly name: string | Uint8Array;
-  /** The type flag: `0` file (default), `2` link, `5` folder, `x` pax header and so on. */
+  /** The type flag: `0` file (default), `2` symlink, `5` folder, `x` pax header and so on. */
   readonly type?: string;
   readonly content?: string | Uint8Array;
   readonly target?: string | Uint8Array;
   readonly mode?: number;
-  /** Declared instead of the content's size. */
+  /** Declared instead of the actual content size. */
   readonly size?: number;
-  /** Written instead of the right one. */
+  /** Written instead of the correct checksum. */
   readonly checksum?: number;
   /** `ustar` (default), `gnu`, or `v7` for none. */
   readonly format?: "ustar" | "gnu" | "v7";
@@ -19,22 +19,22 @@ export interface TarFixture {
 const BLOCK = 512;
 const MAGIC = { ustar: "ustar\x0000", gnu: "ustar  \0", v7: "" };
 
-/** A file of the archive. */
+/** A file entry. */
 export function file(name: string | Uint8Array, content: string | Uint8Array = "content"): TarFixture {
   return { name, content };
 }
 
-/** A folder of the archive. */
+/** A folder entry. */
 export function folder(name: string): TarFixture {
   return { name, type: "5", mode: 0o755 };
 }
 
-/** A symbolic link of the archive. */
+/** A symlink entry. */
 export function link(name: string, target: string): TarFixture {
   return { name, type: "2", target };
 }
 
-/** A pax header for the next entry, or with type `g` for all. */
+/** A pax header for the next entry, or with type `g` for all following ones. */
 export function pax(records: Record<string, string | Uint8Array>, type: "x" | "g" = "x"): TarFixture {
   const lines = Object.entries(records).map(([key, value]) => {
     const body = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from("\n")]);
@@ -45,12 +45,12 @@ export function pax(records: Record<string, string | Uint8Array>, type: "x" | "g
   return { name: "PaxHeader/x", type, content: Buffer.concat(lines) };
 }
 
-/** A tar of these entries with its end marker. */
+/** A tar archive of these entries, with its end marker. */
 export function tar(entries: readonly TarFixture[]): Uint8Array {
   return Buffer.concat([...entries.map(tarEntry), Buffer.alloc(2 * BLOCK)]);
 }
 
-/** A gzipped tar of these entries. */
+/** A gzipped tar archive of these entries. */
 export function tarGz(entries: readonly TarFixture[]): Uint8Array {
   return gzipSync(tar(entries));
 }
@@ -74,7 +74,7 @@ export function tarEntry(entry: TarFixture): Uint8Array {
   return Buffer.concat([header, content, Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)]);
 }
 
-/** The bytes as a stream of pieces, handed out one by one as they are asked for. */
+/** Streams the bytes in chunks, on demand. */
 export function streamOf(bytes: Uint8Array, pieceBytes = 64 * 1024): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>(

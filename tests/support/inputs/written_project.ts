@@ -1,6 +1,6 @@
 const HEADER = /^-- (\S.*?)( base64)? --$/;
 
-/** The files written into one text, each after a line `-- path --`. */
+/** Parses files out of one text, each after a line `-- path --` or `-- path base64 --`. */
 export function writtenProject(text: string): ReadonlyMap<string, Uint8Array> {
   const files = new Map<string, { readonly base64: boolean; readonly lines: string[] }>();
   let current: string[] = [];
