@@ -8,16 +8,21 @@ import { type TestGroup, testGroups } from "./support/runner/test_groups.ts";
 import { testPrograms } from "./support/runner/test_programs.ts";
 
 const MINUTES = 60_000;
-/** Several times what the longest group takes where nothing else runs. */
+/** Several times what the longest group takes on an idle machine. */
 const LIMIT = 12 * MINUTES;
 
-/** A lane with the groups that it may run, in this order; what several may run is run by the one that comes to it first. */
+/**
+ * A lane with the groups that it may run, in order. A group that several lanes may run is run by the first one that
+ * reaches it.
+ */
 interface LanePlan {
   readonly lane: Lane;
   readonly groups: readonly TestGroup[];
 }
 
-/** Runs every group, in as many lanes as there are kinds of them, with the servers they need, which are gone afterwards. */
+/**
+ * Runs all groups, in as many lanes as there are kinds, with the servers that they need. Stops the servers afterwards.
+ */
 async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promise<GroupResult> {
   await using opened = new AsyncDisposableStack();
   const of = (...kinds: readonly string[]) => groups.filter(({ kind }) => kinds.includes(kind));
@@ -27,11 +32,11 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   const failed = new AbortController();
   const lanes = new Lanes(AbortSignal.any([signal, failed.signal]));
   const others = [...of("machine"), ...of("fast")];
-  // What needs an engine is got ready meanwhile.
+  // Prepares the engines while the plain lanes run.
   const withEngines = prepared(of("containers"), of("docker"), opened).then((plans) =>
     Promise.all(plans.map(({ lane, groups: own }) => lanes.run({ lane, groups: [...own, ...others] }))),
   );
-  // What it failed with is thrown below.
+  // The error is thrown below.
   withEngines.catch(() => {});
   const plain = (await plainLanes()).map((lane, index) => {
     const order = [of("fast"), of("machine")];
@@ -51,7 +56,7 @@ async function runAll(groups: readonly TestGroup[], signal: AbortSignal): Promis
   };
 }
 
-/** The lanes of what needs an engine, with all that their tests build on. */
+/** Opens the lanes for groups that need an engine, with everything that their tests need. */
 async function prepared(
   containers: readonly TestGroup[],
   docker: readonly TestGroup[],
@@ -62,7 +67,7 @@ async function prepared(
   const lanes = (await engineLanes(wanted.length)).map((lane) => opened.use(lane));
   const plans = lanes.map((lane, index) => ({
     lane,
-    // Where there is only one engine, its tests run one after the other.
+    // With a single engine, its tests run one after the other.
     groups: index === lanes.length - 1 ? wanted.slice(index).flat() : wanted[index]!,
   }));
   await Promise.all(plans.map(({ lane, groups }) => prepare(lane, groups)));
@@ -77,7 +82,10 @@ function prepare(lane: EngineLane, groups: readonly TestGroup[]): Promise<void> 
   return lane.prepare(wanted);
 }
 
-/** Runs lanes side by side, as tests wait more than they work. One is watched as it runs; what is said in the others is shown group by group. */
+/**
+ * Runs lanes in parallel, as tests wait more than they compute. The output of one is streamed, that of the others is
+ * printed group by group.
+ */
 class Lanes {
   readonly results: GroupResult[] = [];
   readonly #signal: AbortSignal;
@@ -105,14 +113,14 @@ class Lanes {
   }
 }
 
-/** Says once more what failed: whoever looks at a long run looks at its end. */
+/** Repeats the failures at the end of the output, where readers look first. */
 function sayFailures({ failures }: GroupResult): void {
   for (const { file, line, name, message } of failures) {
     say(`Failed: ${name}\n  in ${file}${line === undefined ? "" : `:${line}`}\n${message.replace(/^/gm, "  | ")}`);
   }
 }
 
-/** The exit code: 0 only when tests ran, none failed, and none was skipped where skipping is not allowed. */
+/** The exit code: 0 only if tests ran, none failed, and none was skipped where skipping is not allowed. */
 function verdict({ passed, failed, skipped }: TestCount): number {
   const mayNotSkip = process.env["CI"] === "true" && skipped > 0;
   if (mayNotSkip) say("Skipped tests count as failures here, because CI=true");
@@ -144,5 +152,5 @@ async function main(): Promise<number> {
 }
 
 const code = await main();
-// What was said may still be on its way through a pipe.
+// Output may still be in flight in a pipe.
 process.stdout.write("", () => process.exit(code));

@@ -1,12 +1,12 @@
 const LONGEST_PAUSE_MS = 200;
 const GROWTH = 1.3;
-/** How many times as long as a question takes nothing is asked after it, and how long at most. */
+/** The pause after an attempt is at least this multiple of its duration, up to a limit. */
 const REST = 3;
 const LONGEST_REST_MS = 1_000;
 
 /**
- * Asks again until the answer satisfies, and resolves to it. Rejects with what was seen last, an answer or an error,
- * when that takes longer than the limit. Questions that are expensive are asked less often: others need the machine, too.
+ * Retries until the result satisfies, and resolves to it. Rejects with the last result or error when the timeout
+ * expires. Expensive attempts are made less often, because others need the machine, too.
  */
 export async function eventually<T>(
   ask: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** Fails when one of these secrets is to be seen in a text, be it as it is, in base64, in hexadecimal or in a URL. */
+/** Throws if a text contains one of these secrets in plain text, base64, hexadecimal or URL encoding. */
 export function expectHidden(text: string, secrets: Readonly<Record<string, string>>): void {
   for (const [name, secret] of Object.entries(secrets)) {
     for (const form of forms(secret)) {
@@ -10,7 +10,7 @@ export function expectHidden(text: string, secrets: Readonly<Record<string, stri
 
 function forms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
-  // Inside a longer text it can stand at three places; its first and last characters depend on its neighbours.
+  // Base64 has three alignments within a longer text; the first and last characters depend on the neighbouring bytes.
   const shifted = [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), bytes])
       .toString("base64")

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Listing, Page } from "../../domain/page.ts";
 
-/** Looks at a list page by page and as a whole: the same rows in the same order, the same total, nothing past the end. */
+/** Checks a list page by page and as a whole: same rows, same order, same total, nothing past the end. */
 export async function expectPages<T>(
   list: (page: Page) => Promise<Listing<T>>,
   expected: readonly string[],
@@ -21,7 +21,7 @@ export async function expectPages<T>(
   expect((await list({ page: 1, perPage: 100 })).items.map(idOf)).toEqual([...expected]);
 }
 
-/** Brings rows into the order every list promises: newest first, equal times by id descending. */
+/** Sorts rows as every list does: newest first, equal times by id descending. */
 export function newestFirst<T>(rows: readonly T[], by: { at: (row: T) => Date; id: (row: T) => string }): T[] {
   return rows.toSorted((a, b) => {
     const later = by.at(b).getTime() - by.at(a).getTime();

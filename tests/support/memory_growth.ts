@@ -1,6 +1,6 @@
 const LOOK_MS = 20;
 
-/** By how many bytes the memory of this process grows at most while something is done. */
+/** The peak growth of this process's memory (RSS), in bytes, during some work. */
 export async function memoryGrowth(work: () => Promise<void>): Promise<number> {
   Bun.gc(true);
   const before = process.memoryUsage.rss();

@@ -3,7 +3,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { commandLineOf, processIds } from "./processes_with.ts";
 
-/** Notes every command line, and the environment of every process but those with an own command, again and again. */
+/**
+ * Repeatedly records the command line of every process, and the environment of those whose command does not match
+ * `own`.
+ */
 export function watchProcesses(own: RegExp) {
   const commands = new Set<string>();
   const environments = new Set<string>();
@@ -14,10 +17,10 @@ export function watchProcesses(own: RegExp) {
       if (own.test(command)) continue;
       try {
         const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
-        // It may have become another program in between: the next look finds it as that.
+        // It may have executed another program in between; the next iteration sees that one.
         if (commandLineOf(pid) === command) environments.add(environment);
       } catch {
-        // It ended in the meantime, or it is another user's.
+        // It has exited meanwhile, or belongs to another user.
       }
     }
   };
@@ -25,7 +28,7 @@ export function watchProcesses(own: RegExp) {
   return { commands, environments, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Everything below a folder, as text. */
+/** The names and contents of all files below a folder, as text. */
 export async function folderText(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "bun:test";
 
-/** Opens one world for all tests of the surrounding `describe` and closes it after them; read it inside tests only. */
+/** Opens one world for all tests of the surrounding `describe` and closes it afterwards. Use it only inside tests. */
 export function sharedWorld<T extends Partial<AsyncDisposable>>(open: () => Promise<T>): () => T {
   let world: T | undefined;
   beforeAll(async () => {

@@ -11,16 +11,16 @@ import { TEST_LABEL } from "../runner/test_leftovers.ts";
 const WITHIN = 300_000;
 const LABEL = `${TEST_LABEL}=built`;
 
-/** What a test wants an image of. */
+/** Options of an image build. */
 export interface ImageOptions {
   readonly files: Iterable<readonly [path: string, content: string | Uint8Array]>;
-  /** The Dockerfile for a builder with or without mounts. */
+  /** Returns the Dockerfile for a builder with or without mounts. */
   dockerfile(mounts: boolean): string;
   readonly builder?: "buildkit" | "classic";
   readonly secrets?: ReadonlyMap<string, string>;
 }
 
-/** Builds an image as a deployment would; `removeBuiltImages()` finds it by its label. */
+/** Builds an image as a deployment does. `removeBuiltImages()` finds it by its label. */
 export async function builtImage(options: ImageOptions): Promise<BuiltImage & { readonly log: string }> {
   const { files, builder, secrets = new Map() } = options;
   const engine = new EngineApi(process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock");
@@ -52,7 +52,7 @@ export async function builtImage(options: ImageOptions): Promise<BuiltImage & { 
   }
 }
 
-/** Removes every image that tests have built, and what the classic builder leaves of their stages. */
+/** Removes all images that tests have built, and the leftover stages of the classic builder. */
 export async function removeBuiltImages(): Promise<void> {
   const label = ["--filter", `label=${LABEL}`];
   const names = await run(["docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}", ...label]);

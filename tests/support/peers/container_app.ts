@@ -1,6 +1,6 @@
 import type { CommitFiles } from "./git_server.ts";
 
-/** Answers with a text, one visitor after the other; ends when asked to. */
+/** Responds with a text, one connection at a time; exits on SIGTERM. */
 const SERVER = `
 use strict; use IO::Socket::INET;
 $| = 1;
@@ -18,7 +18,7 @@ while (1) {
 }
 `;
 
-/** An app in a container, with nothing but what the base image of the tests holds; a slow one takes its time to build and to listen. */
+/** An app for a container that needs only the tests' base image. A slow one takes a while to build and to listen. */
 export function containerApp(version: string, { slow = false, name = "app" } = {}): CommitFiles {
   return {
     Dockerfile: [

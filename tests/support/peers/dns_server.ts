@@ -1,4 +1,4 @@
-/** The records of one name; `silent` leaves its questions unanswered, `broken` answers them with SERVFAIL. */
+/** The records of one name. `silent` leaves its queries unanswered, `broken` answers them with SERVFAIL. */
 export interface Zone {
   readonly a?: readonly string[];
   readonly aaaa?: readonly string[];
@@ -10,9 +10,9 @@ export interface Zone {
 
 /** A name server on loopback. */
 export interface DnsServer extends Disposable {
-  /** Address and port, as resolvers take it. */
+  /** Address and port, as resolvers expect it. */
   readonly address: string;
-  /** The names that were asked for, lower-case. */
+  /** The queried names, in lower case. */
   readonly asked: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const NO_ERROR = 0;
 const SERVER_FAILURE = 2;
 const NO_SUCH_NAME = 3;
 
-/** Answers questions over UDP from these names until disposed; all other names do not exist. */
+/** Answers UDP queries for these names until disposed. All other names do not exist. */
 export async function dnsServer(names: Readonly<Record<string, Zone>>): Promise<DnsServer> {
   const asked: string[] = [];
   const socket = await Bun.udpSocket({
@@ -33,7 +33,7 @@ export async function dnsServer(names: Readonly<Record<string, Zone>>): Promise<
         const zone = names[name];
         if (!zone?.silent) server.send(answer(query.subarray(0, end), zone, type), port, from);
       },
-      // Who asked may be gone by now.
+      // The client may have disconnected.
       error() {},
     },
   });
@@ -71,7 +71,7 @@ function recordData(zone: Zone, type: number): Buffer[] {
   );
 }
 
-/** Points back at the name in the question; the answer may be kept for no time at all. */
+/** Refers to the name in the question (compression pointer), with a TTL of 0. */
 function recordHead(type: number, length: number): Buffer {
   const head = Buffer.alloc(12);
   head.writeUInt16BE(0xc00c, 0);

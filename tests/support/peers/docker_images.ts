@@ -12,31 +12,31 @@ import { run } from "../runner/command.ts";
 import { DOCKER_HOST, tinyImage } from "./docker_world.ts";
 import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
-/** What the images of the tests stand on; `tinyImage()` makes it. */
+/** The base image of the tests' images; `tinyImage()` builds it. */
 export const BASE = "slipway-test-tiny";
 
-/** A tree to be written: a text is a file, a link is an object with its target; a text may come with a mode. */
+/** A file tree to write: a string is a file, an object is a symlink with its target or a file with its mode. */
 export type Tree = Readonly<Record<string, ContextFiles[string] | Uint8Array>>;
 
-/** A builder of an installation of its own. */
+/** An image builder with its own installation id. */
 export interface DockerImages extends AsyncDisposable {
   readonly installation: string;
   readonly builder: DockerImageBuilder;
   readonly images: DockerReleaseImages;
-  /** Writes a tree into a fresh folder and gives its path. */
+  /** Writes a tree into a new folder and returns its path. */
   folder(tree: Tree): Promise<string>;
-  /** Builds an image with these files, absolute, and nothing else. */
+  /** Builds an image that contains only these files, given by absolute path. */
   make(
     ids: Pick<ImageOwner, "deploymentId" | "projectId"> & Partial<ImageOwner>,
     files?: Readonly<Record<string, string>>,
   ): Promise<string>;
-  /** Tells whether an image is on the engine. */
+  /** Returns whether the engine has an image. */
   isThere(image: string): Promise<boolean>;
-  /** Makes a container of an image, which uses it until it is disposed. */
+  /** Creates a container from an image, which keeps the image in use until disposed. */
   use(image: string): Promise<AsyncDisposable>;
 }
 
-/** Opens a builder; disposing removes every image of its installation, and every folder. */
+/** Opens a builder. Disposal removes every image of its installation and every folder. */
 export async function dockerImages(
   options: Partial<DockerImageBuilderOptions> = {},
   dockerHost = DOCKER_HOST,
@@ -54,7 +54,7 @@ export async function dockerImages(
     for (const { Id } of marked)
       await dropName(engine, `${pulledRepository(installation)}:${Id.slice("sha256:".length)}`);
     const filters = JSON.stringify({ dangling: ["true"], label: [`slipway.installation=${installation}`] });
-    // Another test may be doing the same, for an installation of its own.
+    // Another test may be pruning at the same time, for its own installation.
     await engine.json("POST", "/images/prune", { query: { filters } }).catch(() => {});
   });
   const folder = async (tree: Tree) => {
@@ -85,7 +85,7 @@ export async function dockerImages(
   };
 }
 
-/** Writes a tree into a fresh folder under the system's temporary one. */
+/** Writes a tree into a new temporary folder. */
 export async function writtenTree(tree: Tree): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   for (const [path, content] of Object.entries(tree)) {

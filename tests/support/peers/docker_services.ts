@@ -4,7 +4,7 @@ import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
 const WORKING = "trap 'exit 0' TERM; while :; do sleep 600 & wait; done";
 
-/** The programs of services, for BusyBox. */
+/** The service programs of the contract, for BusyBox. */
 const PROGRAMS: ServicePrograms = {
   answering: `for p in 8080 9090; do mkdir -p /tmp/$p; printf %s $p >/tmp/$p/index.html; httpd -p $p -h /tmp/$p; done; ${WORKING}`,
   working: WORKING,
@@ -14,10 +14,10 @@ const PROGRAMS: ServicePrograms = {
   unwell: `touch /tmp/unwell; ${WORKING}`,
 };
 
-/** A world of services on the engine of the tests. */
+/** Services on the tests' container engine. */
 export type DockerServices = Omit<DockerWorld, "programs"> & ServiceRuntimeForContract;
 
-/** Opens one; disposing removes everything of its installation. */
+/** Opens services with their own installation id. Disposal removes everything of the installation. */
 export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerServices> {
   const world = await dockerWorld(dockerHost, { watches: false });
   const external: string[] = [];
@@ -32,7 +32,7 @@ export async function dockerServices(dockerHost = DOCKER_HOST): Promise<DockerSe
     programs: PROGRAMS,
     async found(askedBy, name) {
       const asker = await world.containerOf(askedBy);
-      // An unknown name makes it fail; that nobody could be asked is another matter.
+      // `nslookup` fails for an unknown name, which must not look like a failed `docker exec`.
       const ask = ["sh", "-c", 'nslookup -type=a "$1" || true', "sh", name];
       const answer = await world.docker("exec", asker, ...ask);
       const [, ...found] = [...answer.matchAll(/^Address:\s*(\d+\.\d+\.\d+\.\d+)/gm)].map(([, address]) => address!);

@@ -2,7 +2,7 @@ import { DockerRuntime } from "../../../adapters/docker/containers/docker_runtim
 import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
 
-/** What a server that starts an instance, and is killed meanwhile, is told. */
+/** The input of a process that starts an instance and is killed meanwhile. */
 export interface StarterTask {
   readonly host: string;
   readonly installation: string;

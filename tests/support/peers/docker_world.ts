@@ -13,10 +13,10 @@ import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
 const TINY = new URL("../../images/tiny", import.meta.url).pathname;
 
-/** The engine of the tests. */
+/** The address of the tests' container engine. */
 export const DOCKER_HOST = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
 
-/** Where the programs of the contract listen inside. */
+/** The port that the contract's programs listen on inside the container. */
 export const INNER_PORT = 8080;
 
 const WEB = `echo started; mkdir -p /tmp/$$; printf %s "$GREETING" >/tmp/$$/index.html; exec httpd -f -p ${INNER_PORT} -h /tmp/$$`;
@@ -32,34 +32,34 @@ export const DOCKER_PROGRAMS: ContractPrograms = {
   stubborn: `trap '' TERM; (${WEB}) & while :; do wait; done`,
 };
 
-/** A runtime of an installation of its own. */
+/** A Docker runtime with its own installation id. */
 export interface DockerWorld extends RuntimeForContract<RunnableImage> {
   readonly runtime: DockerRuntime;
   readonly volumes: DockerVolumes;
   readonly installation: string;
-  /** Where its servers note what they are starting. */
+  /** The folder where its servers record the instances that they are starting. */
   readonly folder: string;
   readonly image: string;
   /** Another runtime of the same installation, as another server would have. */
   another(dockerHost?: string): DockerRuntime;
-  /** What the names of its containers and networks begin with. */
+  /** The prefix of its container and network names. */
   readonly prefix: string;
-  /** Asks the engine with its own program; resolves to what it prints. */
+  /** Runs the Docker CLI; resolves to its output. */
   docker(...words: readonly string[]): Promise<string>;
-  /** The id of an instance's container, found without the runtime. */
+  /** The container id of an instance, looked up without the runtime. */
   containerOf(instanceId: string): Promise<string>;
 }
 
 const built = new Map<string, Promise<string>>();
 
-/** The digest of an image with a shell and a web server, built when it is not there yet. */
+/** The digest of an image with a shell and a web server, built if it does not exist. */
 export function tinyImage(target: "tiny" | "furnished" = "tiny"): Promise<string> {
   const image = built.get(target) ?? found(target);
   built.set(target, image);
   return image;
 }
 
-/** By what it is made from: what is there is not built again beneath those who use it. */
+/** Tagged with the hash of its Dockerfile, so that an image in use is never rebuilt. */
 async function found(target: string): Promise<string> {
   const text = await readFile(`${TINY}/Dockerfile`, "utf8");
   const version = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 12);
@@ -71,7 +71,7 @@ async function found(target: string): Promise<string> {
   return (await inspect()).output.trim();
 }
 
-/** Opens a runtime that watches unless told otherwise; disposing it removes everything of its installation. */
+/** Opens a runtime, which watches its containers by default. Disposal removes everything of its installation. */
 export async function dockerWorld(dockerHost = DOCKER_HOST, { watches = true } = {}): Promise<DockerWorld> {
   const image = await tinyImage();
   const installation = `test-${crypto.randomUUID()}`;

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** What stands in a commit: content by path, `null` removes; a link is `{ link: target }`. */
+/** The changes of a commit: contents by path. `null` removes a file; `{ link: target }` is a symlink. */
 export type CommitFiles = Readonly<Record<string, string | Uint8Array | { readonly link: string } | null>>;
 
-/** Who may read a repository: anybody, or who gives this password. */
+/** Who may read a repository: anyone, or only clients with this password. */
 export interface RepositoryAccess {
   readonly password?: string;
 }
@@ -22,7 +22,7 @@ const BASE_ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: "ada@example.com",
 };
 
-/** Runs git in a folder and gives what it printed; fails with what it complained about. */
+/** Runs git in a folder and returns its output. Throws with its stderr on failure. */
 export async function git(folder: string, ...words: readonly string[]): Promise<string> {
   const child = Bun.spawn(["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", ...words], {
     cwd: folder,
@@ -34,7 +34,7 @@ export async function git(folder: string, ...words: readonly string[]): Promise<
   return output.trim();
 }
 
-/** A bare repository with a work tree beside it to fill it from. */
+/** A bare repository, with a work tree to fill it from. */
 export class TestRepository {
   readonly bare: string;
   readonly #work: string;
@@ -54,7 +54,7 @@ export class TestRepository {
     return new TestRepository(bare, work);
   }
 
-  /** Makes a commit on top of the last one, pushes it to a branch, by force, and gives its id. */
+  /** Commits on top of the last commit, force-pushes to a branch and returns the commit id. */
   async commit(
     files: CommitFiles,
     { branch = "main", message = "change" }: { branch?: string; message?: string } = {},
@@ -81,16 +81,16 @@ export class TestRepository {
   }
 }
 
-/** A git host on this machine: `git http-backend` behind a server that checks passwords. */
+/** A local git host: `git http-backend` behind a server that checks passwords. */
 export class GitServer implements AsyncDisposable {
   readonly #root: string;
   readonly #server: ReturnType<typeof Bun.serve>;
   readonly #access = new Map<string, RepositoryAccess>();
-  /** Each request as `METHOD path?query`, with the credential that came along. */
+  /** All requests as `METHOD path?query`, with their credentials. */
   readonly requests: { readonly line: string; readonly authorization: string | null }[] = [];
-  /** Whether the second version of git's protocol is spoken, in which any commit may be asked for. */
+  /** Whether to use git protocol version 2, which allows fetching any commit. */
   modern = true;
-  /** Answers a request in the place of git when it gives something. */
+  /** Answers a request instead of git if it returns a response. */
   intercept: ((request: Request) => Response | undefined | Promise<Response | undefined>) | undefined;
 
   private constructor(root: string) {
@@ -111,7 +111,7 @@ export class GitServer implements AsyncDisposable {
     return this.#server.port!;
   }
 
-  /** The address of a repository, whether it exists or not. */
+  /** The URL of a repository, which need not exist. */
   url(name: string): string {
     return `http://127.0.0.1:${this.port}/${name}.git`;
   }

@@ -7,7 +7,7 @@ const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 30_000;
 let count = 0;
 
-/** A Docker Engine of a test's own, beside that of the machine, which it may stop; disposing it leaves nothing. */
+/** A separate Docker Engine for one test, which may stop it. Disposal removes everything. */
 export class OwnEngine implements AsyncDisposable {
   readonly host: string;
   readonly #folder: string;
@@ -20,7 +20,7 @@ export class OwnEngine implements AsyncDisposable {
     this.host = `unix://${join(folder, "docker.sock")}`;
   }
 
-  /** Starts one with these images of the machine's. */
+  /** Starts an engine with these images of the machine's engine. */
   static async start(images: readonly string[]): Promise<OwnEngine> {
     const bridge = `slipway${process.pid % 10_000}-${count++}`.slice(0, 15);
     const engine = new OwnEngine(await mkdtemp(join(tmpdir(), "slipway-")), bridge);
@@ -36,11 +36,11 @@ export class OwnEngine implements AsyncDisposable {
     return engine;
   }
 
-  /** Starts it again with all that it had. */
+  /** Starts it, or restarts it with its existing data. */
   async start(): Promise<void> {
     const inFolder = (name: string) => join(this.#folder, name);
     const own = ["--data-root", inFolder("data"), "--exec-root", inFolder("exec"), "--pidfile", inFolder("pid")];
-    // The rules of the machine's own engine stay as they are; ports are published by its proxy.
+    // Leaves the iptables rules of the machine's engine alone; the userland proxy publishes ports.
     const apart = ["--bridge", this.#bridge, "--iptables=false", "--ip-masq=false", "--shutdown-timeout", "3"];
     const command = ["setpriv", "--pdeathsig=TERM", "--", "dockerd", "--host", this.host, ...own, ...apart];
     this.#daemon = Bun.spawn(command, { stdio: ["ignore", "ignore", Bun.file(inFolder("log"))] });
@@ -50,7 +50,7 @@ export class OwnEngine implements AsyncDisposable {
     }
   }
 
-  /** Stops it as an operator does, with everything that runs on it. */
+  /** Stops it gracefully, as an operator does, with all its containers; kills it after a timeout. */
   async stop(): Promise<void> {
     const daemon = this.#daemon!;
     daemon.kill("SIGTERM");
@@ -59,7 +59,7 @@ export class OwnEngine implements AsyncDisposable {
     await daemon.exited;
   }
 
-  /** Asks it something; resolves to what it prints. */
+  /** Runs the Docker CLI against it; resolves to its output. */
   async docker(...words: readonly string[]): Promise<string> {
     const child = Bun.spawn(["docker", "-H", this.host, ...words], { stdout: "pipe", stderr: "pipe" });
     const [text, complaint, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);

@@ -10,12 +10,12 @@ import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
 const READY_WITHIN_MS = 30_000;
 
-/** A registry of images on this machine, behind a gate; disposing it leaves nothing of it, nor of what was pulled from it. */
+/** A local image registry behind a TCP gate. Disposal removes it and everything that was pulled from it. */
 export class OwnRegistry implements AsyncDisposable {
-  /** What names are pulled by, up to the slash; the way leads through the gate. */
+  /** The registry host in image names; leads through the gate. */
   readonly host: string;
   readonly gate: TcpGate;
-  /** The registry itself. */
+  /** The address of the registry, bypassing the gate. */
   readonly direct: string;
   readonly #opened: AsyncDisposableStack;
 
@@ -37,7 +37,7 @@ export class OwnRegistry implements AsyncDisposable {
       storage: { filesystem: { rootdirectory: join(folder, "data") } },
       http: { addr: "127.0.0.1:0" },
     };
-    // JSON is YAML too.
+    // JSON is valid YAML.
     await writeFile(join(folder, "config.yml"), JSON.stringify(config));
     const command = ["setpriv", "--pdeathsig=KILL", "--", "docker-registry", "serve", join(folder, "config.yml")];
     const log = join(folder, "log");
@@ -56,7 +56,10 @@ export class OwnRegistry implements AsyncDisposable {
     }
   }
 
-  /** Puts a new image that listens on port 5432 under a name of this registry, without a trace of it on the engine; resolves to its id. */
+  /**
+   * Pushes a new image that exposes port 5432 under a name of this registry and removes it from the engine; resolves to
+   * its id.
+   */
   async push(name: string): Promise<string> {
     await tinyImage();
     const direct = name.replace(/^[^/]+/, this.direct);
@@ -78,7 +81,7 @@ export class OwnRegistry implements AsyncDisposable {
   }
 }
 
-/** Takes away all names that the engine has for images of a registry. */
+/** Removes all names that the engine has for images of a registry. */
 export async function removePulled(host: string): Promise<void> {
   const engine = new EngineApi(DOCKER_HOST);
   const query = { filters: JSON.stringify({ reference: [`${host}/*`, `${host}/*/*`] }) };

@@ -5,7 +5,7 @@ import { GenericContainer } from "testcontainers";
 import { run } from "../runner/command.ts";
 import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
-/** Where a server is, and the keys of its administrator. */
+/** The address of a server and the credentials of its administrator. */
 export interface S3ServerAddress {
   /** `http://host:port`. */
   readonly url: string;
@@ -14,16 +14,16 @@ export interface S3ServerAddress {
 }
 
 const CONTEXT = new URL("../../images/ceph", import.meta.url).pathname;
-/** A machine that does much else at the same time needs long; a container that ended is noticed at once. */
+/** Long, because a busy machine needs it. A container that has exited is noticed at once. */
 const READY_WITHIN = 300_000;
 const LOG_LINES = 30;
 
-/** Starts an S3 server in a container, which disposing removes; resolves when the server answers. */
+/** Starts an S3 server in a container; resolves once it responds. Disposal removes the container. */
 export async function startS3Container(): Promise<S3ServerAddress & AsyncDisposable> {
   const image = await builtImage();
   await using undo = new AsyncDisposableStack();
   const name = `slipway-s3-${randomBytes(6).toString("hex")}`;
-  // On the bridge that all containers share, others come and go, and what this one sends can get lost for seconds.
+  // A separate network: on the shared bridge, where containers come and go, packets can get lost for seconds.
   await docker("network", "create", "--label", `${TEST_LABEL}=1`, name);
   undo.defer(async () => void (await run(["docker", "network", "rm", name])));
   const [key, secret] = [newKey(), newKey()];
@@ -38,7 +38,7 @@ export async function startS3Container(): Promise<S3ServerAddress & AsyncDisposa
   return { url, key, secret, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-/** The image of the server, named after what it is built from. */
+/** The server's image, tagged with the hash of its sources. */
 async function builtImage(): Promise<string> {
   const files = await Promise.all(
     ["Dockerfile", "bin/start-ceph"].map((name) => readFile(join(CONTEXT, name), "utf8")),
@@ -51,12 +51,12 @@ async function builtImage(): Promise<string> {
   return image;
 }
 
-/** A key that a test finds wherever it should not be. */
+/** A recognizable key, so that tests can find leaks of it. */
 export function newKey(): string {
   return `canary${randomBytes(12).toString("hex")}`;
 }
 
-/** Waits until the server answers requests; when it ends before, or not in time, the error holds the end of its log. */
+/** Waits until the server responds. Throws with the end of its log if it exits before or the timeout expires. */
 async function answering(url: string, container: string): Promise<void> {
   for (const end = Date.now() + READY_WITHIN; ; await Bun.sleep(200)) {
     if (await answers(url)) return;

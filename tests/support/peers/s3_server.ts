@@ -4,25 +4,25 @@ import { Secret } from "../../../domain/secret.ts";
 import type { BucketTarget } from "../../../ports/backups/object_storages.ts";
 import { newKey, type S3ServerAddress, startS3Container } from "./s3_container.ts";
 
-/** What a caller without all rights may do to the objects of a bucket, as policies name it. */
+/** A permission on a bucket's objects, as bucket policies name it. */
 export type Right = (typeof RIGHTS)[number];
 
 const RIGHTS = ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"] as const;
 
-/** The variable that holds the address of a server which is shared by all processes of a run, as JSON. */
+/** The environment variable with the address, as JSON, of a server that all processes of a run share. */
 const SHARED = "SLIPWAY_TEST_S3";
 
-/** A real S3 server, Ceph's RADOS gateway, which others may use at the same time. */
+/** A real S3 server (Ceph's RADOS gateway), possibly shared with other tests. */
 export interface S3Server extends S3ServerAddress, AsyncDisposable {
-  /** Makes a bucket of its own and gives the way to it, with all rights. */
+  /** Creates a bucket; resolves to a target with all permissions on it. */
   bucket(): Promise<BucketTarget>;
-  /** The way to a bucket for somebody who has only these rights. */
+  /** Resolves to a target for a new user who has only these permissions on a bucket. */
   limited(target: BucketTarget, rights: readonly Right[]): Promise<BucketTarget>;
-  /** A client of the SDK's own making for a bucket. */
+  /** An AWS SDK client for a bucket. */
   client(target: BucketTarget): Promise<S3Client>;
 }
 
-/** Gives the caller a user and buckets of its own on the server that this run shares, or else on a new server. */
+/** Opens the server that this run shares, or else a new one, with a separate user. */
 export async function s3Server(): Promise<S3Server> {
   const shared = process.env[SHARED];
   await using undo = new AsyncDisposableStack();
@@ -62,13 +62,13 @@ export async function s3Server(): Promise<S3Server> {
   };
 }
 
-/** A server for all processes of a run. */
+/** A server that all processes of a run share. */
 export interface SharedS3Server extends AsyncDisposable {
-  /** What to add to the environment of a process that is to use it. */
+  /** The environment variables for a process that uses it. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Starts a server for processes to share; disposing removes it. */
+/** Starts a server for processes to share. Disposal removes it. */
 export async function sharedS3Server(): Promise<SharedS3Server> {
   const container = await startS3Container();
   const { url, key, secret } = container;
@@ -84,7 +84,7 @@ function readAddress(text: string): S3ServerAddress {
   return { url, key, secret };
 }
 
-/** Makes a user with keys of its own, over the server's interface for administrators. */
+/** Creates a user with its own keys through the server's admin API. */
 async function newUser({ url, key, secret }: S3ServerAddress) {
   const user = { id: `user-${randomBytes(8).toString("hex")}`, key: newKey(), secret: newKey() };
   const query = new URLSearchParams({
@@ -106,7 +106,7 @@ async function newUser({ url, key, secret }: S3ServerAddress) {
 function policy(bucket: string, user: string, rights: readonly Right[]): string {
   const Principal = { AWS: [`arn:aws:iam:::user/${user}`] };
   const Resource = [`arn:aws:s3:::${bucket}`, `arn:aws:s3:::${bucket}/*`];
-  // Whoever wrote an object may do everything to it here, unless it is denied.
+  // Here the writer of an object may do everything to it unless the policy denies it.
   const denied = RIGHTS.filter((right) => !rights.includes(right));
   const Statement = [
     { Effect: "Allow", Principal, Action: rights, Resource },

@@ -1,6 +1,6 @@
 import type { EngineScene } from "../apps/engine_scene.ts";
 
-/** Notes every start of a service from here on while another instance of it runs in the same scope. */
+/** Records, from now on, every start of a service while another instance of it runs in the same scope. */
 export function sideBySide({ memory: { runtime } }: EngineScene, service: string): readonly string[] {
   const found: string[] = [];
   const start = runtime.start.bind(runtime);

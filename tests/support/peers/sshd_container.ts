@@ -6,7 +6,7 @@ import { run } from "../runner/command.ts";
 import { keyPair } from "../inputs/key_pair.ts";
 import { TEST_LABEL } from "../runner/test_leftovers.ts";
 
-/** A real OpenSSH server in a container, with users that each log in another way. */
+/** A real OpenSSH server in a container, with users that log in in different ways. */
 export interface SshdContainer extends AsyncDisposable {
   /** By password. */
   readonly alice: RemoteTarget;
@@ -14,24 +14,24 @@ export interface SshdContainer extends AsyncDisposable {
   readonly bob: RemoteTarget;
   /** By key with a passphrase; the same account as bob. */
   readonly protectedBob: RemoteTarget;
-  /** By a password that the server asks for. */
+  /** By a password that the server prompts for (keyboard-interactive). */
   readonly carol: RemoteTarget;
   /** By key; the login shell is dash. */
   readonly dora: RemoteTarget;
   /** By key; the login shell is fish. */
   readonly erin: RemoteTarget;
-  /** By key and password together. */
+  /** By both key and password. */
   readonly frank: RemoteTarget;
-  /** By password; she has no shell, sees only her jail (`/srv/jail`) and may write in `upload` there. */
+  /** By password, SFTP only: no shell, chrooted to `/srv/jail`, writable only in `upload`. */
   readonly gina: RemoteTarget;
-  /** Stops and continues everything inside, as if the machine hung. */
+  /** Suspends and resumes the whole container, as if the machine hung. */
   pause(): Promise<void>;
   unpause(): Promise<void>;
-  /** Runs a program inside and gives what it printed. */
+  /** Runs a program in the container and returns its output. */
   exec(argv: string[]): Promise<string>;
 }
 
-/** Builds the image when it is not there yet, and starts a server from it; disposing removes the container. */
+/** Builds the image if it does not exist, and starts a server from it. Disposal removes the container. */
 export async function startSshd({ tmpfs = {} }: { tmpfs?: Record<string, string> } = {}): Promise<SshdContainer> {
   process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true";
   const [plain, locked] = [keyPair(), keyPair("open sesame")];
@@ -40,8 +40,8 @@ export async function startSshd({ tmpfs = {} }: { tmpfs?: Record<string, string>
   const image = await GenericContainer.fromDockerfile(context).build("slipway-test-sshd:latest", {
     deleteOnExit: false,
   });
-  // On the bridge that all containers share, others come and go; when its hardware address goes with one of them,
-  // what this server sends is lost for seconds. The bridge of a network of its own keeps its address.
+  // A separate network, whose bridge keeps its MAC address. The shared bridge takes the address of one of its
+  // containers; when that one is removed, packets of this server get lost for seconds.
   await using undo = new AsyncDisposableStack();
   const network = `slipway-sshd-${randomBytes(6).toString("hex")}`;
   const created = await run(["docker", "network", "create", "--label", `${TEST_LABEL}=1`, network]);

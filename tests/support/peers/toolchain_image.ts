@@ -8,10 +8,13 @@ const DOCKERFILE = new URL("../../images/toolchains/Dockerfile", import.meta.url
 const NAME = "slipway-test-toolchains";
 const BUILD_WITHIN = 600_000;
 
-/** The image that stands for every base image, built when it is not there yet; a setting `BASE_IMAGES` of `*=` and this uses it. */
+/**
+ * The image with all toolchains that replaces every base image, built if it does not exist. `BASE_IMAGES` set to `*=`
+ * and this tag uses it.
+ */
 export async function toolchainImage(): Promise<string> {
   const dockerfile = await readFile(DOCKERFILE, "utf8");
-  // A machine behind a proxy that opens TLS has its authority here, and no registry is reached without it.
+  // Behind a TLS-intercepting proxy, its CA certificate is here; registries are unreachable without it.
   const trusted = process.env["NODE_EXTRA_CA_CERTS"] ?? process.env["SSL_CERT_FILE"];
   const authorities = trusted ? await readFile(trusted, "utf8").catch(() => "") : "";
   const content = new Bun.CryptoHasher("sha256").update([dockerfile, authorities, Bun.version].join("\0"));
@@ -34,7 +37,7 @@ export async function toolchainImage(): Promise<string> {
   return image;
 }
 
-/** The operator's map with which every image of Docker Hub is this one. */
+/** The operator's mapping that replaces every Docker Hub image with this one. */
 export function allFrom(image: string): BaseImages {
   return [baseImageEntry(`*=${image}`)!];
 }

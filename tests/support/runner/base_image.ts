@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run, say } from "./command.ts";
 
-/** What every image of the tests is built on. */
+/** The base image of all test images. */
 export const BASE_IMAGE = "debian:bookworm-slim";
 
-/** Makes sure that an engine has the base image: pulled, or put together from packages where no registry answers. */
+/**
+ * Ensures that an engine has the base image: pulls it, or builds it from Debian packages if no registry is reachable.
+ */
 export async function baseImage(
   host = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock",
   tag = BASE_IMAGE,
@@ -26,7 +28,7 @@ export async function baseImage(
   }
 }
 
-/** Gives an engine the base image of another, unless it has it. */
+/** Copies the base image from one engine to another, unless that has it. */
 export async function copyBaseImage(from: string, to: string, tag = BASE_IMAGE): Promise<void> {
   if ((await run(["docker", "--host", to, "image", "inspect", tag])).ok) return;
   await piped(["docker", "--host", from, "save", tag], ["docker", "--host", to, "load"]);

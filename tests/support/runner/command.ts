@@ -1,12 +1,12 @@
-/** How a command ended. */
+/** The outcome of a command. */
 export interface CommandOutcome {
   readonly ok: boolean;
   readonly output: string;
-  /** The last line it printed: mostly the reason, when it failed. */
+  /** The last line of its output: usually the reason of a failure. */
   readonly lastLine: string;
 }
 
-/** Runs an argument vector to its end and gives what it printed; a missing program is a failed one. */
+/** Runs a command to its end and returns its output. A missing program counts as a failure. */
 export async function run(
   command: readonly string[],
   options: { timeout?: number; environment?: Readonly<Record<string, string>> } = {},
@@ -22,13 +22,13 @@ export async function run(
   return { ok: code === 0, output, lastLine: lines.at(-1) ?? "" };
 }
 
-/** Runs an argument vector to its end; rejects with its last line when it fails. */
+/** Runs a command to its end; rejects with its last line if it fails. */
 export async function must(command: readonly string[]): Promise<void> {
   const { ok, lastLine } = await run(command);
   if (!ok) throw new Error(`${command.join(" ")}: ${lastLine}`);
 }
 
-/** Prints one line of progress. */
+/** Prints a line of progress. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }

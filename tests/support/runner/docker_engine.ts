@@ -7,7 +7,9 @@ const PID = new URL("../../../.tools/dockerd.pid", import.meta.url).pathname;
 const READY_WITHIN = 60_000;
 const STOP_WITHIN = 30_000;
 
-/** Makes sure a Docker Engine answers, starting the installed one where possible; disposing it stops one started here. */
+/**
+ * Ensures that a Docker Engine responds, starting the installed one if possible. Disposal stops an engine started here.
+ */
 export async function dockerEngine(): Promise<AsyncDisposable> {
   if (await dockerAnswers()) return { async [Symbol.asyncDispose]() {} };
   if (process.getuid?.() !== 0) {
@@ -16,12 +18,12 @@ export async function dockerEngine(): Promise<AsyncDisposable> {
   return (await startDaemon([])) ?? (await startDaemon(["--storage-driver=vfs"])) ?? (await giveUp());
 }
 
-/** Tells whether the Docker Engine of the machine answers. */
+/** Returns whether the machine's Docker Engine responds. */
 export async function dockerAnswers(): Promise<boolean> {
   return (await run(["docker", "version"], { timeout: 20_000 })).ok;
 }
 
-/** Tells whether a Docker Engine answers at an address. */
+/** Returns whether a Docker Engine responds at an address. */
 export async function dockerAt(host: string): Promise<boolean> {
   return (await run(["docker", "--host", host, "version"], { timeout: 20_000 })).ok;
 }
@@ -30,7 +32,7 @@ async function startDaemon(options: readonly string[]): Promise<AsyncDisposable 
   say(`Starting Docker ${options.join(" ")}…`);
   await mkdir(dirname(PID), { recursive: true });
   await rm(PID, { force: true });
-  // The signal at this process's death keeps a killed run from leaving the daemon behind.
+  // The parent-death signal keeps a killed run from leaving the daemon behind.
   const command = ["setpriv", "--pdeathsig=TERM", "--", "dockerd", `--pidfile=${PID}`, ...options];
   const daemon = Bun.spawn(command, { detached: true, stdio: ["ignore", "ignore", Bun.file(LOG)] });
   const stop = async () => {
@@ -54,8 +56,8 @@ async function startDaemon(options: readonly string[]): Promise<AsyncDisposable 
 }
 
 /**
- * Gives Docker's own bridge an address that stays. Without one it takes the lowest of its containers, and when that one goes, others talk to nobody
- * for seconds.
+ * Sets a fixed MAC address on Docker's bridge. Otherwise it takes the lowest address of its containers, and when that
+ * container is removed, the others lose their connections for seconds.
  */
 async function fixBridge(): Promise<void> {
   await run(["ip", "link", "set", "docker0", "address", "02:42:ac:11:00:01"]);

@@ -3,12 +3,15 @@ import { join } from "node:path";
 import { run } from "./command.ts";
 
 const FOLDER = new URL("../../../.tools/bin", import.meta.url).pathname;
-/** Where Debian puts its own, beside which another may come first on the path. */
+/** Debian's path of the client, which another one may shadow in PATH. */
 const PLACES = ["/usr/bin/docker"];
 /** The first version that needs a plugin to build with BuildKit. */
 const NEEDS_PLUGIN = 23;
 
-/** Puts a `docker` that can build with BuildKit first on the path of this process and its children; `false` when there is none. */
+/**
+ * Puts a `docker` client that builds with BuildKit first in the PATH of this process and its children. Returns `false`
+ * if there is none.
+ */
 export async function useDockerProgram(): Promise<boolean> {
   const candidates = [Bun.which("docker"), ...PLACES].filter((path) => path !== null);
   for (const program of new Set(candidates)) {

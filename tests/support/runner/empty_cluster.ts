@@ -6,13 +6,13 @@ import { must } from "./command.ts";
 
 const VARIABLE = "SLIPWAY_TEST_CLUSTER";
 
-/** A PostgreSQL cluster with an empty database, for tests to copy: to make one anew keeps a processor busy for a second. */
+/** A PostgreSQL cluster with an empty database for tests to copy, because creating one takes a second of CPU time. */
 export interface EmptyCluster extends AsyncDisposable {
-  /** What tells tests of it. */
+  /** The environment variables that tests find it by. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Makes one for all groups of a run. */
+/** Creates a cluster for all groups of a run. */
 export async function emptyCluster(): Promise<EmptyCluster> {
   const place = await mkdtemp(join(tmpdir(), "slr-"));
   const folder = join(place, "data");
@@ -24,7 +24,9 @@ export async function emptyCluster(): Promise<EmptyCluster> {
   };
 }
 
-/** Makes a data folder with a copy of that cluster; without one nothing is done, and whoever needs a cluster makes it. */
+/**
+ * Copies that cluster into a new data folder. Does nothing if there is none; then PostgreSQL creates its own cluster.
+ */
 export async function copyEmptyCluster(folder: string): Promise<void> {
   const original = process.env[VARIABLE];
   if (original !== undefined) await must(["cp", "--archive", "--reflink=auto", original, folder]);

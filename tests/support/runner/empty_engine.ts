@@ -1,11 +1,11 @@
 import { EngineApi, EngineRefusal } from "../../../adapters/docker/engine/engine_api.ts";
 import { eventually } from "../eventually.ts";
 
-/** What of an engine is removed. */
+/** Selects what to remove from an engine. */
 export interface EngineContent {
-  /** A label, with its value or without; everything when none is given. */
+  /** A label, with or without a value. Everything is removed if omitted. */
   readonly label?: string;
-  /** The label of images that are removed, too; no images when none is given. */
+  /** The label of the images to remove as well. No images are removed if omitted. */
   readonly imageLabel?: string;
 }
 
@@ -13,7 +13,10 @@ interface Listed {
   readonly Id: string;
 }
 
-/** Removes containers, networks, volumes and images from an engine. Containers go one after the other: an old engine locks up when two leave a network at once. */
+/**
+ * Removes containers, networks, volumes and images from an engine. Removes containers one at a time: an old engine
+ * deadlocks when two leave a network at once.
+ */
 export async function emptyEngine(host: string, { label, imageLabel }: EngineContent): Promise<void> {
   const engine = new EngineApi(host);
   const list = <T>(path: string, filters: Readonly<Record<string, readonly string[]>>) =>
@@ -30,7 +33,7 @@ export async function emptyEngine(host: string, { label, imageLabel }: EngineCon
     await remove(`/containers/${Id}`, { force: true, v: true });
   }
   for (const { Id } of await list<readonly Listed[]>("/networks", { ...labelled, type: ["custom"] })) {
-    // The engine may yet have to notice that the last one has left.
+    // The engine may not have noticed yet that the last container has left.
     await eventually(
       () => remove(`/networks/${Id}`, {}),
       () => true,

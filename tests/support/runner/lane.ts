@@ -6,26 +6,29 @@ import type { Provision } from "./prepare_lane.ts";
 import { NO_ENGINE } from "../servers/slipway_process.ts";
 import { removeTestLeftovers } from "./test_leftovers.ts";
 
-/** The number of the plain lane's network, beside those of lanes with an engine. */
+/** The network number of the plain lane, besides those of lanes with an engine. */
 const PLAIN = 0;
 const PREPARE = new URL("./prepare_lane.ts", import.meta.url).pathname;
 
-/** What test groups run in; nothing that those of another lane do reaches what is in it. */
+/** An isolated environment for test groups: other lanes cannot affect it. */
 export interface Lane extends AsyncDisposable {
-  /** What the tests find in their environment. */
+  /** The environment variables of its tests. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs a command in it. */
+  /** Wraps a command so that it runs in the lane. */
   inside(command: readonly string[]): readonly string[];
 }
 
-/** A lane with an engine, which can get more ready. */
+/** A lane with a container engine, in which more can be prepared. */
 export interface EngineLane extends Lane {
   readonly host: string;
-  /** Gets images and servers ready for its tests. */
+  /** Prepares images and servers for its tests. */
   prepare(wanted: readonly Provision[]): Promise<void>;
 }
 
-/** Lanes for tests that need no engine: they find none. The first is in the network of the machine, the other in one of its own, where such can be made. */
+/**
+ * Lanes for tests that need no container engine; they find none. The first uses the machine's network, the second its
+ * own network namespace if one can be created.
+ */
 export async function plainLanes(): Promise<readonly Lane[]> {
   const environment = { DOCKER_HOST: NO_ENGINE };
   const first: Lane = { environment, inside: besideUs, async [Symbol.asyncDispose]() {} };
@@ -40,8 +43,8 @@ export async function plainLanes(): Promise<readonly Lane[]> {
 }
 
 /**
- * Opens so many lanes, each with an engine of its own in a network of its own, which keeps its images for the next run. Where such cannot be made, as
- * without root, there is one, with the engine of the machine.
+ * Opens `count` lanes, each with its own engine in its own network namespace. Engines keep their images for the next
+ * run. Where this is impossible, such as without root, there is a single lane with the machine's engine.
  */
 export async function engineLanes(count: number): Promise<readonly EngineLane[]> {
   const lanes = await Promise.all(Array.from({ length: count }, (_, index) => ownLane(index + 1)));
@@ -71,7 +74,7 @@ async function machineLane(): Promise<EngineLane> {
   return laneAt(host, besideUs, opened.move());
 }
 
-/** Runs a command where this process runs. */
+/** Runs a command in the environment of this process. */
 function besideUs(command: readonly string[]): readonly string[] {
   return command;
 }
@@ -97,7 +100,7 @@ function laneAt(host: string, inside: Lane["inside"], lifetime: AsyncDisposableS
   };
 }
 
-/** Passes lines on until one is JSON, which it gives. */
+/** Forwards lines to stdout until one is JSON, and returns that one. */
 async function lastLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

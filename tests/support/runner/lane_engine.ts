@@ -5,20 +5,20 @@ import { dockerAt } from "./docker_engine.ts";
 import { emptyEngine } from "./empty_engine.ts";
 import type { LaneNetwork } from "./lane_network.ts";
 
-/** Where the engines of lanes keep their images from run to run. */
+/** The folder where the lanes' engines keep their images between runs. */
 const DATA = process.env["SLIPWAY_TEST_ENGINES"] ?? "/var/lib/slipway-tests";
 const LOGS = new URL("../../../.tools", import.meta.url).pathname;
 const READY_MS = 60_000;
 const STOP_MS = 30_000;
-/** What builds may keep for the next run. */
+/** The size of the build cache to keep for the next run. */
 const CACHE = "4GB";
 
-/** An engine that only one lane uses. */
+/** A container engine used by a single lane. */
 export interface LaneEngine extends AsyncDisposable {
   readonly host: string;
 }
 
-/** Starts the engine of a lane, in its network, with nothing in it but images; disposing stops it. */
+/** Starts the engine of a lane in its network, with nothing but images in it. Disposal stops it. */
 export async function laneEngine(lane: number, network: LaneNetwork): Promise<LaneEngine> {
   const folder = join(DATA, `engine-${lane}`);
   const work = `/run/slipway-lane-${process.pid}-${lane}`;
@@ -51,11 +51,11 @@ interface Start {
 async function startDaemon({ lane, folder, work, log, network, options }: Start): Promise<LaneEngine | undefined> {
   const host = `unix://${work}/docker.sock`;
   const places = ["--data-root", join(folder, "data"), "--exec-root", work, "--pidfile", join(folder, "pid")];
-  // The signal at this process's death keeps a killed run from leaving the daemon behind.
+  // The parent-death signal keeps a killed run from leaving the daemon behind.
   const command = ["setpriv", "--pdeathsig=TERM", "--", "dockerd", "--host", host, ...places, ...options];
   const daemon = Bun.spawn([...network.inside(command)], {
     detached: true,
-    // It and the many programs that it starts collect garbage less often: memory is what a machine with an engine has.
+    // Less frequent garbage collection in the daemon and its many child processes: memory is plentiful here.
     env: { ...process.env, GOGC: "400" },
     stdio: ["ignore", "ignore", Bun.file(log)],
   });
@@ -67,12 +67,13 @@ async function startDaemon({ lane, folder, work, log, network, options }: Start)
   };
   for (const end = Date.now() + READY_MS; Date.now() < end && daemon.exitCode === null; await Bun.sleep(100)) {
     if (!(await dockerAt(host))) continue;
-    // Else the bridge takes the lowest address of its containers, and when that one goes, others reach nobody for seconds.
+    // Otherwise the bridge takes the lowest MAC address of its containers, and the removal of that one breaks
+    // connections.
     await run([...network.inside(["ip", "link", "set", "docker0", "address", "02:42:ac:11:00:01"])]);
     return {
       host,
       async [Symbol.asyncDispose]() {
-        // What one that hangs does not remove is removed when it is started again.
+        // Leftovers of a hanging engine are removed at its next start.
         await removeAllButImages(host).catch((error: unknown) => say(`Lane ${lane} was left as it is: ${error}`));
         await run(["docker", "--host", host, "builder", "prune", "--force", "--keep-storage", CACHE]);
         await stop();
@@ -84,13 +85,13 @@ async function startDaemon({ lane, folder, work, log, network, options }: Start)
   return undefined;
 }
 
-/** Removes everything but images: nobody else uses this engine, so whatever is there was left by a test. */
+/** Removes everything but images. Only tests use this engine, so everything in it is a leftover. */
 async function removeAllButImages(host: string): Promise<void> {
   await emptyEngine(host, { imageLabel: "slipway.installation" });
   await run(["docker", "--host", host, "image", "prune", "--force"]);
 }
 
-/** An engine mounts its folder, and those of containers below it; one that was killed leaves them so. */
+/** Removes a data folder. First unmounts it and the container mounts below, which a killed engine leaves behind. */
 async function removeData(path: string): Promise<void> {
   const mounted = (await readFile("/proc/mounts", "utf8")).split("\n").map((line) => line.split(" ")[1] ?? "");
   const own = mounted.filter((place) => place === path || place.startsWith(`${path}/`));

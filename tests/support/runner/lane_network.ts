@@ -4,17 +4,20 @@ import { must, run } from "./command.ts";
 const PREFIX = "slipway-lane-";
 const PROGRAMS = ["ip", "iptables", "iptables-save", "nsenter"];
 
-/** A network namespace with a way out; whatever runs in it has loopback, ports and bridges of its own. */
+/** A network namespace with outside access. Processes in it have their own loopback, ports and bridges. */
 export interface LaneNetwork extends AsyncDisposable {
-  /** Runs a command in it. */
+  /** Wraps a command so that it runs in the namespace. */
   inside(command: readonly string[]): readonly string[];
 }
 
-/** Opens the network of one lane of this run; `undefined` where namespaces cannot be made, as without root. */
+/**
+ * Opens the network of one lane of this run. Returns `undefined` where namespaces cannot be created, such as without
+ * root.
+ */
 export async function laneNetwork(lane: number): Promise<LaneNetwork | undefined> {
   if (process.getuid?.() !== 0 || PROGRAMS.some((program) => !Bun.which(program))) return undefined;
   const name = `${PREFIX}${process.pid}-${lane}`;
-  // Names of interfaces are short.
+  // Interface names have a short maximum length.
   const link = `slt${process.pid.toString(36)}${lane}`;
   const [outer, inner] = addresses(lane);
   await using undo = new AsyncDisposableStack();
@@ -44,7 +47,7 @@ export async function laneNetwork(lane: number): Promise<LaneNetwork | undefined
   return { inside, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-/** Removes the networks of runs that were killed. */
+/** Removes the networks of killed runs. */
 export async function removeLeftNetworks(): Promise<void> {
   const names = (await readdir("/run/netns").catch(() => [])).filter((name) => name.startsWith(PREFIX));
   for (const name of names.filter((each) => !isAlive(Number(each.slice(PREFIX.length).split("-")[0])))) {
@@ -57,7 +60,7 @@ export async function removeLeftNetworks(): Promise<void> {
   }
 }
 
-/** Both ends of a lane's link, in a range of their own for each lane and, as far as it goes, each run. */
+/** Both ends of a lane's link, in a range that is unique per lane and, as far as possible, per run. */
 function addresses(lane: number): readonly [outer: string, inner: string] {
   const third = process.pid % 256;
   return [`10.213.${third}.${lane * 4 + 1}`, `10.213.${third}.${lane * 4 + 2}`];

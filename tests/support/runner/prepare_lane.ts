@@ -2,13 +2,13 @@ import { toolchainImage } from "../peers/toolchain_image.ts";
 import { tinyImage } from "../peers/docker_world.ts";
 import { sharedS3Server } from "../peers/s3_server.ts";
 
-/** What a lane may have ready before its tests begin. */
+/** What can be prepared in a lane before its tests start. */
 export const PROVISIONS = ["tiny", "toolchains", "s3"] as const;
 export type Provision = (typeof PROVISIONS)[number];
 
 /**
- * Run as a program in a lane: gets ready what its arguments name, prints as one line of JSON what tests are to find in their environment, and keeps the
- * servers up until its standard input ends.
+ * Runs as a program in a lane. Prepares what its arguments name, prints the tests' environment variables as one line of
+ * JSON, and keeps the servers running until its standard input ends.
  */
 async function main(wanted: ReadonlySet<string>): Promise<void> {
   await using servers = new AsyncDisposableStack();

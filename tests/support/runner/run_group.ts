@@ -6,14 +6,14 @@ import type { Lane } from "./lane.ts";
 import type { TestGroup } from "./test_groups.ts";
 import { readTestReport, type TestFailure } from "./test_report.ts";
 
-/** What became of a number of tests. */
+/** How many tests passed, failed and were skipped. */
 export interface TestCount {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** What became of a group, and why of what failed. */
+/** The result of a group, with its failures. */
 export interface GroupResult extends TestCount {
   readonly failures: readonly TestFailure[];
 }
@@ -22,19 +22,19 @@ export interface GroupResult extends TestCount {
 export interface RunOptions {
   readonly folder: string;
   readonly timeout: number;
-  /** Ends the run, and what it has started. */
+  /** Aborts the run and kills everything that it started. */
   readonly signal: AbortSignal;
-  /** What happens to the output of the tests; by default it is shown as it comes. */
+  /** Where the tests' output goes. By default it is printed as it arrives. */
   readonly output?: "inherit" | "later" | "ignore";
-  /** Where the tests run; by default beside this process. */
+  /** The lane that the tests run in. By default they run in the environment of this process. */
   readonly lane?: Pick<Lane, "environment" | "inside">;
 }
 
-/** Runs one group in a process of its own, its output shown; a file without any result counts as failed. */
+/** Runs one group in a separate process. A file without any result counts as failed. */
 export async function runGroup(group: TestGroup, options: RunOptions): Promise<GroupResult> {
   const place = await mkdtemp(join(tmpdir(), "slr-"));
   const report = join(place, "report.xml");
-  // Short, as sockets have to fit below it, and open to the users that programs run as.
+  // Short, because socket paths below it have a length limit, and accessible to the users that programs run as.
   const files = join(place, "t");
   await mkdir(files);
   await chmod(place, 0o711);
@@ -43,11 +43,11 @@ export async function runGroup(group: TestGroup, options: RunOptions): Promise<G
     const kept = join(place, "output");
     const shown = options.output === "later" ? Bun.file(kept) : (options.output ?? "inherit");
     const ok = await runTests(group, { ...options, report, shown, files });
-    // To its end: a pipe takes no more at once than it holds.
+    // Waits until everything is written: a pipe accepts only as much at once as its buffer holds.
     if (options.output === "later") await Bun.write(Bun.stdout, await readFile(kept));
     return resultOf(group, await readFile(report, "utf8").catch(() => ""), ok);
   } finally {
-    // Deployed apps outlive whoever deployed them, and so does what a killed test has left.
+    // Deployed apps outlive the server that deployed them, as do leftovers of a killed test.
     await endProcessesIn(place);
     await rm(place, { recursive: true, force: true }).catch(() => {});
   }
@@ -62,7 +62,7 @@ async function runTests(
   const { folder, timeout, signal, report, shown, files: TMPDIR, lane } = options;
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const command = [process.execPath, "test", "--timeout=30000", ...reporter, ...files.map((file) => `./${file}`)];
-  // A group of processes of its own, so that whatever the tests started ends with them.
+  // In a separate process group, so that everything that the tests started is killed with them.
   const tests = Bun.spawn([...(lane?.inside(command) ?? command)], {
     cwd: folder,
     detached: true,
@@ -87,11 +87,11 @@ function endProcesses(group: number): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
-    // Nothing of it is left.
+    // No process of the group is left.
   }
 }
 
-/** Ends every process that was started with something below a folder. */
+/** Kills every process with a path below this folder in its command line. */
 async function endProcessesIn(folder: string): Promise<void> {
   for (const pid of (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name))) {
     const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
@@ -99,7 +99,7 @@ async function endProcessesIn(folder: string): Promise<void> {
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // It has ended meanwhile.
+      // It has exited meanwhile.
     }
   }
 }

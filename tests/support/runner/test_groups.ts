@@ -1,32 +1,37 @@
 import { Glob } from "bun";
 
-/** What groups need: those of `containers` and `docker` have an engine, each another one; what is `fast` runs within a minute. */
+/**
+ * What a group needs. `containers` and `docker` groups each use their own engine; `fast` groups run within a minute.
+ */
 export type GroupKind = "fast" | "machine" | "containers" | "docker";
 
-/** Test files that run together in one process. */
+/** Test files that run in one process. */
 export interface TestGroup {
   readonly name: string;
   readonly files: readonly string[];
-  /** What it needs: nothing, what the machine has, or an engine of one of two lanes. */
+  /** What it needs: nothing, the machine's programs, or the engine of one of two lanes. */
   readonly kind: GroupKind;
 }
 
-/** What is to be run. */
+/** The tests to run. */
 export interface TestSelection {
   readonly fastOnly: boolean;
-  /** Files or folders, relative to the repository; none means everything. */
+  /** Files or folders, relative to the repository. Empty means all. */
   readonly paths: readonly string[];
 }
 
 const root = new URL("../../../", import.meta.url).pathname;
 
-/** How many files of a folder that needs servers run in one process: its parts run side by side with those of others, and each process costs a second. */
+/**
+ * How many files of a folder that needs servers run in one process. Parts run in parallel with others, and each process
+ * costs a second.
+ */
 const PART = 2;
 
-/** Files that wait for long: they come first, so that no lane is left with them at the end. */
+/** Slow files. They run first, so that no lane is left with them at the end. */
 const LONG = /\/(fault_matrix|paused_server|process_runtime|runtime|lost_lease|services_resume)_test\.ts$/;
 
-/** Groups every chosen test file by folder, those that need no server first, the others in parts, none left out. */
+/** Groups all selected test files by folder: first those that need no server, then the others in parts. Omits none. */
 export async function testGroups({ fastOnly, paths }: TestSelection): Promise<TestGroup[]> {
   const all = (await Array.fromAsync(new Glob("tests/**/*_test.ts").scan(root))).sort();
   const unknown = paths.find((path) => !all.some((file) => within(file, path)));
@@ -54,7 +59,7 @@ function parts(name: string, all: readonly string[]): TestGroup[] {
   }));
 }
 
-/** Adapters of Docker, and of what runs in containers of it: an S3 and an SSH server. */
+/** Tests of Docker adapters and of adapters whose servers (S3, SSH) run in Docker containers. */
 const WITH_DOCKER = "tests/integration/docker/";
 
 function kindOf(file: string): GroupKind {
@@ -62,7 +67,7 @@ function kindOf(file: string): GroupKind {
   return file.startsWith(WITH_DOCKER) ? "docker" : "machine";
 }
 
-/** The paths of `test:fast`, so that the list exists once. */
+/** The paths of the `test:fast` script, so that the list exists only once. */
 async function pathsOfFastTests(): Promise<string[]> {
   const { scripts } = (await Bun.file(`${root}package.json`).json()) as { scripts: Record<string, string> };
   return (scripts["test:fast"] ?? "").split(/\s+/).filter((word) => word.startsWith("tests/"));

@@ -1,6 +1,6 @@
 import { emptyEngine } from "./empty_engine.ts";
 
-/** The label that everything made by a test in Docker carries. */
+/** The label of everything that tests create in Docker. */
 export const TEST_LABEL = "slipway.test";
 
 /** Removes containers, networks and volumes that tests have left in Docker. */

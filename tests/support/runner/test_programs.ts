@@ -4,7 +4,7 @@ import { useDockerProgram } from "./docker_program.ts";
 
 interface Program {
   readonly name: string;
-  /** The packages that bring it. */
+  /** The packages that contain it. */
   readonly packages: readonly string[];
   isThere(): Promise<boolean>;
 }
@@ -24,7 +24,7 @@ const PROGRAMS: readonly Program[] = [
   { name: "bubblewrap", packages: ["bubblewrap"], isThere: async () => Bun.which("bwrap") !== null },
 ];
 
-/** Makes sure that every program is there that the tests run, installing what is missing where possible, all of it at once. */
+/** Ensures that all programs that the tests need are installed. Installs missing ones if possible, all at once. */
 export async function testPrograms(): Promise<void> {
   const there = await Promise.all(PROGRAMS.map((program) => program.isThere()));
   const missing = PROGRAMS.filter((_, index) => !there[index]);
@@ -39,7 +39,7 @@ export async function testPrograms(): Promise<void> {
   await run(["apt-get", "update"], { environment });
   const installed = await run(["apt-get", "install", "-y", "--no-install-recommends", ...packages], { environment });
   if (!installed.ok) throw new Error(`Cannot install ${names}: ${installed.lastLine}`);
-  // Newer packages of Docker bring the client and what it builds with separately.
+  // Newer Docker packages ship the client and buildx separately.
   if (!(await useDockerProgram()))
     await run(["apt-get", "install", "-y", "docker-cli", "docker-buildx"], { environment });
   if (!(await useDockerProgram()))

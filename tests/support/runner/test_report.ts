@@ -1,4 +1,4 @@
-/** One test that failed, as a person looks for it. */
+/** A failed test. */
 export interface TestFailure {
   readonly file: string;
   readonly line: number | undefined;
@@ -6,7 +6,7 @@ export interface TestFailure {
   readonly message: string;
 }
 
-/** What the report of a run says. */
+/** The content of a run's report. */
 export interface TestReport {
   readonly tests: number;
   readonly failed: number;
@@ -15,7 +15,7 @@ export interface TestReport {
   readonly failures: readonly TestFailure[];
 }
 
-/** Reads the JUnit report that Bun writes; of a run that wrote none, everything is empty. */
+/** Parses the JUnit report that Bun writes. If the run wrote none, everything is empty. */
 export function readTestReport(xml: string): TestReport {
   const total = attributesOf(/<testsuites [^>]*>/.exec(xml)?.[0] ?? "");
   const failures = [...xml.matchAll(/(<testcase [^>]*>)\s*(<failure [^>]*>)/g)].map(([, test = "", failure = ""]) => {

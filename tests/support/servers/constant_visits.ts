@@ -1,17 +1,17 @@
 import { EdgeConnection } from "./edge_connection.ts";
 
-/** What is asked again and again, and for how long. */
+/** A request to repeat, and for how long. */
 export interface Visits {
   readonly port: number;
   readonly pauseMs: number;
   readonly signal: AbortSignal;
-  /** Asks once; `close` when the connection is not to be used again. */
+  /** Sends one request. `close` means that the connection will not be reused. */
   readonly ask: (connection: EdgeConnection, close: boolean) => Promise<void>;
-  /** Told what was not answered. */
+  /** Called for every failed request. */
   readonly failed: (how: "kept" | "fresh", error: unknown) => void;
 }
 
-/** Asks over one connection for as long as it stays open, then over the next, until stopped. */
+/** Repeats requests over one connection for as long as it stays open, then over the next, until aborted. */
 export async function visitKept({ port, pauseMs, signal, ask, failed }: Visits): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -23,7 +23,7 @@ export async function visitKept({ port, pauseMs, signal, ask, failed }: Visits):
   }
 }
 
-/** Asks over a fresh connection each time, until stopped. */
+/** Repeats requests, each over a new connection, until aborted. */
 export async function visitAnew({ port, pauseMs, signal, ask, failed }: Visits): Promise<void> {
   for (; !signal.aborted; await Bun.sleep(pauseMs)) {
     try {

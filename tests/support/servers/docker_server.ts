@@ -8,19 +8,19 @@ import { SlipwayProcess } from "./slipway_process.ts";
 import { type TcpGate, tcpGate } from "../faults/tcp_gate.ts";
 import { testDatabase } from "../database/test_database.ts";
 
-/** A server that deploys into containers of the machine's engine; disposing it leaves nothing there. */
+/** A server that deploys containers on the machine's engine. Disposal removes all of them. */
 export interface DockerServer extends AsyncDisposable {
   readonly slipway: SlipwayProcess;
-  /** The way to the database, which can be watched and cut. */
+  /** The proxy in front of the database, which can be watched and cut. */
   readonly gate: TcpGate;
   readonly databaseUrl: string;
-  /** What its containers, networks and images are labelled with. */
+  /** The installation label of its containers, networks and images. */
   readonly installation: string;
-  /** Asks the engine; resolves to the lines that it prints. */
+  /** Runs the Docker CLI; resolves to its output lines. */
   docker(...words: readonly string[]): Promise<string[]>;
 }
 
-/** Starts one, at the engine that `DOCKER_HOST` of the settings names. */
+/** Starts a server that uses the engine at `DOCKER_HOST` of the settings. */
 export async function dockerServer(settings: Readonly<Record<string, string>> = {}): Promise<DockerServer> {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await testDatabase({ prepare: migrate }));
@@ -32,7 +32,7 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
     return output.split("\n").filter((line) => line !== "");
   };
   let installation = "";
-  // An engine of the test's own goes with all that it holds.
+  // A test's own engine is removed with everything in it.
   if (!settings["DOCKER_HOST"]) {
     opened.defer(async () => {
       const label = `slipway.installation=${installation}`;
@@ -45,7 +45,7 @@ export async function dockerServer(settings: Readonly<Record<string, string>> = 
       SLIPWAY_ADMIN_TOKEN: newToken(),
       SLIPWAY_RUNTIME: "docker",
       DOCKER_HOST,
-      // What ends right after it was started is not to pass for up.
+      // Long enough that a program that exits right after its start does not count as up.
       PROBATION_SECONDS: "1.5",
       ...settings,
     }),

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** What is asked for. */
+/** A request to the edge. */
 export interface EdgeRequest {
   readonly hostname: string;
   readonly method?: "GET" | "POST";
@@ -9,7 +9,7 @@ export interface EdgeRequest {
   readonly close: boolean;
 }
 
-/** One connection to the edge, over a plain socket, where nothing is tried again behind the test's back. */
+/** A connection to the edge over a plain socket, without hidden retries. */
 export class EdgeConnection implements Disposable {
   readonly #socket: Socket;
   #received = "";
@@ -35,7 +35,7 @@ export class EdgeConnection implements Disposable {
     });
   }
 
-  /** Sends a request and gives the body of its answer; fails unless that is whole and a 200. */
+  /** Sends a request and returns the response body. Throws unless the response is complete and a 200. */
   async request({ hostname, method = "GET", path = "/", close }: EdgeRequest): Promise<string> {
     const fields = [`Host: ${hostname}`];
     if (close) fields.push("Connection: close");

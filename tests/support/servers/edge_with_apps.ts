@@ -2,7 +2,7 @@ import type { EdgeForContract } from "../../contracts/edge.ts";
 import type { Edge } from "../../../ports/domains/edge.ts";
 import { at, type RunningEdge } from "./running_edge.ts";
 
-/** A running edge with apps that it leads to, for its contract. */
+/** A running edge with upstream apps, for the edge contract. */
 export function edgeWithApps(
   running: Pick<RunningEdge, "ask"> & AsyncDisposable & { readonly edge: Edge },
 ): EdgeForContract {
@@ -37,7 +37,7 @@ export function edgeWithApps(
   };
 }
 
-/** Answers with its name; a request with `X-Hold` only once it is released. */
+/** An app that responds with its name, to a request with `X-Hold` only once it is released. */
 function heldApp(name: string) {
   const holds = new Map<string, PromiseWithResolvers<() => void>>();
   const arrived = (key: string) => {

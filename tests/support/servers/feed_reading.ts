@@ -1,13 +1,13 @@
 export type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
-/** An event as it is sent. */
+/** A server-sent event. */
 export interface Framed {
   readonly id: number;
   readonly event: string;
   readonly data: Record<string, unknown>;
 }
 
-/** The events of a feed; comments are left out, and anything else that is no event of three lines fails. */
+/** Parses an event stream. Skips comments; throws on anything else that is not an event of three lines. */
 export function framesOf(text: string): Framed[] {
   return text
     .split("\n\n")
@@ -19,7 +19,7 @@ export function framesOf(text: string): Framed[] {
     });
 }
 
-/** Reads a feed until it has what is asked for. */
+/** Reads an event stream until it contains a text. */
 export async function readUntil(reader: Reader, wanted: string): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -1,10 +1,11 @@
 /**
- * Many who watch one feed, in a process of their own, as one process of Bun has a limit of requests at once. Started with address, token and
- * number; says "open" once all are there, and at the end how many saw which last event with how many left out.
+ * Many clients of one event stream, in a separate process, because a Bun process limits its concurrent requests.
+ * Arguments: address, token and number of clients. Prints "open" once all are connected, and at the end how many saw
+ * which last event with how many gaps.
  */
 const [address = "", token = "", count = "1"] = process.argv.slice(2);
 
-/** Reads a feed to its end, and tells the last number and how many were left out. */
+/** Reads an event stream to its end; returns the last sequence number and the number of gaps. */
 export async function watch(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder("latin1");
   let [last, gaps, rest] = [0, 0, ""];

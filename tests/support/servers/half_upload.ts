@@ -8,7 +8,9 @@ import { file, tarGz } from "../inputs/tar_archive.ts";
 
 const SENT = 150_000;
 
-/** Begins an upload and resolves once the server is at it: what has not reached it is no running request. */
+/**
+ * Starts an upload and resolves once the server is processing it: before that, the request does not count as running.
+ */
 export async function halfUpload(slipway: SlipwayProcess) {
   const { address, owner } = slipway;
   const session = await slipway.call("POST", "/api/projects/folder/session", { token: owner, body: {} });

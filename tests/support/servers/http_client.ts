@@ -7,15 +7,15 @@ import { caller, SETTINGS } from "../apps/app.ts";
 const { routes } = buildApplication({ ...memoryWorld(), log: new MemoryLog() }, SETTINGS);
 
 /**
- * Calls a server over HTTP, each time on a new connection, and holds every answer against what its route declares. `whyAway` says what is known
- * of a server that does not answer.
+ * Returns a client that sends requests over HTTP, each on a new connection, and validates every response against the
+ * schema its route declares. `whyAway` explains why a server does not respond.
  */
 export function httpClient(address: string, whyAway: () => string | undefined = () => undefined) {
   return caller(async (request) => {
     const { pathname, search } = new URL(request.url);
     const headers = new Headers(request.headers);
     headers.delete("host");
-    // Support code names the origin of the application in memory.
+    // Shared test code uses the origin of the in-memory application.
     if (headers.get("origin") === SETTINGS.publicUrl) headers.set("origin", address);
     const { method } = request;
     const body = request.body && (await request.arrayBuffer());
@@ -27,25 +27,25 @@ export function httpClient(address: string, whyAway: () => string | undefined = 
   }, routes);
 }
 
-/** An answer as it came over the wire. */
+/** A response as received over the wire. */
 export interface RawAnswer {
   readonly status: number;
   readonly head: string;
-  // A test reads answers of every shape.
+  // Tests read response bodies of every shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
 
-/** What a request begins with. */
+/** The head of a request. */
 export interface RequestHead {
   readonly path: string;
   readonly token: string;
-  /** Announced as Content-Length; the body is chunked without. */
+  /** Sent as Content-Length. If omitted, the body is chunked. */
   readonly length?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A POST whose body is sent piece by piece, as the test wants it. */
+/** A POST request whose body a test sends in chunks. */
 export class OpenRequest implements Disposable {
   readonly #socket: Socket;
   readonly #chunked: boolean;
@@ -74,19 +74,19 @@ export class OpenRequest implements Disposable {
     return request;
   }
 
-  /** Sends a piece, as fast as the server takes it; what it no longer takes is dropped. */
+  /** Sends a chunk at the speed of the server; drops it once the connection is closed. */
   async write(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
     const [before, after] = this.#chunked ? [`${bytes.length.toString(16)}\r\n`, "\r\n"] : ["", ""];
     await this.#send(Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]));
   }
 
-  /** Says that the body is complete. */
+  /** Ends the body. */
   async finish(): Promise<void> {
     if (this.#chunked) await this.#send(Buffer.from("0\r\n\r\n"));
   }
 
-  /** The whole answer, once the server has sent it. */
+  /** The whole response, once the server has sent it. */
   async answer(): Promise<RawAnswer> {
     let closed = false;
     void this.#closed.then(() => (closed = true));
@@ -98,7 +98,7 @@ export class OpenRequest implements Disposable {
     }
   }
 
-  /** Breaks the connection off. */
+  /** Destroys the connection. */
   cut(): void {
     this.#socket.destroy();
   }

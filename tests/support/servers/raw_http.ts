@@ -1,18 +1,18 @@
 import { connect, type Socket } from "node:net";
 
-/** A connection on which a test writes and reads bytes itself. */
+/** A connection on which a test reads and writes bytes directly. */
 export interface RawConnection extends Disposable {
   readonly socket: Socket;
-  /** Everything that arrived, one character a byte. */
+  /** Everything received, one character per byte (latin1). */
   readonly text: string;
   write(text: string | Uint8Array): void;
-  /** Resolves to everything that arrived once it satisfies; fails once the connection is closed without. */
+  /** Resolves to everything received once it satisfies. Rejects if the connection closes before. */
   until(satisfies: RegExp | ((text: string) => boolean)): Promise<string>;
-  /** Resolves once the other side has closed, to everything that arrived. */
+  /** Resolves to everything received once the other side has closed the connection. */
   readonly closed: Promise<string>;
 }
 
-/** Opens a connection to a port of this machine. */
+/** Opens a connection to a local port. */
 export async function rawConnection(port: number, first: string | Uint8Array = ""): Promise<RawConnection> {
   const socket = connect({ port, host: "127.0.0.1" });
   const opened = Promise.withResolvers<void>();
@@ -54,18 +54,21 @@ export async function rawConnection(port: number, first: string | Uint8Array = "
   return connection;
 }
 
-/** An app that answers each request's head with exactly these bytes. */
+/** An app that responds with exactly the given bytes. */
 export interface RawApp extends Disposable {
   readonly port: number;
-  /** What arrived on each connection so far, one character a byte. */
+  /** Everything received on each connection, one character per byte (latin1). */
   readonly received: string[];
   readonly connections: number;
 }
 
-/** What a raw app does with what has arrived on a connection: bytes to answer with, "close", "reset", or nothing yet. */
+/**
+ * Decides on the bytes received on a connection: returns bytes to respond with, "close", "reset", or undefined to wait
+ * for more.
+ */
 export type RawAnswer = (received: string, connection: number) => string | Uint8Array | "close" | "reset" | undefined;
 
-/** Listens on a free port; `answer` is asked whenever bytes arrive, and what it answered to is taken off. */
+/** Listens on a free port. Calls `answer` whenever bytes arrive and discards the bytes that it has answered. */
 export function rawApp(answer: RawAnswer): RawApp {
   const received: string[] = [];
   let connections = 0;

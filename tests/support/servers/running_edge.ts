@@ -1,17 +1,17 @@
 import { EdgeServer, type EdgeOptions } from "../../../adapters/edge/edge_server.ts";
 import type { EdgeRoute } from "../../../ports/domains/edge.ts";
 
-/** A listening edge, and a short way to ask it. */
+/** A listening edge, and a shorthand for requests to it. */
 export interface RunningEdge extends AsyncDisposable {
   readonly edge: EdgeServer;
   readonly port: number;
-  /** Puts one deployment of the project `prj_<host>` at a host, at every path. */
+  /** Routes all paths of a host to one deployment of the project `prj_<host>`. */
   put(host: string, target: EdgeRoute["target"], servedBy?: string): Promise<void>;
-  /** Asks the edge for a path of a host; redirects are not followed. */
+  /** Requests a path of a host from the edge, without following redirects. */
   ask(host: string, path?: string, init?: RequestInit): Promise<Response>;
 }
 
-/** Starts an edge on a free port of this machine. */
+/** Starts an edge on a free local port. */
 export function runningEdge(options: EdgeOptions = {}): RunningEdge {
   const edge = new EdgeServer(options);
   edge.listen({ host: "127.0.0.1", port: 0 });
@@ -26,7 +26,7 @@ export function runningEdge(options: EdgeOptions = {}): RunningEdge {
   };
 }
 
-/** Asks an edge as a visitor of a host does. */
+/** Returns a function that sends requests to an edge as a visitor of a host. */
 export function askerOf(edge: { readonly port: number }): RunningEdge["ask"] {
   return (host, path = "/", init = {}) => {
     const headers = new Headers(init.headers);
@@ -35,7 +35,7 @@ export function askerOf(edge: { readonly port: number }): RunningEdge["ask"] {
   };
 }
 
-/** The target of an app on a port of this machine. */
+/** The route target of an app on a local port. */
 export function at(port: number | undefined): EdgeRoute["target"] {
   return { kind: "address", host: "127.0.0.1", port: port ?? 0 };
 }

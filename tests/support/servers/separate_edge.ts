@@ -7,18 +7,18 @@ import { testPort } from "./test_port.ts";
 
 const COMMAND = [process.execPath, join(import.meta.dir, "../../../wiring/edge_process.ts")];
 
-/** An edge in a process of its own; disposing ends it. */
+/** An edge in a separate process. Disposal stops it. */
 export interface RunningSeparateEdge extends AsyncDisposable {
   readonly edge: SeparateEdge;
-  /** Where it notes how it is reached. */
+  /** The path of its note file, which records how to reach it. */
   readonly note: string;
   readonly port: number;
   readonly ask: RunningEdge["ask"];
-  /** As another server would use it. */
+  /** Another client of the same edge, as another server would have. */
   another(options?: { readonly trustedProxies: readonly string[] }): Promise<SeparateEdge>;
 }
 
-/** Starts one that knows no app. */
+/** Starts an edge without routes. */
 export async function separateEdge(): Promise<RunningSeparateEdge> {
   await using opened = new AsyncDisposableStack();
   const { data: folder } = opened.use(await temporaryPlace());

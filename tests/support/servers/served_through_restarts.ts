@@ -4,7 +4,7 @@ import { Visitor } from "./visitor.ts";
 
 const RESTARTS = 10;
 
-/** Restarts a server again and again, by turns in order and killed, and expects that no visitor of these projects notices. */
+/** Restarts a server repeatedly, alternately by shutdown and by kill. Expects no failed request to these projects. */
 export async function expectServedThroughRestarts(projects: readonly TestProject[]): Promise<void> {
   const { slipway } = projects[0]!;
   const visitors = projects.map(({ hostname }) => new Visitor(slipway, hostname));
@@ -12,7 +12,7 @@ export async function expectServedThroughRestarts(projects: readonly TestProject
     if (restart % 2 === 0) expect((await slipway.stop()).code).toBe(0);
     else await slipway.kill();
     const before = visitors.map(({ visits }) => visits);
-    // Some come while there is no server.
+    // Some requests must arrive while the server is down.
     while (visitors.some(({ visits }, index) => visits < before[index]! + 3)) await Bun.sleep(10);
     await slipway.start();
   }

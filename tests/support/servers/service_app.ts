@@ -1,19 +1,19 @@
 import type { Files } from "../apps/deploying.ts";
 
-/** How a version of the services is. */
+/** Options for a version of the services. */
 export interface ServiceAppOptions {
-  /** Begins the arguments of what is built. */
+  /** The prefix of the build command's arguments. */
   readonly name: string;
-  /** Takes its time to be built, and to listen. */
+  /** Takes a while to build and to listen. */
   readonly slow?: boolean;
-  /** The service that nobody visits ends as soon as it is started. */
+  /** The service without visitors (`back`) exits on start. */
   readonly broken?: boolean;
 }
 
-/** Makes builds of this run its own: what an earlier one left would make slow ones quick. */
+/** Makes the builds of this run unique: a cached layer of an earlier run would make slow ones fast. */
 const RUN = crypto.randomUUID();
 
-/** Answers with its version, or with what the service behind it says of itself and of the volume. */
+/** Responds with its version, or with what the `back` service reports about itself and the volume. */
 const SERVER = `
 use strict; use IO::Socket::INET;
 $| = 1;
@@ -46,7 +46,10 @@ sub asked {
 }
 `;
 
-/** Three services in containers, with nothing but what the base image of the tests holds: one for visitors, one behind it with a volume, and one that ends by itself. */
+/**
+ * Three services in containers that need only the tests' base image: one for visitors, one behind it with a volume, and
+ * a one-shot one.
+ */
 export function serviceApp(version: string, { name, slow = false, broken = false }: ServiceAppOptions): Files {
   return {
     "compose.yaml": `
@@ -81,7 +84,7 @@ volumes:
       "COPY server.pl ./",
       "",
     ].join("\n"),
-    // Quick versions are built from what the builder kept of another.
+    // Fast versions reuse the cached layers of each other.
     ".dockerignore": "compose.yaml\n",
     "build.sh": `# ${RUN} ${slow ? version : ""}\necho building\nsleep ${slow ? 1.5 : 0}\n`,
     "server.pl": SERVER,

@@ -3,32 +3,32 @@ import type { EdgeConnection, EdgeRequest } from "./edge_connection.ts";
 
 type ShopRequest = Pick<EdgeRequest, "path" | "method">;
 
-/** What came of a load on the shop. */
+/** The outcome of a load on the shop. */
 export interface ShopLoadOutcome {
-  /** How often the page, the list of orders and an order were answered. */
+  /** The number of responses to the page, to the list of orders and to new orders. */
   readonly pages: number;
   readonly lists: number;
   readonly orders: number;
-  /** Requests without a whole answer of 200, with the reason. */
+  /** Requests without a complete 200 response, with the reason. */
   readonly failures: readonly string[];
-  /** Answers of the api in a version that was neither the current nor the next one when they were asked for. */
+  /** Responses of the api in a version that was neither the current nor the next one when the request was sent. */
   readonly wentBack: readonly string[];
-  /** Answers with fewer orders than had been seen before they were asked for. */
+  /** Responses with fewer orders than had been seen before the request was sent. */
   readonly forgotten: readonly string[];
 }
 
-/** Where the shop is reached. */
+/** The address of the shop. */
 export interface ShopLoadOptions {
   readonly port: number;
   readonly hostname: string;
 }
 
-/** The programs of the example serve one visitor after the other: they are kept busy, not overrun. */
+/** The example's programs serve one visitor at a time: keeps them busy without overloading them. */
 const PAUSE_MS = 30;
 const ORDER_MS = 100;
 const ANSWER = /api (\w+), schema (\d+), (\d+) orders, (\d+) shipped\n$/;
 
-/** Asks for pages, for orders and orders, over connections that stay open and over fresh ones, until stopped. */
+/** Requests pages, lists orders and places orders, over persistent and new connections, until stopped. */
 export class ShopLoad {
   readonly #options: ShopLoadOptions;
   readonly #stopping = new AbortController();
@@ -38,7 +38,7 @@ export class ShopLoad {
   readonly #wentBack: string[] = [];
   readonly #forgotten: string[] = [];
   readonly #web = new Set<string>();
-  /** The version of the api that was answered last, and the one that may be answered from some moment on. */
+  /** The version of the api in the last response, and the one that is allowed to appear next. */
   #current: string;
   #next: string | undefined;
   #mostOrders = 0;
@@ -57,14 +57,14 @@ export class ShopLoad {
     return this.#current;
   }
 
-  /** The versions of web that were seen since this was read last. */
+  /** The versions of web that were seen since the last call. */
   takeWebVersions(): readonly string[] {
     const seen = [...this.#web];
     this.#web.clear();
     return seen;
   }
 
-  /** Lets the api answer in another version from now on; once it does, never in the one before. */
+  /** Allows the api to respond in another version from now on. Once it does, the one before must not reappear. */
   allow(version: string): void {
     this.#next = version;
   }

@@ -3,15 +3,15 @@ import type { TestProject } from "../apps/deploying.ts";
 import { eventually } from "../eventually.ts";
 
 const DOWN = /^It ended with code 1 and is started again by itself, next try at \d{4}-/;
-/** A note that is written late, on a busy machine, says that the next try has been made. */
+/** A note that is written late, on a busy machine, reports that the restart has already happened. */
 const NOTE = /^The program ended with code 1, (?:next try in [\d.]+ s|started again)$/;
 
-/** What runs of the one service of a deployment. */
+/** The info about the single service of a deployment. */
 export async function shownService(project: TestProject, id: string) {
   return (await project.call("GET", `/api/deployments/${id}/info`)).body.data.services[0];
 }
 
-/** Waits until a live app is in a crash loop that ends it with code 1, and expects everything to say so. */
+/** Waits until a live app is in a crash loop with exit code 1, and expects all parts of the API to report it. */
 export async function expectShownDown(project: TestProject, id: string): Promise<void> {
   const info = await eventually(
     () => shownService(project, id),
@@ -31,14 +31,14 @@ export async function expectShownDown(project: TestProject, id: string): Promise
   for (const message of notes) expect(message).toMatch(NOTE);
 }
 
-/** What the runtime noted among what the app printed. */
+/** The runtime's notes among the output of the app. */
 async function notesOf(project: TestProject, id: string): Promise<string[]> {
   const { body } = await project.call("GET", `/api/deployments/${id}/logs?kind=runtime`);
   const lines = body.data as readonly { readonly stream: string; readonly message: string }[];
   return lines.filter(({ stream }) => stream === "slipway").map(({ message }) => message);
 }
 
-/** Waits until it is up again, and expects everything to say so, and what was told meanwhile. */
+/** Waits until the app is up again, and expects all parts of the API to report it, and the events of the outage. */
 export async function expectShownBack(project: TestProject, id: string): Promise<void> {
   const page = () => project.page().catch(() => "");
   expect(await eventually(page, (text) => text === "v1", 120_000)).toBe("v1");

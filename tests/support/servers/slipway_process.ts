@@ -11,7 +11,7 @@ import { testPort } from "./test_port.ts";
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** How a program ended. */
+/** The outcome of a program. */
 export interface ProgramOutcome {
   readonly code: number | null;
   readonly signal: string | number | null;
@@ -19,23 +19,23 @@ export interface ProgramOutcome {
   readonly stderr: string;
 }
 
-/** A data folder that does not exist yet, in a temporary one that goes when disposed. */
+/** A data folder that does not exist yet, in a temporary folder that is removed on disposal. */
 export interface TemporaryPlace extends AsyncDisposable {
   readonly parent: string;
   readonly data: string;
 }
 
-/** The address of an engine on a machine that has none. */
+/** A container engine address where none listens. */
 export const NO_ENGINE = "unix:///nonexistent/docker.sock";
 
 const ROOT = join(import.meta.dir, "../../..");
 const READY = /^Next, in another terminal.*\n.*\n/m;
 
-/** A program of this repository that runs with nothing but the given settings, and dies with this process. */
+/** A program of this repository that gets only the given settings as its environment and dies with this process. */
 export class RunningProgram implements AsyncDisposable {
   readonly #child: Bun.Subprocess<"ignore", "pipe", "pipe">;
   readonly #read: Promise<unknown>;
-  /** Whether a test has asked it to end. */
+  /** Whether a test has stopped it. */
   #isEnded = false;
   stdout = "";
   stderr = "";
@@ -54,7 +54,7 @@ export class RunningProgram implements AsyncDisposable {
     ]);
   }
 
-  /** How it ended although nobody has asked it to, with the last it said. */
+  /** How it ended without being stopped by a test, with the end of its stderr. */
   get ownEnd(): string | undefined {
     const how = this.#child.signalCode ?? this.#child.exitCode;
     if (this.#isEnded || how === null) return undefined;
@@ -65,7 +65,7 @@ export class RunningProgram implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Resolves when the program has ended and everything it printed was read. */
+  /** Resolves when the program has exited and all of its output has been read. */
   get ended(): Promise<ProgramOutcome> {
     return Promise.all([this.#child.exited, this.#read]).then(() => ({
       code: this.#child.exitCode,
@@ -80,7 +80,7 @@ export class RunningProgram implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  /** Resolves once it has printed something that matches; rejects when it ends before. */
+  /** Resolves once its stdout matches a pattern; rejects if it exits before. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout);
@@ -107,11 +107,11 @@ export class RunningProgram implements AsyncDisposable {
   }
 }
 
-/** A server of this repository on a port and a data folder of its own; disposing it ends it and removes the folder. */
+/** A server of this repository on its own ports and data folder. Disposal kills it and removes the folder. */
 export class SlipwayProcess implements AsyncDisposable {
   readonly folder: string;
   readonly port: number;
-  /** Where it serves deployed apps. */
+  /** The port on which it serves deployed apps. */
   readonly edgePort: number;
   readonly #settings: Settings;
   readonly #lifetime: AsyncDisposableStack;
@@ -129,7 +129,7 @@ export class SlipwayProcess implements AsyncDisposable {
     this.#lifetime = lifetime;
   }
 
-  /** Starts a server and waits until it says that it is up; `SLIPWAY_DATA` names a folder to share, which stays. */
+  /** Starts a server and waits until it is up. `SLIPWAY_DATA` names a folder to share, which is not removed. */
   static async start(settings: Settings = {}): Promise<SlipwayProcess> {
     const slipway = await SlipwayProcess.prepare(settings);
     try {
@@ -141,7 +141,7 @@ export class SlipwayProcess implements AsyncDisposable {
     return slipway;
   }
 
-  /** Chooses port and folder and starts nothing yet. */
+  /** Chooses ports and a folder without starting the server. */
   static async prepare(settings: Settings = {}): Promise<SlipwayProcess> {
     const lifetime = new AsyncDisposableStack();
     const folder = settings["SLIPWAY_DATA"] ?? lifetime.use(await temporaryPlace()).data;
@@ -154,10 +154,10 @@ export class SlipwayProcess implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The settings it is started with. */
+  /** The settings that it starts with. */
   get settings(): Settings {
     const ports = { PORT: String(this.port), EDGE_PORT: String(this.edgePort) };
-    // Whatever engine the machine has, there is none for a test that does not name one.
+    // Tests that do not name a container engine get none, whatever the machine has.
     return {
       ...ports,
       DOCKER_HOST: NO_ENGINE,
@@ -172,14 +172,14 @@ export class SlipwayProcess implements AsyncDisposable {
     return this.#program;
   }
 
-  /** The owner's token: the configured one, else the last that was printed. */
+  /** The owner's token: the configured one, else the last one printed. */
   get owner(): string {
     const token = this.#settings["SLIPWAY_ADMIN_TOKEN"] ?? this.#token;
     if (token === undefined) throw new Error("Cannot give the owner's token: none was printed");
     return token;
   }
 
-  /** Calls the API over HTTP and holds every answer against what its route declares. */
+  /** Sends an API request over HTTP and validates the response against the schema its route declares. */
   get call() {
     return httpClient(this.address, () => this.#program?.ownEnd);
   }
@@ -190,25 +190,25 @@ export class SlipwayProcess implements AsyncDisposable {
     this.#token = printedToken(this.program.stdout) ?? this.#token;
   }
 
-  /** Starts it without waiting for anything. */
+  /** Starts it without waiting. */
   launch(changed: Settings = {}): RunningProgram {
     this.#program = new RunningProgram([process.execPath, join(ROOT, "main.ts")], { ...this.settings, ...changed });
     return this.#program;
   }
 
-  /** Asks it to stop and waits for the end. */
+  /** Sends it a signal and waits until it has exited. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<ProgramOutcome> {
     this.program.signal(signal);
     return this.program.ended;
   }
 
-  /** Asks the edge, as a visitor of this host name does. */
+  /** Sends a request to the edge as a visitor of this host. */
   visit(hostname: string, path = "/", init: RequestInit = {}): Promise<Response> {
     const headers = { ...(init.headers as Record<string, string>), host: hostname };
     return fetch(`http://127.0.0.1:${this.edgePort}${path}`, { ...init, headers, redirect: "manual" });
   }
 
-  /** Kills it at once; its embedded PostgreSQL ends by itself, which is waited for. */
+  /** Kills it at once and waits until its embedded PostgreSQL has stopped by itself. */
   async kill(): Promise<void> {
     await this.#program?.[Symbol.asyncDispose]();
     await noneOn(this.folder);
@@ -220,29 +220,29 @@ export class SlipwayProcess implements AsyncDisposable {
   }
 }
 
-/** The token that a start has shown. */
+/** The token that a start has printed. */
 export function printedToken(stdout: string): string | undefined {
   return /^ {2}Token {2}(\S+)$/m.exec(stdout)?.[1];
 }
 
-/** Starts a server that is to end by itself, and tells how it did. */
+/** Starts a server that is expected to exit by itself, and returns its outcome. */
 export async function slipwayOutcome(settings: Settings): Promise<ProgramOutcome> {
   await using program = new RunningProgram([process.execPath, join(ROOT, "main.ts")], { PORT: "0", ...settings });
   return await program.ended;
 }
 
-/** Starts `bin/slipway` with these words. */
+/** Starts `bin/slipway` with these arguments. */
 export function commandLine(words: readonly string[], settings: Settings = {}): RunningProgram {
   return new RunningProgram([join(ROOT, "bin/slipway"), ...words], settings);
 }
 
-/** Runs `bin/slipway` with these words to its end. */
+/** Runs `bin/slipway` with these arguments to its end. */
 export async function commandOutcome(words: readonly string[], settings: Settings = {}): Promise<ProgramOutcome> {
   await using program = commandLine(words, settings);
   return await program.ended;
 }
 
-/** A place for a data folder. */
+/** Creates a temporary place for a data folder. */
 export async function temporaryPlace(): Promise<TemporaryPlace> {
   const parent = await mkdtemp(join(tmpdir(), "slipway-"));
   const data = join(parent, "data");
@@ -266,12 +266,12 @@ function endInstances(folder: string): void {
       const pid = parseInt(readFileSync(join(instances, name, "run"), "utf8"), 10);
       if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("slipway-launcher")) process.kill(pid, "SIGKILL");
     } catch {
-      // It has none, or that ended.
+      // It has no process, or that has exited.
     }
   }
 }
 
-/** Kills the edges that go on without their server. */
+/** Kills the edges, which outlive their server. */
 function endEdges(folder: string): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const pid = name.endsWith(".json") ? readNote(join(folder, name))?.pid : undefined;
@@ -279,12 +279,12 @@ function endEdges(folder: string): void {
       if (pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("wiring/edge_process.ts"))
         process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended.
+      // It has exited.
     }
   }
 }
 
-/** The processes of the embedded PostgreSQL of a data folder. */
+/** The process ids of a data folder's embedded PostgreSQL. */
 export async function postgresOn(folder: string): Promise<readonly number[]> {
   const clusters = ["postgres", "postgres.part"].map((name) => join(folder, name)).filter((path) => existsSync(path));
   return (await Promise.all(clusters.map(processesOn))).flat();

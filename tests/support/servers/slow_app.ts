@@ -1,6 +1,6 @@
 import type { CommitFiles } from "../peers/git_server.ts";
 
-/** An app that tells its version and can be found in the process list; a slow one takes its time to build and to listen. */
+/** An app that responds with its version. A slow one takes a while to build and to listen. */
 export function versionedApp(version: string, { slow }: { readonly slow: boolean }): CommitFiles {
   return {
     "build.sh": `echo building ${version}\nsleep ${slow ? 1.5 : 0}\necho ${version} >built\n`,

@@ -2,31 +2,31 @@ import { visitAnew, visitKept, type Visits } from "./constant_visits.ts";
 import type { EdgeConnection } from "./edge_connection.ts";
 import { eventually } from "../eventually.ts";
 
-/** What came of a load. */
+/** The outcome of a load. */
 export interface LoadOutcome {
   readonly answers: number;
-  /** Requests without a whole answer of 200, with the reason. */
+  /** Requests without a complete 200 response, with the reason. */
   readonly failures: readonly string[];
-  /** Answers with an older version than one that had been seen before their request was sent. */
+  /** Responses with an older version than one that was seen before the request was sent. */
   readonly wentBack: readonly string[];
-  /** The bodies that were answered, in the order of their first appearance. */
+  /** The response bodies, in the order of their first appearance. */
   readonly versions: readonly string[];
 }
 
-/** A load over plain sockets, where nothing is tried again behind the test's back. */
+/** A load over plain sockets, without hidden retries. */
 export interface SteadyLoad {
   readonly port: number;
   readonly hostname: string;
   readonly keepAlive: number;
   readonly fresh: number;
-  /** Tells of two bodies whether the first is older than the second. */
+  /** Returns whether the first body is older than the second. */
   readonly isOlder: (one: string, other: string) => boolean;
 }
 
-/** Busy enough to notice a gap; without it the engine would be kept busy with the traces of connections that are long closed. */
+/** Short enough to notice a gap. Without it, the state of closed connections would keep the engine busy. */
 const PAUSE_MS = 20;
 
-/** Sends requests one after the other over connections that stay open and over fresh ones, until stopped. */
+/** Sends requests one after the other over persistent and new connections, until stopped. */
 export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: SteadyLoad) {
   const failures: string[] = [];
   const wentBack: string[] = [];
@@ -54,7 +54,7 @@ export function steadyLoad({ port, hostname, keepAlive, fresh, isOlder }: Steady
     ...Array.from({ length: fresh }, () => visitAnew(visits)),
   ];
   return {
-    /** Resolves once a version was answered. */
+    /** Resolves once a version was seen. */
     async saw(version: string): Promise<void> {
       await eventually(
         async () => versions,

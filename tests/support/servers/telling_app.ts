@@ -1,6 +1,6 @@
 import type { Files } from "../apps/deploying.ts";
 
-/** Prints what it was given, and answers with the sum of its characters. */
+/** Prints its environment variables and responds with the sum of their characters. */
 const SERVER = `
 use strict; use IO::Socket::INET;
 $| = 1;
@@ -16,7 +16,10 @@ while (1) {
 }
 `;
 
-/** Services whose compose file takes `SHOP_KEY` from the project, in its environment, in a command and in a health check; one serves, one ends after it has told everything. */
+/**
+ * Services whose compose file uses the project's `SHOP_KEY` in the environment, in a command and in a health check. One
+ * serves; one prints the key and exits.
+ */
 export const TELLING_APP: Files = {
   "compose.yaml": `
 services:

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { holdFile } from "../../../adapters/shared/file_lock.ts";
 import { freePort } from "../../../adapters/shared/free_port.ts";
 
-/** Apart from those that servers under test choose for what they start. */
+/** Disjoint from the ports that servers under test choose for their instances. */
 const RANGE = { first: 27_000, last: 29_999 };
 
-/** A loopback port that nobody listens on, and that no other process of tests gets until it is disposed or this one ends. */
+/** A free loopback port, reserved against other test processes until disposed or until this process exits. */
 export interface TestPort extends Disposable {
   readonly port: number;
 }

@@ -1,10 +1,10 @@
 import type { SlipwayProcess } from "./slipway_process.ts";
 
-/** Asks a deployed app again and again, and notes what went wrong and in which order versions came. */
+/** Repeatedly requests a deployed app, and records failures and the order of versions. */
 export class Visitor {
-  /** Answers that were no version, and requests without answer. */
+  /** Responses that were no version, and requests without a response. */
   readonly failures: string[] = [];
-  /** Versions that were answered to a request sent after a later version had been seen. */
+  /** Versions received by a request that was sent after a newer version had been seen. */
   readonly wentBack: string[] = [];
   visits = 0;
   #newest = "";
@@ -18,7 +18,7 @@ export class Visitor {
     })();
   }
 
-  /** What happens while the server is down is nobody's fault. */
+  /** Ignores failures from now on, such as while the server is down. */
   pause(): void {
     this.#paused = true;
   }
