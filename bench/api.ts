@@ -5,12 +5,12 @@ import { type Comparison, CONNECTIONS, throughput } from "./throughput.ts";
 const PROJECTS = 1_000;
 const ROUNDS = 7;
 
-/** An authenticated page of 50 of 1,000 projects. */
+/** Lists a page of 50 of 1,000 projects, authenticated. */
 export function apiList(): Promise<Result> {
   return compare(() => ({ ours: "/api/projects?perPage=50", bare: "/list", requests: 1_500, rounds: ROUNDS }));
 }
 
-/** One project, authenticated. */
+/** Reads one project, authenticated. */
 export function apiGet(): Promise<Result> {
   return compare((id) => ({ ours: `/api/projects/${id}`, bare: "/get", requests: 6_000, rounds: ROUNDS }));
 }

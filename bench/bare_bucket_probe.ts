@@ -3,7 +3,9 @@ import type { BucketTarget } from "../ports/backups/object_storages.ts";
 
 const PROBE_BYTES = 16 * 1024;
 
-/** The requests of a preflight with the bare SDK: put, get, compare, delete, look, and look for what others left. */
+/**
+ * The requests of a preflight with the plain SDK: put, get, compare, delete, head, and list the leftovers of others.
+ */
 export async function bareBucketProbe({ endpoint, bucket, accessKeyId, secretAccessKey }: BucketTarget): Promise<void> {
   const client = new sdk.S3Client({
     endpoint: endpoint!,

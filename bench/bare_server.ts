@@ -1,16 +1,19 @@
 import postgres from "postgres";
 
-/** What a bare server does with a table: the same SQL and the same JSON as Slipway, nothing else. */
+/** What a baseline server does with a table: the same SQL and the same JSON as Slipway, nothing else. */
 export interface BareWork {
   readonly table: string;
   readonly columns: string;
-  /** The rows as they are shown. */
+  /** Converts rows to their JSON representation. */
   readonly views: (rows: readonly postgres.Row[], sql: postgres.Sql) => unknown[] | Promise<unknown[]>;
-  /** What a list answers beside its page. */
+  /** Further fields of a list response, besides its page. */
   readonly beside?: Readonly<Record<string, unknown>>;
 }
 
-/** Serves a page of 50 at `/list` and one row at all else, and prints its port. Started by the benchmark with address, organization and row as arguments. */
+/**
+ * Serves a page of 50 at `/list` and one row at every other path, and prints its port. The benchmark passes database
+ * URL, organization and row id as arguments.
+ */
 export function serveBare({ table, columns, views, beside = {} }: BareWork): void {
   const [url = "", organizationId = "", id = ""] = process.argv.slice(2);
   const sql = postgres(url, {

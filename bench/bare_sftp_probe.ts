@@ -5,7 +5,10 @@ const PROBE_BYTES = 16 * 1024;
 
 type Done<T> = (error: Error | null | undefined, value: T) => void;
 
-/** The requests of a preflight with bare ssh2: connect, write and rename, read, compare, delete, look, and look for what others left. */
+/**
+ * The requests of a preflight with plain ssh2: connect, write and rename, read, compare, delete, stat, and list the
+ * leftovers of others.
+ */
 export async function bareSftpProbe({ remote, folder }: RemoteFolderTarget): Promise<void> {
   const client = new Client();
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();

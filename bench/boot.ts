@@ -6,7 +6,10 @@ import { median, tempFolder } from "./temp_folder.ts";
 
 const ROUNDS = 5;
 
-/** From the start on an initialised data folder to the first 200, against starting the same embedded PostgreSQL alone. */
+/**
+ * Time from the start on an initialised data folder to the first 200, compared with starting the same embedded
+ * PostgreSQL alone.
+ */
 export async function boot(): Promise<Result> {
   await using folder = await tempFolder();
   await bootSlipway(folder.path);

@@ -11,8 +11,9 @@ const SERVICES = ["web", "api", "worker", "migrate", "db"] as const;
 const LIMIT = 1.5;
 
 /**
- * The first deployment of five services, of each of which one file has changed: from the request until web and api answer through the edge, which they do
- * once all are up, against the same containers by plain calls of `docker`, in turns. Both build on what is kept of the build before.
+ * The first deployment of five services, after a change of one file in each. Measures from the request until web and
+ * api respond through the edge, which they do once all services are up, compared with the same containers by plain
+ * `docker` commands, alternately. Both use the build cache of the previous build.
  */
 export async function composeDeploy(): Promise<Result> {
   return onShop(async ({ source, server, hand }) => {
@@ -24,7 +25,7 @@ export async function composeDeploy(): Promise<Result> {
         const started = performance.now();
         const deployment = deployed(server, project.id);
         const answered = ["/", "/api/orders"].map((path) => answers(Number(server.edge), project.hostname, path));
-        // One that fails never answers.
+        // Also stops waiting for a failed deployment, which never responds.
         await Promise.race([Promise.all(answered), deployment]);
         const ms = performance.now() - started;
         await removed(server.api, await deployment);
@@ -41,8 +42,8 @@ export async function composeDeploy(): Promise<Result> {
 }
 
 /**
- * A deployment of five services of which nothing has changed, from the request until it is ready, against what tells the same by plain calls of `docker`:
- * each service built, which changes nothing, and its image and container looked at; in turns.
+ * A deployment of five unchanged services, from the request until it is ready, compared with plain `docker` commands
+ * that find out the same: build each service (all cached) and inspect its image and container, alternately.
  */
 export async function composeNoop(): Promise<Result> {
   return onShop(async ({ source, server, hand }) => {
@@ -65,14 +66,14 @@ export async function composeNoop(): Promise<Result> {
 }
 
 interface Scene {
-  /** The folder of the project. */
+  /** The project folder. */
   readonly source: string;
   readonly server: Server;
-  /** The same containers by hand, of this name. */
+  /** Creates the same containers by hand, with this name. */
   readonly hand: (name: string) => ByHand;
 }
 
-/** Works with a server and a folder with the shop; nothing of either is left. */
+/** Runs work with a server and a folder with the shop. Removes both afterwards. */
 async function onShop(work: (scene: Scene) => Promise<Result>): Promise<Result> {
   await using folder = await tempFolder();
   const source = join(folder.path, "source");
@@ -91,7 +92,7 @@ async function onShop(work: (scene: Scene) => Promise<Result>): Promise<Result> 
   }
 }
 
-/** The services of `compose_shop/compose.yaml`, in words of `docker run`. */
+/** The services of `compose_shop/compose.yaml`, as `docker run` arguments. */
 const SHOP: readonly Hand[] = [
   {
     name: "web",
@@ -134,7 +135,7 @@ function shop(name: string, localPath: string) {
   return { name: `shop-${name}`, localPath, publicEndpoints };
 }
 
-/** Has every service built anew. */
+/** Changes a file of every service, so that all are rebuilt. */
 async function change(source: string): Promise<void> {
   for (const name of SERVICES) {
     const file = join(source, name, MAIN[name]);
@@ -151,7 +152,7 @@ const MAIN = {
   db: "server.pl",
 } as const;
 
-/** What a project leaves on the engine; disposing removes it. */
+/** The engine's resources of a project. Disposal removes them. */
 function leftBehind(projectId: string): AsyncDisposable {
   const marked = ["--quiet", "--filter", `label=slipway.project=${projectId}`];
   const scope = ["--quiet", "--filter", `label=slipway.scope=${projectId}`];
@@ -165,7 +166,7 @@ function leftBehind(projectId: string): AsyncDisposable {
   };
 }
 
-/** Removes what is listed; the server may be doing so at the same time. */
+/** Removes the listed resources. The server may be removing them at the same time. */
 async function drop(list: readonly string[], words: readonly string[]): Promise<void> {
   const found = (await docker(list)).split("\n").filter((line) => line !== "");
   if (found.length > 0) await docker([...words, ...new Set(found)]).catch(() => {});

@@ -4,30 +4,33 @@ import { docker } from "./docker.ts";
 
 const LOOK_MS = 20;
 
-/** A service in words of `docker run`. */
+/** A service as `docker run` arguments. */
 export interface Hand {
   readonly name: string;
-  /** What has to be up, or done, before it is started. */
+  /** The services that must be up, or done, before it starts. */
   readonly after: readonly string[];
-  /** How its container has to stand before others are started that need it; running unless told. */
+  /** The state that its container must reach before dependents start. Defaults to running. */
   readonly until?: "healthy" | "exited";
-  /** Where visitors are answered. */
+  /** The port that serves visitors. */
   readonly port?: number;
   readonly path?: string;
-  /** Where it keeps its data. */
+  /** The mount path of its data volume. */
   readonly volume?: string;
   readonly words: readonly string[];
 }
 
-/** Services that plain calls of `docker` bring up; disposing leaves nothing of them. */
+/** Services that plain `docker` commands start. Disposal removes everything. */
 export interface ByHand extends AsyncDisposable {
-  /** Builds and starts all, each as soon as it may; resolves to how many milliseconds it took until all were up and answered. */
+  /**
+   * Builds and starts all services, each as early as possible; resolves to the milliseconds until all are up and
+   * respond.
+   */
   bringUp(): Promise<number>;
-  /** Finds out that nothing has changed and everything runs; resolves to how many milliseconds that took. */
+  /** Checks that nothing has changed and everything runs; resolves to the milliseconds that it took. */
   lookAtAll(): Promise<number>;
 }
 
-/** Services of this name, each built from the folder of its name. */
+/** Services with this name prefix, each built from the folder of its name. */
 export function byHand({
   source,
   name,
@@ -104,7 +107,10 @@ export function byHand({
   };
 }
 
-/** Engines have some thirty address ranges to give by themselves, which may be in use: as Slipway does, one is chosen outside of them. */
+/**
+ * Engines have only some thirty default address pools, which may be in use: as Slipway does, picks a subnet outside of
+ * them.
+ */
 function subnet(): string {
   const [a, b] = [Math.floor(Math.random() * 30), Math.floor(Math.random() * 256)];
   return `10.${220 + a}.${b}.0/24`;

@@ -8,20 +8,20 @@ import type { Result } from "./run.ts";
 import { median, tempFolder } from "./temp_folder.ts";
 
 const ROUNDS = 5;
-/** Together 200 MB. */
+/** 200 MB in total. */
 const SMALL = { count: 1_000, bytes: 100_000 };
 const LARGE = { count: 10, bytes: 10_000_000 };
-/** All files are needed, and next to nothing is exported. */
+/** Needs all files of the context, but exports next to nothing. */
 const DOCKERFILE = "FROM scratch AS all\nCOPY . /all/\nFROM scratch\nCOPY --from=all /all/changing /\n";
 const DOCKER_HOST = process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock";
 
-/** How long a build took that the engine had none of the files for, and one after it with one file changed. */
+/** The duration of a build with nothing cached, and of the next one with one file changed. */
 interface Times {
   readonly cold: number;
   readonly warm: number;
 }
 
-/** A build that is given 200 MB, against `docker build` of the same folder, in turns. */
+/** A build with a context of 200 MB, compared with `docker build` of the same folder, alternately. */
 export async function contextUpload(): Promise<Result> {
   await using folder = await tempFolder();
   const engine = new EngineApi(DOCKER_HOST);
@@ -29,7 +29,7 @@ export async function contextUpload(): Promise<Result> {
   await writeFiles(join(folder.path, "0"));
   const rounds: { readonly slipway: Times; readonly docker: Times }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    // The engine knows files again by the folder's path, or by the project: both are new.
+    // The engine identifies cached files by the folder's path or by the project: both are new.
     const source = join(folder.path, `${round + 1}`);
     await rename(join(folder.path, `${round}`), source);
     const ours = () => bySlipway(engine, source);
@@ -100,7 +100,7 @@ async function command(...words: readonly string[]): Promise<string> {
   return output.trim();
 }
 
-/** What the engine keeps of exactly these files; others may be building beside this, and what they keep is theirs. */
+/** The build cache entries of exactly these files. Others may be building at the same time; their entries stay. */
 async function cacheOf(engine: EngineApi): Promise<string[]> {
   const usage = await engine.json<{ BuildCache: { ID: string; Size: number }[] | null }>("GET", "/system/df");
   const bytes = SMALL.count * SMALL.bytes + LARGE.count * LARGE.bytes;

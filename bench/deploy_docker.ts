@@ -7,8 +7,8 @@ import type { Result } from "./run.ts";
 import { tempFolder } from "./temp_folder.ts";
 
 /**
- * A folder with a Dockerfile of which one file has changed, built on what is kept of the build before: from the request to the first 200 through the edge,
- * against `docker build` and `docker run` by hand, in turns.
+ * A folder with a Dockerfile, after a change of one file, with the build cache of the previous build. Measures from the
+ * request to the first 200 through the edge, compared with `docker build` and `docker run` by hand, alternately.
  */
 export async function deployDocker(): Promise<Result> {
   await using folder = await tempFolder();

@@ -8,7 +8,7 @@ import { tempFolder } from "./temp_folder.ts";
 const MODULES = 4_000;
 const AT_ONCE = 10;
 
-/** What is deployed, and how. */
+/** The app to deploy, and its commands. */
 interface App {
   readonly localPath: string;
   readonly buildCommand?: string;
@@ -16,8 +16,9 @@ interface App {
 }
 
 /**
- * From the request to the first 200 through the edge, against the same commands by hand, in turns: an app of many modules that is built, also ten at
- * once, and the smallest there is, which starts in a moment, so that only the difference tells.
+ * From the request to the first 200 through the edge, compared with the same commands by hand, alternately: an app of
+ * many modules that is built, also ten concurrently, and a minimal app that starts at once, which shows the overhead
+ * alone.
  */
 export async function deployProcess(): Promise<Result> {
   await using folder = await tempFolder();
@@ -47,7 +48,7 @@ export async function deployProcess(): Promise<Result> {
   }
 }
 
-/** Writes an app whose build has something to do. */
+/** Writes an app with a non-trivial build. */
 async function appOfModules(localPath: string): Promise<App> {
   const parts = Array.from({ length: MODULES }, (_, index) => index);
   const body = Array.from({ length: 60 }, (_, line) => `  total += Math.imul(seed ^ ${line}, ${line * 7 + 1}) % 1009;`);
@@ -66,13 +67,13 @@ async function appOfModules(localPath: string): Promise<App> {
   };
 }
 
-/** How many milliseconds it takes until each of several has answered. */
+/** The milliseconds until all of several concurrent deployments respond. */
 async function atOnce(work: (name: string) => Promise<number>): Promise<number> {
   const times = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => work(`many-${index}`)));
   return Math.max(...times);
 }
 
-/** The bare commands: the folder copied, built, the command started, asked until it answers. */
+/** The plain commands: copy the folder, build, start, and poll until it responds. */
 async function byHand({ localPath, buildCommand, startCommand }: App, folder: string): Promise<number> {
   const port = freePort();
   const started = performance.now();

@@ -1,11 +1,11 @@
 import { median } from "./temp_folder.ts";
 
-/** What a server of a benchmark lets in. */
+/** The admin token of benchmarked servers. */
 export const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
 const ROUNDS = 5;
 const SETTLED_MS = 20;
 
-/** Measures a deployment and the bare work in turns, after one of each that does not count. */
+/** Measures a deployment and the baseline alternately, after a warm-up of each. */
 export async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (name: string) => Promise<number>>) {
   await slipway("warm");
   await bare("warm");
@@ -20,14 +20,14 @@ export async function inTurns({ slipway, bare }: Record<"slipway" | "bare", (nam
   };
 }
 
-/** Where a server is reached. */
+/** The address of a server. */
 export interface Server {
   readonly api: string;
   /** The port of its edge. */
   readonly edge: string;
 }
 
-/** Makes a project, and measures from the request for its deployment on. */
+/** Creates a project, and measures from the request of its deployment to the first response of the app. */
 export async function deploy(server: Server, project: Readonly<Record<string, unknown>>): Promise<number> {
   const made = await madeProject(server, project);
   const started = performance.now();
@@ -38,7 +38,7 @@ export async function deploy(server: Server, project: Readonly<Record<string, un
   return ms;
 }
 
-/** Makes a project. */
+/** Creates a project. */
 export async function madeProject({ api }: Server, project: Readonly<Record<string, unknown>>) {
   const { data } = await post<{ data: { id: string; hostname: string } }>(`${api}/api/projects`, project);
   return data;
@@ -69,12 +69,12 @@ async function settled(api: string, id: string): Promise<void> {
   }
 }
 
-/** Ends the app, which would outlive its server. */
+/** Deletes the deployment, because the app would outlive its server. */
 export async function removed(api: string, id: string): Promise<void> {
   await fetch(`${api}/api/deployments/${id}`, { method: "DELETE", headers: { authorization: `Bearer ${TOKEN}` } });
 }
 
-/** Resolves once a host answers with 200. */
+/** Resolves once a host responds with 200. */
 export async function answers(port: number, host: string, path = "/"): Promise<void> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { host } }).catch(() => undefined);
@@ -84,7 +84,7 @@ export async function answers(port: number, host: string, path = "/"): Promise<v
   }
 }
 
-/** A port that nobody listens on now. */
+/** Returns a currently free port. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const { port } = listener;

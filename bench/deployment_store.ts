@@ -7,7 +7,7 @@ import { embeddedPostgres } from "../tests/support/database/embedded_postgres.ts
 import { aDeployment } from "../tests/support/database/store_builders.ts";
 import { tempFolder } from "./temp_folder.ts";
 
-/** The stores over an embedded PostgreSQL as it is used in earnest. */
+/** The stores on an embedded PostgreSQL with production settings. */
 export async function deploymentStore() {
   await using opened = new AsyncDisposableStack();
   const { path } = opened.use(await tempFolder());
@@ -20,13 +20,13 @@ export async function deploymentStore() {
   return {
     url,
     events: world.deploymentEvents,
-    /** Makes a deployment; resolves to its id. */
+    /** Creates a deployment; resolves to its id. */
     deployment: async () => (await aDeployment(world)).id,
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
 
-/** Lines as a build prints them, all different. */
+/** Log lines like those of a build, all different. */
 export function buildLines(count: number): (NewEvent & { type: "log" })[] {
   const at = new Date();
   return Array.from({ length: count }, (_, index) => ({
@@ -40,7 +40,7 @@ export function buildLines(count: number): (NewEvent & { type: "log" })[] {
   }));
 }
 
-/** Cuts a list into parts of one size. */
+/** Splits a list into batches of one size. */
 export function inBatches<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),

@@ -12,12 +12,12 @@ const DEPLOYMENTS = 1_000;
 type Request = Omit<Comparison, "rounds">;
 type Projects = readonly { readonly id: string; readonly organizationId: string }[];
 
-/** An authenticated page of 50 of 1,000 deployments; also of ten times as many. */
+/** Lists a page of 50 of 1,000 deployments, authenticated; also of ten times as many. */
 export function deploymentsList(): Promise<Result> {
   return compare(() => ({ ours: "/api/deployments?perPage=50", bare: "/list", requests: 600 }));
 }
 
-/** One of 1,000 deployments, authenticated; also of ten times as many. */
+/** Reads one of 1,000 deployments, authenticated; also of ten times as many. */
 export function deploymentGet(): Promise<Result> {
   return compare((id) => ({ ours: `/api/deployments/${id}`, bare: "/get", requests: 3_000 }));
 }
@@ -41,7 +41,7 @@ async function compare(request: (deploymentId: string) => Request): Promise<Resu
   };
 }
 
-/** Adds finished deployments behind the server's back, all like one, and gives the id of that one. */
+/** Adds finished deployments directly to the database, all copies of one, and returns the id of that one. */
 async function fill({ url, folder }: RunningSlipway, projects: Projects, added: number): Promise<string> {
   await using world = await postgresWorld({ url, vault: await CryptoVault.load({ folder }) });
   const { id: projectId, organizationId } = projects[0]!;

@@ -10,7 +10,10 @@ const FILES = 10_000;
 const ROUNDS = 7;
 const FILES_OF_A_PACKAGE = 125;
 
-/** What a repository is found to be, files listed and manifests read, against listing its files alone. */
+/**
+ * Detection of a repository, including listing its files and reading its manifests, compared with listing its files
+ * alone.
+ */
 export async function detect(): Promise<Result> {
   const small = await measured(FILES, ROUNDS);
   const large = await measured(10 * FILES, 3);
@@ -59,7 +62,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** A workspace of packages in several languages, as deep as people make them. */
+/** A workspace of packages in several languages, with realistic nesting. */
 async function writeRepository(root: string, files: number): Promise<number> {
   const paths = new Map<string, string>([
     ["package.json", JSON.stringify({ private: true, workspaces: ["apps/*", "packages/*"] })],

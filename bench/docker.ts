@@ -1,4 +1,4 @@
-/** Runs `docker` with these words; resolves to what it printed. */
+/** Runs `docker` with these arguments; resolves to its output. */
 export async function docker(words: readonly string[]): Promise<string> {
   const child = Bun.spawn(["docker", ...words], {
     env: { ...process.env, DOCKER_BUILDKIT: "1" },

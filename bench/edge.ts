@@ -13,8 +13,8 @@ interface Ports {
 }
 
 /**
- * Throughput of an app's page through the edge against the same app asked directly, in turns; also with ten times the connections, and
- * for an answer that costs the app nothing.
+ * Throughput of an app's page through the edge, compared with direct requests to the app, alternately; also with ten
+ * times the connections, and for a response that costs the app nothing.
  */
 export async function edge(): Promise<Result> {
   const app = start("bench/edge_app.ts", []);

@@ -1,4 +1,7 @@
-/** A small app to stand behind the edge, with a page it renders for each request and a few bytes it has ready; prints its port. */
+/**
+ * A small upstream app for the edge, with a page that it renders for each request and a static response of a few bytes.
+ * Prints its port.
+ */
 const rows = Array.from({ length: 50 }, (_, index) => ({ id: index, name: `Item ${index}`, price: index * 1.25 }));
 
 const server = Bun.serve({

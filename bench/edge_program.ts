@@ -1,6 +1,6 @@
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 
-/** The edge as a process of its own, with one app behind it; prints its port. */
+/** The edge in a separate process, with one upstream app. Prints its port. */
 const [appPort] = process.argv.slice(2);
 const edge = new EdgeServer();
 edge.listen({ host: "127.0.0.1", port: 0 });

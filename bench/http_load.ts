@@ -1,6 +1,6 @@
 import type { Socket } from "bun";
 
-/** A load: one request, sent again and again over several connections that stay open. */
+/** A load: one request, repeated over several persistent connections. */
 export interface Load {
   readonly port: number;
   readonly request: string;
@@ -12,7 +12,7 @@ interface Connection {
   buffer: Buffer;
 }
 
-/** Sends a load and tells how many requests a second were answered; any answer but 200 ends it with an error. */
+/** Sends a load and returns the number of responses per second. Rejects on any status but 200. */
 export async function httpLoad({ port, request, connections, requests }: Load): Promise<number> {
   let sent = 0;
   let answered = 0;
@@ -53,7 +53,7 @@ export async function httpLoad({ port, request, connections, requests }: Load): 
   return requests / seconds;
 }
 
-/** The bytes of a whole answer, head included, once its head has arrived. */
+/** The length of a whole response, head included, once its head has arrived. */
 function answerLength(buffer: Buffer): number | undefined {
   const end = buffer.indexOf("\r\n\r\n");
   if (end < 0) return undefined;

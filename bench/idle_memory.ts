@@ -6,7 +6,7 @@ import { tempFolder } from "./temp_folder.ts";
 const SETTLE_MS = 5_000;
 const LIMIT_MB = 150;
 
-/** Memory of the server process some seconds after its start and a few requests, as a share of the limit. */
+/** Memory (RSS) of the server process some seconds after its start and a few requests, as a fraction of the limit. */
 export async function idleMemory(): Promise<Result> {
   await using folder = await tempFolder();
   const slipway = start("main.ts", [], { PORT: "0", SLIPWAY_DATA: folder.path }, "ignore");

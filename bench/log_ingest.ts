@@ -9,7 +9,10 @@ const ROUNDS = 5;
 
 type Lines = ReturnType<typeof buildLines>;
 
-/** Lines a second into the log of a deployment, durable and numbered, against inserting them in the same batches into a bare table. */
+/**
+ * Log lines per second, durable and numbered, into the log of a deployment, compared with inserting the same batches
+ * into a plain table.
+ */
 export async function logIngest(): Promise<Result> {
   await using store = await deploymentStore();
   const bare = await bareTable(store.url);
@@ -43,7 +46,7 @@ async function perSecond(lines: Lines, write: (batch: Lines) => Promise<unknown>
   return lines.length / ((performance.now() - started) / 1_000);
 }
 
-/** One row a line, inserted in the quickest way there is for rows: a list a column. */
+/** One row per line, inserted in the fastest way for rows: one array per column. */
 async function bareTable(url: string) {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   await sql`

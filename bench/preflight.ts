@@ -13,7 +13,7 @@ import { median } from "./temp_folder.ts";
 
 const ROUNDS = 25;
 
-/** A preflight of a bucket, whole, against the same requests made with the bare SDK. */
+/** A complete preflight of a bucket, compared with the same requests by the plain SDK. */
 export async function preflightS3(): Promise<Result> {
   await using s3 = await realS3();
   const target = await s3.bucket();
@@ -21,7 +21,7 @@ export async function preflightS3(): Promise<Result> {
   return await compare(new S3ObjectStorages() as ObjectStorages, input, () => bareBucketProbe(target));
 }
 
-/** A preflight of an SFTP server, from connecting to hanging up, against the same requests made with bare ssh2. */
+/** A preflight of an SFTP server, from connect to disconnect, compared with the same requests by plain ssh2. */
 export async function preflightSftp(): Promise<Result> {
   await using sshd = await realSshd();
   const target = { kind: "remote_folder", remote: sshd.bob, folder: FAST_FOLDER } as const;

@@ -5,7 +5,7 @@ export type Program = Subprocess<"ignore", "pipe", "inherit" | "ignore">;
 
 export const ROOT = join(import.meta.dir, "..");
 
-/** Starts one of this repository's programs with Bun. */
+/** Starts a script of this repository with Bun. */
 export function start(
   script: string,
   args: readonly string[],
@@ -22,7 +22,7 @@ export function start(
   });
 }
 
-/** Reads what a program prints until a pattern matches. */
+/** Reads a program's output until it matches a pattern. */
 export async function printed(program: Program, pattern: RegExp): Promise<RegExpExecArray> {
   const decoder = new TextDecoder();
   let text = "";
@@ -39,7 +39,7 @@ export async function printed(program: Program, pattern: RegExp): Promise<RegExp
   }
 }
 
-/** Asks a program to stop and waits until it has. */
+/** Sends SIGTERM to a program and waits until it has exited. */
 export async function stop(program: Program): Promise<void> {
   program.kill("SIGTERM");
   await program.exited;

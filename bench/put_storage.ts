@@ -14,7 +14,10 @@ const MIB = 1024 * 1024;
 const SIZE = 256 * MIB;
 const ROUNDS = 3;
 
-/** Bytes a second of a stream into a bucket, against the SDK's own upload of the same parts; also the memory of ten times as much. */
+/**
+ * Bytes per second of a stream into a bucket, compared with the SDK's own upload of the same parts; also the memory use
+ * of ten times the size.
+ */
 export async function putS3(): Promise<Result> {
   await using s3 = await realS3();
   const target = await s3.bucket();
@@ -84,7 +87,7 @@ function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;
 }
 
-/** Bytes that are made as they are read. */
+/** A stream of bytes, generated on demand. */
 function stream(bytes: number): ReadableStream<Uint8Array> {
   const noise = new Uint8Array(MIB);
   for (let at = 0; at < MIB; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
@@ -107,7 +110,7 @@ async function rate(bytes: number, work: () => Promise<void>): Promise<number> {
   return bytes / ((performance.now() - started) / 1_000);
 }
 
-/** The most memory that this process had during some work. */
+/** The peak memory (RSS) of this process during some work. */
 async function peakDuring(work: () => Promise<void>): Promise<number> {
   Bun.gc(true);
   let most = 0;

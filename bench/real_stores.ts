@@ -3,15 +3,15 @@ import { dockerEngine } from "../tests/support/runner/docker_engine.ts";
 import { type S3Server, s3Server } from "../tests/support/peers/s3_server.ts";
 import { type SshdContainer, startSshd } from "../tests/support/peers/sshd_container.ts";
 
-/** Where the SSH server keeps what is written to it: in memory, so that no disk is measured. */
+/** An in-memory folder of the SSH server, so that the disk is not measured. */
 export const FAST_FOLDER = "/srv/fast";
 
-/** A real S3 server; disposing removes it. */
+/** A real S3 server. Disposal removes it. */
 export async function realS3(): Promise<S3Server> {
   return within(s3Server);
 }
 
-/** A real SSH server with room in memory; disposing removes it. */
+/** A real SSH server with an in-memory folder. Disposal removes it. */
 export async function realSshd(): Promise<SshdContainer & AsyncDisposable> {
   return within(() => startSshd({ tmpfs: { [FAST_FOLDER]: "size=6g,mode=1777" } }));
 }

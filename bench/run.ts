@@ -14,7 +14,7 @@ import { putS3, putSftp } from "./put_storage.ts";
 import { streamFanout } from "./stream_fanout.ts";
 import { useDockerProgram } from "../tests/support/runner/docker_program.ts";
 
-/** A benchmark prints one line: its name, the ratio to the bare work of the same run, and details. */
+/** The result of a benchmark, printed as one line: its name, the ratio to the baseline of the same run, and details. */
 export interface Result {
   readonly ratio: number;
   readonly details: string;

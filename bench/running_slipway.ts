@@ -4,7 +4,7 @@ import { tempFolder } from "./temp_folder.ts";
 
 const TOKEN = "slp_bench_0123456789012345678901234567890123456789";
 
-/** Starts a server on a database and a data folder of its own; disposing ends it and leaves nothing. */
+/** Starts a server on its own database and data folder. Disposal stops it and removes both. */
 export async function runningSlipway() {
   await using opened = new AsyncDisposableStack();
   const { path: folder } = opened.use(await tempFolder());
@@ -25,7 +25,7 @@ export async function runningSlipway() {
     folder,
     port,
     token: TOKEN,
-    /** Makes a project through the API. */
+    /** Creates a project through the API. */
     async project(body: object): Promise<{ readonly id: string; readonly organizationId: string }> {
       const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
       const request = { method: "POST", headers, body: JSON.stringify(body) };

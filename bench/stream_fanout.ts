@@ -10,7 +10,10 @@ const ROUNDS = 3;
 
 type Batch = readonly DeploymentEvent[];
 
-/** Events a second that reach 500 who follow the log of a deployment, against a loop that hands the same events out of memory. */
+/**
+ * Events per second that reach 500 clients of a deployment's log, compared with a loop that yields the same events from
+ * memory.
+ */
 export async function streamFanout(): Promise<Result> {
   await using store = await deploymentStore();
   const replay = async (viewers: number) => {
@@ -52,7 +55,7 @@ async function perSecond(viewers: number, follow: () => AsyncIterable<Batch>): P
   return (viewers * EVENTS) / ((performance.now() - started) / 1_000);
 }
 
-/** Takes every event, looks at it, and returns how many there were once all have come. */
+/** Reads every event and returns their number once all have arrived. */
 async function watch(batches: AsyncIterable<Batch>): Promise<number> {
   let seen = 0;
   for await (const batch of batches) {

@@ -5,7 +5,7 @@ import { median } from "./temp_folder.ts";
 
 export const CONNECTIONS = 16;
 
-/** A request to Slipway, and what stands for it at a bare server. */
+/** A request to Slipway, and its counterpart on a baseline server. */
 export interface Comparison {
   readonly ours: string;
   readonly bare: "/list" | "/get";
@@ -13,7 +13,7 @@ export interface Comparison {
   readonly rounds: number;
 }
 
-/** Answers a second of Slipway and of a bare server on the same database, in turns, and the ratio of the two. */
+/** Responses per second of Slipway and of a baseline server on the same database, alternately, and their ratio. */
 export async function throughput(
   { port, token, url }: RunningSlipway,
   bareServer: { readonly script: string; readonly organizationId: string; readonly id: string },
