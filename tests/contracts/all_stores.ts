@@ -28,7 +28,10 @@ import { usersContract } from "./users.ts";
 import { variablesContract } from "./variables.ts";
 import { workClaimsContract } from "./work_claims.ts";
 
-/** Runs the suite of every store; `open` is called once a suite and may give a world that others used before. */
+/**
+ * Runs the contract tests of every store. `open` is called once per suite and may return a world that others used
+ * before.
+ */
 export function storeContracts(name: string, open: () => Promise<StoreWorld>) {
   installationContract(name, open);
   organizationsContract(name, open);

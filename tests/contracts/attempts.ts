@@ -6,10 +6,10 @@ import type { WorldOf } from "./store_world.ts";
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
-/** So long that no test takes a part of it that matters. */
+/** Windows so long that the duration of a test does not matter. */
 const LIMIT = { limit: 3, windowMs: HOUR };
 
-/** What every `Attempts` adapter promises. */
+/** Contract tests for `Attempts` adapters. */
 export function attemptsContract(name: string, open: () => Promise<WorldOf<"attempts" | "elapse">>) {
   describe(`Attempts contract: ${name}`, () => {
     const world = sharedWorld(open);
@@ -22,7 +22,7 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       for (let index = 0; index < LIMIT.limit; index++) expect(await take(key)).toBe(0);
     }
 
-    /** Expects to be told to wait so many minutes, of which the test itself may have taken some. */
+    /** Expects a wait of at most `minutes`; the test itself may have used up to two of them. */
     async function expectWait(key: string, minutes: number): Promise<void> {
       const seconds = await take(key);
       expect(seconds).toBeInteger();
@@ -43,7 +43,7 @@ export function attemptsContract(name: string, open: () => Promise<WorldOf<"atte
       const short = { limit: 1, windowMs: 2_000 };
       expect(await world().attempts.take(key, short)).toBe(0);
       const waits = await Promise.all(Array.from({ length: 5 }, () => world().attempts.take(key, short)));
-      // Where this took longer than the window, a new one has begun.
+      // If this took longer than the window, a new window has started.
       for (const wait of waits) expect([0, 1, 2]).toContain(wait);
     });
 

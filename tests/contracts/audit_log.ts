@@ -9,7 +9,7 @@ import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
 
-/** What every `AuditLog` adapter promises. */
+/** Contract tests for `AuditLog` adapters. */
 export function auditLogContract(
   name: string,
   open: () => Promise<WorldOf<"auditLog" | "installation" | "invitations" | "organizations">>,

@@ -57,7 +57,7 @@ function changeOf(destination: BackupDestination, change: Partial<DestinationCha
   return { name, settings: SETTINGS, credentials: {}, credentialTargets, moved: false, at: minutes(5), ...change };
 }
 
-/** What every `BackupDestinations` adapter promises. */
+/** Contract tests for `BackupDestinations` adapters. */
 export function backupDestinationsContract(
   name: string,
   open: () => Promise<WorldOf<"backupDestinations" | "servers" | "installation" | "organizations">>,

@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import type { Failure } from "../../domain/failure.ts";
 import type { Builder, BuildRequest } from "../../ports/deployments/builder.ts";
 
-/** The commands that the contract needs, as the builder under test knows them. */
+/** The commands that the contract needs, in the form of the builder under test. */
 export interface ContractCommands {
-  /** Prints `one` and `two`, one a line. */
+  /** Prints `one` and `two`, one per line. */
   readonly talking: string;
-  /** Prints `failing`, then ends with exit code 3. */
+  /** Prints `failing`, then exits with code 3. */
   readonly failing: string;
-  /** Calls `slipway-no-such-tool`, which is not there. */
+  /** Calls `slipway-no-such-tool`, which does not exist. */
   readonly lacking: string;
-  /** Prints `waiting`, then goes on for ever, whatever it is asked. */
+  /** Prints `waiting`, then runs forever and ignores signals to stop. */
   readonly endless: string;
 }
 
@@ -21,7 +21,7 @@ export interface BuilderForContract extends AsyncDisposable {
   readonly commands: ContractCommands;
 }
 
-/** A request for the contract's folder that notes what is printed. */
+/** A build request for the contract's folder that records the output. */
 export function buildRequest(
   { folder }: Pick<BuilderForContract, "folder">,
   commands: readonly string[],
@@ -41,7 +41,7 @@ export function buildRequest(
   };
 }
 
-/** What every `Builder` adapter promises. */
+/** Contract tests for `Builder` adapters. */
 export function builderContract(name: string, open: () => Promise<BuilderForContract>) {
   describe(`Builder contract: ${name}`, () => {
     test("build() runs the commands one after the other and hands over what they print", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Clock } from "../../ports/system/clock.ts";
 
-/** What every `Clock` adapter promises. */
+/** Contract tests for `Clock` adapters. */
 export function clockContract(name: string, open: () => Promise<Clock>) {
   describe(`Clock contract: ${name}`, () => {
     test("now() is a time", async () => {

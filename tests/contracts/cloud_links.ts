@@ -6,7 +6,7 @@ import { sharedWorld } from "../support/shared_world.ts";
 import { anOrganization, minutes } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
-/** What every `CloudLinks` adapter promises. */
+/** Contract tests for `CloudLinks` adapters. */
 export function cloudLinksContract(
   name: string,
   open: () => Promise<WorldOf<"cloudLinks" | "installation" | "organizations">>,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { ContainerEngine } from "../../ports/deployments/container_engine.ts";
 
-/** An engine that runs, and one that does not. */
+/** A running engine and a stopped one. */
 export interface EnginesForContract {
   readonly running: ContainerEngine;
   readonly stopped: ContainerEngine;
 }
 
-/** What every `ContainerEngine` adapter promises. */
+/** Contract tests for `ContainerEngine` adapters. */
 export function containerEngineContract(name: string, open: () => Promise<EnginesForContract>) {
   describe(`ContainerEngine contract: ${name}`, () => {
     test("answers() tells a running engine from a stopped one", async () => {

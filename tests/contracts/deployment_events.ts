@@ -35,7 +35,7 @@ function counted(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-/** What every `DeploymentEvents` adapter promises. */
+/** Contract tests for `DeploymentEvents` adapters. */
 export function deploymentEventsContract(
   name: string,
   open: () => Promise<
@@ -49,7 +49,7 @@ export function deploymentEventsContract(
       return (await aDeployment(world())).id;
     }
 
-    /** Follows until so many events came, then leaves. */
+    /** Follows until `count` events have arrived, then aborts. */
     async function followed(
       id: string,
       { since, count, events = world().deploymentEvents }: { since: number; count: number; events?: Followable },

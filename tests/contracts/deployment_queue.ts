@@ -26,7 +26,7 @@ function claimOf({ id, attempts }: Pick<Deployment, "id" | "attempts">, owner = 
   return { deploymentId: id, owner, attempt: attempts };
 }
 
-/** As a deployment is that waits for a decision. */
+/** The state of a deployment that awaits a decision. */
 const UNDECIDED = { status: "partial_failure", decision: "pending", held: true } as const;
 
 function queuedAt(minute: number) {
@@ -37,7 +37,7 @@ async function move(deployments: Deployments, id: string, to: Partial<Deployment
   return deployments.change(id, (deployment) => ({ deployment: { ...deployment, ...to }, events: [] }));
 }
 
-/** Ends everything that waits or runs, whoever has it. */
+/** Cancels all waiting and running deployments, regardless of who holds their lease. */
 async function endAll({ deploymentQueue, deployments, elapse }: QueueWorld): Promise<void> {
   await elapse(LEASE_MS + MINUTE);
   for (;;) {
@@ -47,12 +47,12 @@ async function endAll({ deploymentQueue, deployments, elapse }: QueueWorld): Pro
   }
 }
 
-/** What every `DeploymentQueue` adapter promises. */
+/** Contract tests for `DeploymentQueue` adapters. */
 export function deploymentQueueContract(name: string, open: () => Promise<QueueWorld>) {
   describe(`DeploymentQueue contract: ${name}`, () => {
     const shared = sharedWorld(open);
 
-    /** The queue is one for all: each test begins with one in which nothing waits. */
+    /** The tests share one queue: each starts with an empty one. */
     function withWorld(work: (world: QueueWorld) => Promise<void>) {
       return async () => {
         await endAll(shared());

@@ -21,7 +21,7 @@ const ALL = { page: 1, perPage: 100 };
 const NONE = { environment: new Map<string, Secret>(), events: [] };
 const STATUS: NewEvent = { type: "status", status: "building", decision: null };
 
-/** Every field filled, with texts that break what interprets them. */
+/** Every field set, with texts that break faulty quoting or parsing. */
 const FULL: Omit<Deployment, "id" | "organizationId" | "projectId" | "version" | "createdAt"> = {
   status: "deploying",
   decision: "kept",
@@ -96,7 +96,7 @@ function moved(status: Deployment["status"]) {
   return (deployment: Deployment): DeploymentChange => ({ deployment: { ...deployment, status }, events: [] });
 }
 
-/** What every `Deployments` adapter promises. */
+/** Contract tests for `Deployments` adapters. */
 export function deploymentsContract(
   name: string,
   open: () => Promise<

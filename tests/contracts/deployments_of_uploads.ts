@@ -10,7 +10,7 @@ import { sessionOf } from "../support/database/upload_session_builders.ts";
 const NONE = { environment: new Map(), events: [] };
 const PLENTY = { perUser: 10_000, perOrganization: 10_000 };
 
-/** What every `Deployments` adapter promises of deployments that are made of an upload. */
+/** Contract tests for `Deployments` adapters: deployments made from an upload. */
 export function deploymentsOfUploadsContract(
   name: string,
   open: () => Promise<
@@ -33,7 +33,7 @@ export function deploymentsOfUploadsContract(
       return creation.session;
     }
 
-    /** Tries to store a deployment, in one process or the other; resolves to it or to the code of the refusal. */
+    /** Tries to store a deployment, in one process or another; resolves to the deployment or the error code. */
     function make(at: { organizationId: string; projectId: string }, uploadId: string, index = 0) {
       const made = deploymentOf({ ...at, source: { kind: "upload", uploadId } });
       const { deployments } = index % 2 ? world().elsewhere : world();

@@ -11,7 +11,7 @@ import type { WorldOf } from "./store_world.ts";
 const ALL = { page: 1, perPage: 100 };
 const NONE_STALE = { staleBefore: new Date(0) };
 
-/** What every `Domains` adapter promises. */
+/** Contract tests for `Domains` adapters. */
 export function domainsContract(
   name: string,
   open: () => Promise<WorldOf<"domains" | "installation" | "organizations" | "projects">>,
@@ -19,7 +19,7 @@ export function domainsContract(
   describe(`Domains contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    /** A project of a new organization, as a place for names. */
+    /** A project in a new organization, to which names can be added. */
     async function aPlace(): Promise<{ readonly organizationId: string; readonly projectId: string }> {
       const { id: organizationId } = await anOrganization(world());
       const { id: projectId } = await aProject(world(), { organizationId, createdAt: minutes(-60) });
@@ -58,7 +58,7 @@ export function domainsContract(
       const named = await world().domains.ofProjects([one.projectId, other.projectId, newId("prj")]);
       const added = named.filter(({ type }) => type !== "free");
       expect(added.map(({ id }) => id)).toEqual(claims.map(({ id }) => id).toReversed());
-      // Each project has its own free name too.
+      // Each project also has a free name.
       expect(named).toHaveLength(claims.length + 2);
       expect(await world().domains.ofProjects([])).toEqual([]);
       expect((await world().domains.ofProjects([other.projectId])).map(({ projectId }) => projectId)).toEqual([
@@ -127,7 +127,7 @@ export function domainsContract(
       ];
       const projectIds = [place.projectId, second.id, foreign.projectId, newId("prj")];
       const { items, total } = await world().domains.list(place.organizationId, { projectIds }, ALL);
-      // Two claims and the free names of both projects.
+      // Two claims, and the free names of both projects.
       expect(total).toBe(4);
       expect(items.slice(0, 2)).toEqual(made);
       await expectPages(

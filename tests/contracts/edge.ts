@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
 
-/** An edge, and deployments that answer with their own id. */
+/** An edge, and deployments that respond with their own id. */
 export interface EdgeForContract extends AsyncDisposable {
   readonly edge: Edge;
-  /** Where a deployment answers. */
+  /** The route target of a deployment. */
   target(servedBy: string): EdgeRoute["target"];
-  /** The deployment that answers a request now; `undefined` if none does. */
+  /** The deployment that responds to a request now; `undefined` if none does. */
   ask(host: string, path: string): Promise<string | undefined>;
-  /** Begins a request and resolves once a deployment works on it; the request ends with the returned function. */
+  /** Sends a request and resolves once a deployment handles it. The returned function completes the request. */
   begin(host: string, path: string): Promise<() => Promise<void>>;
 }
 
-/** What every `Edge` adapter promises. */
+/** Contract tests for `Edge` adapters. */
 export function edgeContract(name: string, open: () => Promise<EdgeForContract>) {
   describe(`Edge contract: ${name}`, () => {
     let world: EdgeForContract;

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import type { ProbedBehaviour } from "../../adapters/memory/health_probe.ts";
 import type { HealthProbe } from "../../ports/deployments/health_probe.ts";
 
-/** A probe, and programs for it to ask. */
+/** A probe, and programs for it to check. */
 export interface ProbeForContract {
   readonly probe: HealthProbe;
-  /** Starts a program that behaves so; resolves to its port. */
+  /** Starts a program with this behaviour; resolves to its port. */
   readonly program: (behaviour: ProbedBehaviour) => Promise<number>;
 }
 
-/** What every `HealthProbe` adapter promises. */
+/** Contract tests for `HealthProbe` adapters. */
 export function healthProbeContract(name: string, { probe, program }: ProbeForContract) {
   const ask = async (behaviour: ProbedBehaviour, asked: { readonly path?: string; readonly relayed?: boolean } = {}) =>
     probe.check(

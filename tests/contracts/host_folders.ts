@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { HostFolders } from "../../ports/projects/host_folders.ts";
 
 /**
- * A place with the folders `plain/inner` and `plain/with space`, the links `link` to `plain`, `chain` to `link`, `loop` to itself and
- * `broken` to nowhere, all by absolute targets.
+ * A folder with the subfolders `plain/inner` and `plain/with space` and the symlinks `link` to `plain`, `chain` to
+ * `link`, `loop` to itself and `broken` to a missing target, all with absolute targets.
  */
 export interface FoldersForContract extends AsyncDisposable {
   readonly folders: HostFolders;
-  /** The real path of the place. */
+  /** The real path of the folder. */
   readonly root: string;
 }
 
-/** What every `HostFolders` adapter promises. */
+/** Contract tests for `HostFolders` adapters. */
 export function hostFoldersContract(name: string, open: () => Promise<FoldersForContract>) {
   describe(`HostFolders contract: ${name}`, () => {
     let place: FoldersForContract;

@@ -15,12 +15,12 @@ function requestOf(overrides: Partial<IdempotentRequest> = {}): IdempotentReques
   return { caller: uniqueLabel(), key: uniqueLabel(), route: "POST /api/projects?x=1", body: "aa", ...overrides };
 }
 
-/** What every `IdempotentAnswers` adapter promises. */
+/** Contract tests for `IdempotentAnswers` adapters. */
 export function idempotentAnswersContract(name: string, open: () => Promise<WorldOf<"elapse" | "idempotentAnswers">>) {
   describe(`IdempotentAnswers contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    /** Claims, and tells the id of a claim that must succeed. */
+    /** Claims a request; throws unless the claim succeeds. Returns the claim's id. */
     async function claimed(request: IdempotentRequest): Promise<string> {
       const claim = await world().idempotentAnswers.claim(request, LEASE_MS);
       if (claim.state !== "mine") throw new Error(`The claim is ${claim.state}`);

@@ -15,7 +15,7 @@ import {
 } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
-/** What every `Identities` adapter promises. */
+/** Contract tests for `Identities` adapters. */
 export function identitiesContract(
   name: string,
   open: () => Promise<
@@ -34,7 +34,7 @@ export function identitiesContract(
       return { session, cookie };
     }
 
-    /** Waits for another process to say so of a credential. */
+    /** Waits until another process knows a credential, or no longer knows it. */
     async function elsewhere(kind: "token" | "session", fingerprint: string, isKnown: boolean): Promise<boolean> {
       const ask = () => world().elsewhere.identities.find(kind, fingerprint);
       return (await eventually(ask, (identity) => (identity !== undefined) === isKnown)) !== undefined;

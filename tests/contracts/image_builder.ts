@@ -6,30 +6,30 @@ import type { ReleaseImages } from "../../ports/deployments/release_images.ts";
 
 type Source = Pick<ImageRequest, "folder" | "dockerfile">;
 
-/** Files to be written: texts, links with their targets, texts with the modes of their files. */
+/** Files to write: contents, symlinks with their targets, or contents with file modes. */
 export type ContextFiles = Readonly<
   Record<string, string | { readonly link: string } | { readonly text: string; readonly mode: number }>
 >;
 
-/** A builder with what the contract builds, as the builder under test knows it. */
+/** A builder and the sources that the contract builds, in the form of the builder under test. */
 export interface ImageBuilderForContract extends AsyncDisposable {
   readonly builder: ImageBuilder;
   readonly images: ReleaseImages;
-  /** A builder whose engine is not there. */
+  /** A builder whose engine is unreachable. */
   readonly away: ImageBuilder;
-  /** Prints `one` and `two`, one a line, and says it listens on port 3000. */
+  /** Prints `one` and `two`, one per line, and exposes port 3000. */
   readonly talking: Source;
-  /** Prints `failing`; its second step then ends with code 3. */
+  /** Prints `failing`; its second step then exits with code 3. */
   readonly failing: Source;
-  /** Stands on `slipway-no-such-image:1`. */
+  /** Uses the base image `slipway-no-such-image:1`. */
   readonly baseless: Source;
-  /** Prints `waiting`, then goes on for ever, whatever it is asked. */
+  /** Prints `waiting`, then runs forever and ignores signals to stop. */
   readonly endless: Source;
-  /** Writes files into a fresh folder and gives its path. */
+  /** Writes files into a new folder and returns its path. */
   folder(files: ContextFiles): Promise<string>;
 }
 
-/** What the digests of the contract are of. */
+/** The build context that the contract hashes. */
 const CONTEXT: ContextFiles = {
   Dockerfile: "FROM scratch\nCOPY . /\n",
   ".dockerignore": "ignored\nout\n",
@@ -38,7 +38,7 @@ const CONTEXT: ContextFiles = {
   "src/ä/deep": "deep",
 };
 
-/** A request for a fresh deployment that notes what is printed. */
+/** An image request for a new deployment that records the output. */
 export function imageRequest(
   source: Source,
   given: Partial<ImageRequest> = {},
@@ -58,7 +58,7 @@ export function imageRequest(
   };
 }
 
-/** The failure that a build ends with. */
+/** The failure that a build rejects with. */
 export async function failureOf(build: Promise<unknown>): Promise<Failure> {
   return build.then(
     () => expect.unreachable("It was built"),
@@ -66,7 +66,7 @@ export async function failureOf(build: Promise<unknown>): Promise<Failure> {
   );
 }
 
-/** What every `ImageBuilder` adapter promises. */
+/** Contract tests for `ImageBuilder` adapters. */
 export function imageBuilderContract(name: string, open: () => Promise<ImageBuilderForContract>) {
   describe(`ImageBuilder contract: ${name}`, () => {
     test("build() keeps an image under its deployment and hands over what is printed", async () => {

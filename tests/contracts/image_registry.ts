@@ -8,27 +8,29 @@ import { failureOf } from "./image_builder.ts";
 export interface ImageRegistryForContract extends AsyncDisposable {
   readonly registry: ImageRegistry;
   readonly images: ReleaseImages;
-  /** The same for an engine that is not there. */
+  /** The same with an unreachable engine. */
   readonly away: ImageRegistry;
-  /** What the names of the registry begin with, up to the slash. */
+  /** The registry host: the prefix of its image names, up to the slash. */
   readonly host: string;
-  /** Puts a new image that listens on port 5432 into the registry, under a name that the engine knows nothing of; resolves to its id. */
+  /**
+   * Pushes a new image that exposes port 5432 to the registry, under a name unknown to the engine; resolves to its id.
+   */
   push(name: string): Promise<string>;
-  /** From now on nobody answers at the registry of these. */
+  /** Makes the registry of these names unreachable from now on. */
   gone(names: readonly string[]): void | Promise<void>;
-  /** From now on the registry of this one takes connections and says nothing. */
+  /** Makes the registry of this name accept connections without responding from now on. */
   hanging(name: string): void | Promise<void>;
-  /** Makes an image of the installation. */
+  /** Creates an image of the installation. */
   make(owner: ImageOwner): Promise<string>;
-  /** Pulls an image as somebody else who uses the engine. */
+  /** Pulls an image as another user of the engine. */
   pullByHand(name: string): Promise<void>;
-  /** Tells whether an image is on the engine. */
+  /** Returns whether the engine has an image. */
   isThere(image: string): Promise<boolean>;
-  /** Runs an image until it is disposed. */
+  /** Keeps an image in use until disposed. */
   use(image: string): Promise<AsyncDisposable>;
 }
 
-/** A request that notes what is printed. */
+/** A request to pull an image; records the output. */
 export function pullRequest(
   reference: string,
   given: Partial<PullRequest> = {},
@@ -45,7 +47,7 @@ export function pullRequest(
   };
 }
 
-/** Texts that name no image. */
+/** Invalid image references. */
 const NO_REFERENCES = [
   "",
   " ",
@@ -72,12 +74,12 @@ const NO_REFERENCES = [
   "-v",
 ];
 
-/** A name that nothing has. */
+/** An unused image reference. */
 function fresh({ host }: ImageRegistryForContract): string {
   return `${host}/test/${crypto.randomUUID()}:1`;
 }
 
-/** What every `ImageRegistry` adapter promises. */
+/** Contract tests for `ImageRegistry` adapters. */
 export function imageRegistryContract(name: string, open: () => Promise<ImageRegistryForContract>) {
   describe(`ImageRegistry contract: ${name}`, () => {
     test("fetch() brings an image that is not there, says so, and keeps it for its owner", async () => {
@@ -143,7 +145,7 @@ export function imageRegistryContract(name: string, open: () => Promise<ImageReg
       expect(await world.isThere(first)).toBe(false);
       await world.images.remove(latter.owner.deploymentId);
       await world.images.trim(10 ** 12);
-      // It still has the name that everybody knows it by.
+      // It still has its public name.
       expect(await world.isThere(second)).toBe(true);
     });
 

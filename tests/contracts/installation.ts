@@ -6,14 +6,14 @@ import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
 
-/** Gives the founder's token a new fingerprint and tells it. */
+/** Replaces the fingerprint of the founder's token and returns the new one. */
 async function newFounderToken(installation: Installation): Promise<string> {
   const fingerprint = await uniqueFingerprint();
   expect(await installation.replaceFounderToken(fingerprint)).toBe(true);
   return fingerprint;
 }
 
-/** What every `Installation` adapter promises. */
+/** Contract tests for `Installation` adapters. */
 export function installationContract(
   name: string,
   open: () => Promise<WorldOf<"installation" | "identities" | "members" | "organizations" | "tokens" | "users">>,

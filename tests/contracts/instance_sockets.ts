@@ -4,7 +4,7 @@ import type { Runnable } from "../../ports/services/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 import { type ContractPrograms, type RuntimeForContract, runRequest, whenStatus } from "./runtime.ts";
 
-/** A runtime with what tells where its instances listen. */
+/** A runtime, and the port that reports where its instances listen. */
 export interface SocketsForContract<From extends Runnable = Runnable> extends Omit<
   RuntimeForContract<From>,
   "programs"
@@ -15,7 +15,7 @@ export interface SocketsForContract<From extends Runnable = Runnable> extends Om
   readonly elsewhere: { readonly command: string; readonly port: number };
 }
 
-/** What every `InstanceSockets` adapter promises. */
+/** Contract tests for `InstanceSockets` adapters. */
 export function instanceSocketsContract<From extends Runnable>(
   name: string,
   open: () => Promise<SocketsForContract<From>>,

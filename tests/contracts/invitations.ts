@@ -23,7 +23,7 @@ function stranger(): InvitationTaker & { readonly kind: "new" } {
   return { kind: "new", userId: newId("usr"), name: "New", passwordHash: "hash" };
 }
 
-/** What every `Invitations` adapter promises. */
+/** Contract tests for `Invitations` adapters. */
 export function invitationsContract(
   name: string,
   open: () => Promise<WorldOf<"invitations" | "installation" | "members" | "organizations" | "users">>,
@@ -206,7 +206,7 @@ export function invitationsContract(
         people.map((userId) => world().invitations.accept(invitation.id, { kind: "known", userId }, minutes(1))),
       );
       expect(outcomes.filter(Boolean)).toHaveLength(1);
-      // The first owner and the one who was let in.
+      // The first owner and the accepted member.
       expect((await world().members.list(invitation.organizationId, ALL)).total).toBe(2);
     });
 

@@ -3,14 +3,14 @@ import { Failure } from "../../domain/failure.ts";
 import { newId } from "../../domain/id.ts";
 import type { KeptSources } from "../../ports/projects/kept_sources.ts";
 
-/** An adapter to try, and folders to copy to. */
+/** An adapter under test, and folders to copy to. */
 export interface KeptSourcesFixture extends AsyncDisposable {
   readonly kept: KeptSources;
-  /** Writes into a folder that `keep()` gave, or that something was copied to. */
+  /** Writes into a folder that `keep()` provided or that was copied to. */
   write(folder: string, path: string, content: string): Promise<void>;
   link(folder: string, path: string, target: string): Promise<void>;
   newFolder(): Promise<string>;
-  /** What lies in a folder: the content of files, and the targets of links after an arrow. */
+  /** The content of a folder: file contents, and symlink targets after an arrow. */
   contentOf(folder: string): Promise<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ type Files = Readonly<Record<string, string>>;
 const FILES = { "package.json": "{}", "src/server.js": "listen()" };
 const NO_IDS = ["", ".", "..", "../x", "a/b", "a\0b", "/etc", "-rf", "a".repeat(200)];
 
-/** What every `KeptSources` adapter promises. */
+/** Contract tests for `KeptSources` adapters. */
 export function keptSourcesContract(name: string, open: () => Promise<KeptSourcesFixture>) {
   describe(`KeptSources contract: ${name}`, () => {
     let fixture: KeptSourcesFixture;
@@ -41,7 +41,7 @@ export function keptSourcesContract(name: string, open: () => Promise<KeptSource
       await kept.keep(id, fillWith(files));
       return id;
     };
-    /** What is copied of a deployment, and where to. */
+    /** Copies the sources of a deployment; returns the folder and its content. */
     const copied = async (id: string) => {
       const folder = await fixture.newFolder();
       expect(await kept.copyTo(id, folder)).toBe(true);

@@ -13,7 +13,7 @@ function ids(release: LiveRelease | undefined) {
   return release && [release.project.id, release.deployment.id];
 }
 
-/** What every `LiveReleases` adapter promises. */
+/** Contract tests for `LiveReleases` adapters. */
 export function liveReleasesContract(
   name: string,
   open: () => Promise<
@@ -34,7 +34,7 @@ export function liveReleasesContract(
       await world().projects.change(organizationId, projectId, { change, at: minutes(1) });
     }
 
-    /** What is listed of some projects; others use the same world. */
+    /** The listed releases of some projects, as other tests use the same world. */
     async function listed(...projectIds: string[]): Promise<string[]> {
       const releases = await world().liveReleases.list();
       const own = releases.filter(({ project }) => projectIds.includes(project.id));
@@ -115,7 +115,7 @@ export function liveReleasesContract(
       const told: (string | null)[] = [];
       const stop = liveReleases.onChange((key) => void told.push(key));
       const keys = [newId("prj"), newId("dep")];
-      // A process that begins to listen may miss what is said at that moment.
+      // A process that has just started to listen may miss a notification.
       await eventually(
         async () => {
           for (const key of keys) await elsewhere.liveReleases.announce(key);
@@ -142,7 +142,7 @@ export function liveReleasesContract(
         await gate.promise;
         isDone = true;
       });
-      // A process that begins to listen may miss what is said at that moment.
+      // A process that has just started to listen may miss a notification.
       const announcing = eventually(
         async () => {
           await liveReleases.announce(key);

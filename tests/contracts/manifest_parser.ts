@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ManifestParser } from "../../ports/projects/manifest_parser.ts";
 
-/** Texts of each format with what they say. */
+/** Texts of each format with their parsed values. */
 export const MANIFESTS: readonly (readonly [path: string, text: string, says: unknown])[] = [
   ["package.json", '{"name": "app", "list": [1]}', { name: "app", list: [1] }],
   ["deep/deno.jsonc", '{\n  // why\n  "tasks": {"start": "x"},\n}', { tasks: { start: "x" } }],
@@ -41,7 +41,7 @@ const UNREADABLE: readonly (readonly [what: string, path: string, text: string])
   ["a name without an ending", "Makefile", "all:"],
 ];
 
-/** What every manifest parser does. */
+/** Contract tests for manifest parsers. */
 export function manifestParserContract(name: string, open: () => ManifestParser): void {
   describe(`manifest parser: ${name}`, () => {
     for (const [path, text, says] of MANIFESTS) {

@@ -20,7 +20,7 @@ import type { WorldOf } from "./store_world.ts";
 const ALL = { page: 1, perPage: 100 };
 const NOTHING = { role: "restricted", grants: [] } as const;
 
-/** What every `Members` adapter promises. */
+/** Contract tests for `Members` adapters. */
 export function membersContract(
   name: string,
   open: () => Promise<
@@ -32,7 +32,7 @@ export function membersContract(
   describe(`Members contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    /** An organization with two owners and nobody else. */
+    /** An organization whose only members are two owners. */
     async function twoOwners(): Promise<readonly [organizationId: string, first: string, second: string]> {
       const { id } = await anOrganization(world());
       const founder = await founderOf(world());

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { NameRecords } from "../../ports/domains/name_records.ts";
 
 /**
- * Names to look up: `both.test` has 192.0.2.1, 192.0.2.2 and 2001:db8::1; `four.test` has 192.0.2.4 alone; `text.test` has the
- * TXT records "one" and a long one in two parts, 300 times "x"; `empty.test` exists without records; `silent.test` gets no answer.
+ * Names to resolve: `both.test` has 192.0.2.1, 192.0.2.2 and 2001:db8::1; `four.test` has only 192.0.2.4; `text.test`
+ * has the TXT records "one" and a long one in two parts, 300 times "x"; `empty.test` exists without records; queries
+ * for `silent.test` time out.
  */
 export interface NamesForContract extends Disposable {
   readonly records: NameRecords;
 }
 
-/** What every `NameRecords` adapter promises. */
+/** Contract tests for `NameRecords` adapters. */
 export function nameRecordsContract(name: string, open: () => Promise<NamesForContract>) {
   describe(`NameRecords contract: ${name}`, () => {
     let names: NamesForContract;

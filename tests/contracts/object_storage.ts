@@ -5,20 +5,20 @@ import type { OpenStorage } from "../../ports/backups/object_storages.ts";
 import { body, brokenBody, digestOf, textBody, textOf } from "../support/inputs/bodies.ts";
 import { memoryGrowth } from "../support/memory_growth.ts";
 
-/** A store to try, which may hold other things. */
+/** A storage under test, which may contain other objects. */
 export interface StorageForContract extends AsyncDisposable {
   readonly storage: OpenStorage;
-  /** The names of all that the store holds, whoever made it, with what unfinished writes left. */
+  /** The names of everything in the storage, including the leftovers of unfinished writes. */
   raw(): Promise<readonly string[]>;
-  /** Leaves behind what a writer of this key leaves that is killed midway. */
+  /** Leaves behind what a writer of this key leaves when it is killed midway. */
   abandon(key: string): Promise<void>;
 }
 
-/** What differs from store to store. */
+/** Parameters that differ between storages. */
 export interface StorageContractOptions {
-  /** The size of the largest body; 2 MiB unless told. */
+  /** The size of the largest body. Defaults to 2 MiB. */
   readonly largest?: number;
-  /** The size from which on a body is written in parts; 256 KiB unless told. */
+  /** The size from which on a body is written in parts. Defaults to 256 KiB. */
   readonly part?: number;
 }
 
@@ -56,7 +56,7 @@ const REFUSED_KEYS = [
   `${"deep/".repeat(210)}end`,
 ];
 
-/** What every `ObjectStorage` adapter promises. */
+/** Contract tests for `ObjectStorage` adapters. */
 export function objectStorageContract(
   name: string,
   open: () => Promise<StorageForContract>,
@@ -130,7 +130,7 @@ export function objectStorageContract(
         expect(await storage.put(key, stream)).toBe(largest);
         expect(await digestOf(await storage.get(key))).toEqual({ bytes: largest, digest: digest() });
       });
-      // Of a small body nothing can be told.
+      // A small body allows no conclusion.
       expect(grown).toBeLessThan(Math.max((largest * 2) / 3, 128 * 2 ** 20));
       await storage.remove(key);
     }, 300_000);
@@ -156,7 +156,7 @@ export function objectStorageContract(
     test("list() gives keys in the order of their bytes, page by page, and only those with the prefix", async () => {
       const at = folder();
       const names = ["a", "a-b", "a.b/c", "a.b/d/e", "a/b", "b", "B", "ab/c", "ä", "z\uffee", "z\u{1f680}", "z/1", "0"];
-      // A name cannot be a file and a folder at once in every store.
+      // Not every storage allows a name to be both a file and a folder.
       const keys = names.filter((each) => each !== "a").map((each) => `${at}/in/${each}`);
       await Promise.all([...keys, `${at}/inside`, `${at}/other/x`].map((key) => put(key, key)));
       const sorted = keys.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

@@ -21,7 +21,7 @@ const BY_CREATION = {
 };
 const ALL = { page: 1, perPage: 100 };
 
-/** What every `Organizations` adapter promises. */
+/** Contract tests for `Organizations` adapters. */
 export function organizationsContract(
   name: string,
   open: () => Promise<WorldOf<"organizations" | "installation" | "invitations" | "members">>,

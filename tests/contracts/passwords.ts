@@ -3,7 +3,7 @@ import { Secret } from "../../domain/secret.ts";
 import type { Passwords } from "../../ports/identity/passwords.ts";
 import { oddTexts } from "../support/inputs/odd_texts.ts";
 
-/** What every `Passwords` adapter promises, argon2id apart. */
+/** Contract tests for `Passwords` adapters, except for argon2id itself. */
 export function passwordsContract(name: string, open: () => Promise<Passwords>) {
   describe(`Passwords contract: ${name}`, () => {
     test("verify() takes the password a hash was made of, and no other", async () => {

@@ -20,7 +20,7 @@ import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
 
-/** Every setting there is, with texts that break what interprets them. */
+/** Every setting, with texts that break faulty quoting or parsing. */
 const EVERY_SETTING: Required<ProjectSettings> = {
   gitOwner: "acme",
   gitRepo: "shop",
@@ -57,7 +57,7 @@ function addOne({ settings }: Project) {
   return { settings: { ...settings, port: (settings.port ?? 0) + 1 } };
 }
 
-/** What every `Projects` adapter promises. */
+/** Contract tests for `Projects` adapters. */
 export function projectsContract(
   name: string,
   open: () => Promise<WorldOf<"projects" | "domains" | "installation" | "organizations" | "variables">>,

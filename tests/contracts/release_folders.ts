@@ -5,7 +5,7 @@ import { newId } from "../../domain/id.ts";
 import { file, link, streamOf, tar } from "../support/inputs/tar_archive.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 
-/** An adapter to try, and how a build writes into a folder that it made. */
+/** An adapter under test, and functions that write into its folders as a build does. */
 export interface ReleaseFoldersFixture extends AsyncDisposable {
   readonly folders: ReleaseFolders;
   write(folder: string, path: string, content: string): Promise<void>;
@@ -20,7 +20,7 @@ async function nothing(): Promise<void> {}
 
 const NO_IDS = ["", ".", "..", "../x", "a/b", "a\0b", "/etc", "-rf", "a".repeat(200)];
 
-/** What every `ReleaseFolders` adapter promises. */
+/** Contract tests for `ReleaseFolders` adapters. */
 export function releaseFoldersContract(name: string, open: () => Promise<ReleaseFoldersFixture>) {
   describe(`ReleaseFolders contract: ${name}`, () => {
     let fixture: ReleaseFoldersFixture;
@@ -219,7 +219,7 @@ export function releaseFoldersContract(name: string, open: () => Promise<Release
     });
 
     const TREE = { "conf/a.conf": "a", "conf/sub/b.conf": "b", other: "other", ".git/HEAD": "ref" };
-    /** The digests at a path of a fresh release that is changed in some way. */
+    /** The digest at a path of a new release after some change. */
     const digestAfter = async (path: string, change: (folder: string) => Promise<unknown>, files: Files = TREE) => {
       const id = newId("dep");
       const folder = await folders.make(id);

@@ -4,25 +4,25 @@ import { newId } from "../../domain/id.ts";
 import type { ImageOwner, ReleaseImages } from "../../ports/deployments/release_images.ts";
 import { failureOf } from "./image_builder.ts";
 
-/** What an image is made of: texts by absolute path. */
+/** The files of an image: contents by absolute path. */
 type Files = Readonly<Record<string, string>>;
 
-/** The images of an installation, and how to get some. */
+/** The images of an installation, and functions to create some. */
 export interface ReleaseImagesForContract extends AsyncDisposable {
   readonly images: ReleaseImages;
-  /** Makes an image of this installation; resolves to its digest. */
+  /** Creates an image of this installation; resolves to its digest. */
   make(owner: ImageOwner, files?: Files): Promise<string>;
-  /** Brings an image that others made, with a name of its own, to the engine; resolves to its digest. */
+  /** Adds an image that is not Slipway's, under its own name, to the engine; resolves to its digest. */
   bring(): Promise<string>;
-  /** Tells whether an image is on the engine. */
+  /** Returns whether the engine has an image. */
   isThere(image: string): Promise<boolean>;
-  /** The same engine, for another installation. */
+  /** Another installation on the same engine. */
   readonly elsewhere: Pick<ReleaseImagesForContract, "images" | "make">;
-  /** Runs an image until it is disposed. */
+  /** Keeps an image in use until disposed. */
   use(image: string): Promise<AsyncDisposable>;
 }
 
-/** The files of a tar with their content; everything else as `null`. */
+/** The contents of a tar's files; `null` for all other entries. */
 export async function filesOf(tar: ReadableStream<Uint8Array>): Promise<Record<string, string | null>> {
   const reader = new TarReader();
   const decoder = new TextDecoder();
@@ -45,7 +45,7 @@ function ids(given: Partial<ImageOwner> = {}): ImageOwner {
   return { deploymentId: newId("dep"), projectId: newId("prj"), service: "app", ...given };
 }
 
-/** What every `ReleaseImages` adapter promises. */
+/** Contract tests for `ReleaseImages` adapters. */
 export function releaseImagesContract(name: string, open: () => Promise<ReleaseImagesForContract>) {
   describe(`ReleaseImages contract: ${name}`, () => {
     test("find() and list() give what was made, and know nothing else", async () => {

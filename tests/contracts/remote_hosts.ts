@@ -6,37 +6,37 @@ import type { RemoteHosts, RemoteSession, RemoteTarget } from "../../ports/serve
 import { hostileArguments } from "../support/inputs/hostile_arguments.ts";
 
 /**
- * A network to try an adapter on. The machine behind the logins has four programs: `show-arguments` prints each
- * argument and a NUL; `say OUT ERR CODE` prints to both streams and ends with that code; `flood N` prints N times "ä" to both
- * streams; `wait-long` runs for minutes.
+ * A network to test an adapter on. The machine behind the logins has four programs: `show-arguments` prints each
+ * argument and a NUL; `say OUT ERR CODE` prints to stdout and stderr and exits with that code; `flood N` prints "ä" N
+ * times to both streams; `wait-long` runs for minutes.
  */
 export interface RemoteNetwork extends AsyncDisposable {
   readonly hosts: RemoteHosts;
   readonly byPassword: RemoteTarget;
   readonly byKey: RemoteTarget;
   readonly byProtectedKey: RemoteTarget;
-  /** A sound private key that no machine knows. */
+  /** A valid private key that no machine accepts. */
   readonly strangerKey: Secret;
   /** Nothing listens here. */
   readonly absent: RemoteTarget;
-  /** Takes the connection and says nothing. */
+  /** Accepts the connection and sends nothing. */
   readonly silent: RemoteTarget;
-  /** Sends a byte now and then, and never an end. */
+  /** Sends a byte now and then, without end. */
   readonly dripping: RemoteTarget;
-  /** Takes the connection and closes it. */
+  /** Accepts the connection and closes it. */
   readonly closing: RemoteTarget;
-  /** Gives the machine another host key; open sessions stay. */
+  /** Changes the machine's host key; open sessions stay. */
   changeHostKey(): Promise<void>;
   /** Breaks the sessions of the machine's users. */
   breakSessions(): Promise<void>;
 }
 
-/** The first run builds a container image. */
+/** Long, because the first run builds a container image. */
 const OPEN_TIMEOUT_MS = 300_000;
 const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
 const OTHER_KEY = `SHA256:${"A".repeat(43)}`;
 
-/** What every `RemoteHosts` adapter promises. */
+/** Contract tests for `RemoteHosts` adapters. */
 export function remoteHostsContract(name: string, open: () => Promise<RemoteNetwork>) {
   describe(`RemoteHosts contract: ${name}`, () => {
     let network: RemoteNetwork;
@@ -47,7 +47,7 @@ export function remoteHostsContract(name: string, open: () => Promise<RemoteNetw
       await network?.[Symbol.asyncDispose]();
     });
 
-    /** The failure of an attempt, after a look for secrets in all it says. */
+    /** The failure of a connection attempt. Also checks that it contains no secrets. */
     async function refusal(
       target: RemoteTarget,
       options?: { readonly signal?: AbortSignal; readonly timeoutMs?: number },

@@ -5,40 +5,40 @@ import type { InstanceEndings } from "../../ports/services/instance_endings.ts";
 import type { Instance, Runnable, RunRequest, Runtime } from "../../ports/services/runtime.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** The programs that the contract needs, as commands of the runtime under test. */
+/** The programs that the contract needs, as commands for the runtime under test. */
 export interface ContractPrograms {
-  /** Prints `started`, then answers every request with `hello`. */
+  /** Prints `started`, then responds to every request with `hello`. */
   readonly web: string;
-  /** Prints `one` to `five`, one a line, and answers. */
+  /** Prints `one` to `five`, one per line, and keeps running. */
   readonly talking: string;
-  /** Ends at once with exit code 3. */
+  /** Exits at once with code 3. */
   readonly crashing: string;
   /** Runs without ever opening its port. */
   readonly silent: string;
-  /** Takes more than the 64 MiB it is given. */
+  /** Uses more than its memory limit of 64 MiB. */
   readonly greedy: string;
-  /** Answers, and does not mind being asked to stop. */
+  /** Responds to requests and ignores SIGTERM. */
   readonly stubborn: string;
-  /** Prints `started`, and when it is asked to stop, `bye` and `for good`, the latter without the end of a line. */
+  /** Prints `started`; on SIGTERM, prints `bye` and `for good`, the latter without a line end. */
   readonly polite: string;
 }
 
 /** A runtime with a release to run. */
 export interface RuntimeForContract<From extends Runnable = Runnable> extends AsyncDisposable {
   readonly runtime: Runtime<From> & InstanceEndings;
-  /** What runs a command of the release. */
+  /** Returns what runs a command of the release. */
   readonly runs: (command: string) => From;
   readonly programs: ContractPrograms;
-  /** Why the container's id stays the same when it is restarted, where it does. */
+  /** Why the container id stays the same across restarts, if it does. */
   readonly keepsContainerId?: string;
-  /** Why the numbers of lines only grow, where they do not count. */
+  /** Why line numbers are increasing but not consecutive, if they are. */
   readonly numbersHaveGaps?: string;
 }
 
 const GRACE = { graceMs: 2_000 };
 let count = 0;
 
-/** A request for the contract's release; each has an id of its own. */
+/** A run request for the contract's release, with a unique instance id. */
 export function runRequest<From extends Runnable>(
   { runs }: Pick<RuntimeForContract<From>, "runs">,
   command: string,
@@ -56,7 +56,7 @@ export function runRequest<From extends Runnable>(
   };
 }
 
-/** What an instance answers, asked until it does. */
+/** The response body of an instance, requested until it responds. */
 export async function answerOf({ host, port }: Pick<Instance, "host" | "port">): Promise<string | undefined> {
   const ask = () => fetch(`http://${host}:${port}/`).then((answer) => answer.text());
   return eventually(
@@ -65,13 +65,13 @@ export async function answerOf({ host, port }: Pick<Instance, "host" | "port">):
   );
 }
 
-/** A command that ends so often before it does what it is to do; it counts in a file of the given folder. */
+/** A command that fails `failures` times before it runs. Counts in a file in the given folder. */
 export function afterFailures(failures: number, command: string, folder: string): string {
   const file = `${folder}/n`;
   return `n=$(cat ${file} 2>/dev/null); n=$((n + 1)); echo $n >${file}; [ $n -gt ${failures} ] || exit 3; ${command}`;
 }
 
-/** Resolves to the instance once it is in a crash loop, which takes some starts. */
+/** Resolves to the instance once it is in a crash loop, which takes several starts. */
 export function whenFailing(runtime: Pick<Runtime, "find">, instanceId: string, { after = 0 } = {}) {
   return eventually(
     () => runtime.find(instanceId),
@@ -80,7 +80,7 @@ export function whenFailing(runtime: Pick<Runtime, "find">, instanceId: string, 
   );
 }
 
-/** Resolves to the instance once it stands so. */
+/** Resolves to the instance once it has this status. */
 export function whenStatus(runtime: Pick<Runtime, "find">, instanceId: string, status: Instance["status"]) {
   return eventually(
     () => runtime.find(instanceId),
@@ -89,7 +89,10 @@ export function whenStatus(runtime: Pick<Runtime, "find">, instanceId: string, s
   );
 }
 
-/** What every `Runtime` adapter promises; at once where each world is one of its own and starts take long. */
+/**
+ * Contract tests for `Runtime` adapters. `atOnce` runs them concurrently, for adapters with isolated worlds and slow
+ * starts.
+ */
 export function runtimeContract<From extends Runnable>(
   name: string,
   open: () => Promise<RuntimeForContract<From>>,

@@ -11,7 +11,7 @@ import type { WorldOf } from "./store_world.ts";
 const PLENTY = { maxBytes: 10_000_000 };
 const ALL = { since: 0, limit: 100_000 };
 
-/** Lines with these messages, a second apart, numbered from one unless told. */
+/** Lines with these messages, a second apart, numbered from 1 by default. */
 function lines(messages: readonly string[], { firstSeq = 1, startMs = 0, gap = 1 } = {}): OutputLine[] {
   return messages.map((message, index) => ({
     seq: firstSeq + index * gap,
@@ -29,7 +29,7 @@ function printed(instanceId: string, all: readonly OutputLine[]) {
   return { instanceId, lines: all, leftOut: null };
 }
 
-/** What every `RuntimeLogs` adapter promises. */
+/** Contract tests for `RuntimeLogs` adapters. */
 export function runtimeLogsContract(
   name: string,
   open: () => Promise<
@@ -158,7 +158,7 @@ export function runtimeLogsContract(
       expect(await shown(owner)).toHaveLength(5);
       await logs().append(owner, printed("two", lines(counted(5), { startMs: 60_000 })), bound);
       await expectKept(10);
-      // Again, as after a server that was killed.
+      // Appends again, as after a server crash.
       await logs().append(owner, printed("two", lines(counted(5), { startMs: 60_000 })), bound);
       await expectKept(10);
       const leftOut = { lines: 20, bytes: 20 * each, seq: 20, at: minutes(2.9) };

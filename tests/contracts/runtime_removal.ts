@@ -5,7 +5,7 @@ import { runRequest, type RuntimeForContract } from "./runtime.ts";
 
 const GRACE = { graceMs: 10_000 };
 
-/** What every `Runtime` adapter promises to whoever wants to see what an instance printed before it is gone. */
+/** Contract tests for `Runtime` adapters: the last output of an instance can be read before its removal. */
 export function runtimeRemovalContract<From extends Runnable>(
   name: string,
   open: () => Promise<RuntimeForContract<From>>,

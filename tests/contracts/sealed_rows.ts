@@ -4,22 +4,22 @@ import type { SealedRows } from "../../ports/system/sealed_rows.ts";
 import { oddTexts } from "../support/inputs/odd_texts.ts";
 import { sharedWorld } from "../support/shared_world.ts";
 
-/** A stored secret that can be read and written as its owner does, with the current key. */
+/** A stored secret, read and written by its owner with the current key. */
 export interface StoredSecret {
   read(): Promise<Secret>;
   write(secret: Secret): Promise<void>;
 }
 
-/** Stored secrets after a change of key: the former one only opens. Other secrets may be there too. */
+/** Stored secrets after a key rotation: the former key only decrypts. Other secrets may exist, too. */
 export interface SealedRowsWorld extends Partial<AsyncDisposable> {
   readonly sealedRows: SealedRows;
   readonly currentKey: string;
   readonly formerKey: string;
-  /** Stores a secret sealed with the former key. */
+  /** Stores a secret encrypted (sealed) with the former key. */
   storeFormerly(secret: Secret): Promise<StoredSecret>;
 }
 
-/** What every `SealedRows` adapter promises. */
+/** Contract tests for `SealedRows` adapters. */
 export function sealedRowsContract(name: string, open: () => Promise<SealedRowsWorld>) {
   describe(`SealedRows contract: ${name}`, () => {
     const world = sharedWorld(open);

@@ -49,7 +49,7 @@ function serverOf(overrides: Partial<Server> & Pick<Server, "organizationId">): 
   };
 }
 
-/** What every `Servers` adapter promises. */
+/** Contract tests for `Servers` adapters. */
 export function serversContract(
   name: string,
   open: () => Promise<WorldOf<"servers" | "installation" | "organizations">>,

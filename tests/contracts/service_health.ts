@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { sharedWorld } from "../support/shared_world.ts";
 import type { WorldOf } from "./store_world.ts";
 
-/** What every `ServiceHealth` adapter promises of parts that are there. */
+/** Contract tests for `ServiceHealth` adapters while all parts are up. */
 export function serviceHealthContract(name: string, open: () => Promise<WorldOf<"serviceHealth">>) {
   describe(`ServiceHealth contract: ${name}`, () => {
     const world = sharedWorld(open);

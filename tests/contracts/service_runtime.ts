@@ -5,42 +5,42 @@ import type { Volume, Volumes } from "../../ports/services/volumes.ts";
 import { eventually } from "../support/eventually.ts";
 import { runRequest, whenStatus } from "./runtime.ts";
 
-/** The programs of services, as commands of the runtime under test. */
+/** The programs of services, as commands for the runtime under test. */
 export interface ServicePrograms {
-  /** Answers on the ports 8080 and 9090, with the number of the port. */
+  /** Responds on the ports 8080 and 9090 with the port number. */
   readonly answering: string;
-  /** Runs and listens on nothing. */
+  /** Runs without listening on a port. */
   readonly working: string;
-  /** Prints `migrated` and ends with exit code 0. */
+  /** Prints `migrated` and exits with code 0. */
   readonly migrating: string;
-  /** Prints `broken` and ends with exit code 4. */
+  /** Prints `broken` and exits with code 4. */
   readonly failing: string;
-  /** Runs, and its health check finds it well. */
+  /** Runs, and its health check succeeds. */
   readonly well: string;
-  /** Runs, and its health check finds it unwell. */
+  /** Runs, and its health check fails. */
   readonly unwell: string;
 }
 
-/** A runtime of images, with what it keeps. */
+/** A runtime for images, with its volumes. */
 export interface ServiceRuntimeForContract extends AsyncDisposable {
   readonly runtime: Runtime<RunnableImage>;
   readonly volumes: Volumes;
   readonly image: string;
   readonly programs: ServicePrograms;
-  /** Asks which instances are found by a name, from within another; none where the name is unknown. */
+  /** Resolves a service name from within an instance; returns the instances found, none if the name is unknown. */
   found(askedBy: string, name: string): Promise<readonly string[]>;
-  /** The name by which the engine knows a volume of a scope. */
+  /** The engine's name of a scope's volume. */
   engineName(volume: Volume): Promise<string>;
-  /** Makes a volume that nothing here keeps, and gives its name. */
+  /** Creates an external volume and returns its name. */
   makeExternal(): Promise<string>;
-  /** Puts so many bytes into a volume of a scope that an instance has mounted at `/kept`. */
+  /** Writes `bytes` bytes into a volume that an instance has mounted at `/kept`. */
   write(volume: Volume, instanceId: string, bytes: number): Promise<void>;
 }
 
 const GRACE = { graceMs: 0 };
 const CHECK = { test: ["test", "!", "-e", "/tmp/unwell"], intervalMs: 200, timeoutMs: 5_000, retries: 1 } as const;
 
-/** A request for a program of a service, with ports, mounts and a container of its own. */
+/** A run request for a service's program, with its ports, mounts and container options. */
 export function serviceRequest(
   { image }: Pick<ServiceRuntimeForContract, "image">,
   command: string | null,
@@ -68,7 +68,7 @@ async function answers({ host, ports }: Instance): Promise<(string | undefined)[
   );
 }
 
-/** What every `Runtime` of images promises beyond the contract of all runtimes. */
+/** Contract tests for runtimes of images, beyond the contract of all runtimes. */
 export function serviceRuntimeContract(
   name: string,
   open: () => Promise<ServiceRuntimeForContract>,
@@ -157,7 +157,7 @@ export function serviceRuntimeContract(
             }
           }
         };
-        // Twice: the second time the name was handed over before.
+        // Twice: in the second round the name has already been handed over before.
         let [before, askers] = [old.instanceId, [web.instanceId]];
         for (let time = 0; time < 2; time++) {
           const next = api({ unannounced: true });
@@ -189,7 +189,7 @@ export function serviceRuntimeContract(
       const web = serviceRequest(world, programs.working, { service: "web" });
       for (const request of [web, first!, second!, third!]) await runtime.start(request);
       for (const next of [second!, third!]) await runtime.introduce(next.instanceId);
-      // Introduced before: to repeat it does not take the name back.
+      // Already introduced before: repeating it does not take the name back.
       await runtime.introduce(second!.instanceId);
       for (const [current, before] of [
         [third!, second!],

@@ -16,7 +16,7 @@ import type { WorldOf } from "./store_world.ts";
 
 const NONE = { environment: new Map<string, Secret>(), events: [] };
 
-/** Texts that break what interprets or shortens them. */
+/** Texts that break faulty quoting, parsing or truncation. */
 const TEXTS = [...oddTexts, "", "a\0b", "a\ud800b", "x".repeat(100_000)];
 
 const FULL: ServiceSpec = {
@@ -36,14 +36,14 @@ const FULL: ServiceSpec = {
   },
 };
 
-/** Every field filled. */
+/** Every field set. */
 const WHOLE: ServiceSet = {
   given: [FULL],
   wanted: [{ spec: FULL, image: "sha256:1", madeFrom: "sha256:2" }],
   instead: [{ spec: { ...FULL, name: "former" }, image: null, madeFrom: null }],
 };
 
-/** What every `Compositions` adapter promises. */
+/** Contract tests for `ServiceSets` adapters. */
 export function compositionsContract(
   name: string,
   open: () => Promise<

@@ -7,7 +7,7 @@ import type { WorldOf } from "./store_world.ts";
 
 const LONG_AGO = new Date("1985-01-01T00:00:00.000Z");
 
-/** What every `Sessions` adapter promises. */
+/** Contract tests for `Sessions` adapters. */
 export function sessionsContract(
   name: string,
   open: () => Promise<WorldOf<"sessions" | "identities" | "installation" | "invitations" | "organizations">>,

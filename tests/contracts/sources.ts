@@ -3,7 +3,7 @@ import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import type { FetchableSource, FetchTarget, Sources } from "../../ports/projects/sources.ts";
 
-/** What the first and the last commit on `main` hold, and one on the branch `feature/ünïcode`. */
+/** The first and the last commit on `main`, and one on the branch `feature/ünïcode`. */
 export const COMMITS = {
   first: { message: "first", files: { "index.html": "one" } },
   last: { message: "last", files: { "index.html": "two", "src/a.js": "a" } },
@@ -14,15 +14,15 @@ export const LOCAL_FILES = { "index.html": "local", "src/a.js": "b" } as const;
 export const UPLOADED_FILES = { "index.html": "uploaded" } as const;
 export const PASSWORD = "canary-5f3c1d+/= token";
 
-/** An adapter to try, with the sources it finds. */
+/** An adapter under test, with sources to fetch. */
 export interface SourcesFixture extends AsyncDisposable {
   readonly sources: Sources;
   newFolder(): Promise<string>;
-  /** What was brought into a folder. */
+  /** The files that were fetched into a folder. */
   filesIn(folder: string): Promise<Record<string, string>>;
-  /** Open to anybody, with `COMMITS`. */
+  /** A public repository with `COMMITS`. */
   readonly repository: { readonly url: string; readonly shas: Readonly<Record<keyof typeof COMMITS, string>> };
-  /** The same files for `PASSWORD` only. */
+  /** A repository with the same files that requires `PASSWORD`. */
   readonly privateUrl: string;
   readonly missingUrl: string;
   readonly localPath: string;
@@ -31,7 +31,7 @@ export interface SourcesFixture extends AsyncDisposable {
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;
 
-/** What every `Sources` adapter of all kinds promises. */
+/** Contract tests for `Sources` adapters that support all kinds of sources. */
 export function sourcesContract(name: string, open: () => Promise<SourcesFixture>) {
   describe(`Sources contract: ${name}`, () => {
     let fixture: SourcesFixture;

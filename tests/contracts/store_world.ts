@@ -24,7 +24,7 @@ import type { UploadSessions } from "../../ports/projects/upload_sessions.ts";
 import type { Users } from "../../ports/identity/users.ts";
 import type { Variables } from "../../ports/projects/variables.ts";
 
-/** All stores over one set of data, which need not be empty. */
+/** All stores over the same data, which need not be empty. */
 export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly attempts: Attempts;
   readonly auditLog: AuditLog;
@@ -51,11 +51,11 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   readonly uploadSessions: UploadSessions;
   readonly users: Users;
   readonly variables: Variables;
-  /** The time by the store's clock, to within a second. */
+  /** The current time of the store's clock, to within a second. */
   now(): Date;
-  /** Lets time pass for all that the store's clock decides: leases, windows, expiry. */
+  /** Advances time for everything that the store's clock decides: leases, windows, expiry. */
   elapse(ms: number): Promise<void>;
-  /** The same data seen by another process. */
+  /** The same data as seen by another process. */
   readonly elsewhere: Pick<
     StoreWorld,
     | "serviceSets"
@@ -68,5 +68,5 @@ export interface StoreWorld extends Partial<AsyncDisposable> {
   >;
 }
 
-/** The ports a suite uses, with what closes the world they come from. */
+/** The ports that a suite uses, with the disposal of their world. */
 export type WorldOf<Port extends keyof StoreWorld> = Pick<StoreWorld, Port> & Partial<AsyncDisposable>;

@@ -17,7 +17,7 @@ import type { WorldOf } from "./store_world.ts";
 
 const ALL = { page: 1, perPage: 100 };
 
-/** What every `Tokens` adapter promises. */
+/** Contract tests for `Tokens` adapters. */
 export function tokensContract(
   name: string,
   open: () => Promise<WorldOf<"tokens" | "identities" | "installation" | "invitations" | "organizations">>,

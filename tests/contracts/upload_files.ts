@@ -10,7 +10,7 @@ import { hostileArchives } from "../support/inputs/hostile_archives.ts";
 import { randomInput } from "../support/inputs/random_input.ts";
 import { file, folder, link, pax, streamOf, tar, type TarFixture, tarGz } from "../support/inputs/tar_archive.ts";
 
-/** An adapter to try, with what has to be put away afterwards. */
+/** An adapter under test, with its cleanup. */
 export interface UploadFilesFixture extends AsyncDisposable {
   readonly files: UploadFiles;
 }
@@ -18,7 +18,7 @@ export interface UploadFilesFixture extends AsyncDisposable {
 const limits: UploadLimits = { maxBytes: 1_000_000, maxUnpackedBytes: 20_000_000, maxEntries: 1_000 };
 const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : Buffer.from(bytes).toString());
 
-/** The failure that a call ends with. */
+/** The failure that a call rejects with. */
 async function failureOf(action: Promise<unknown>): Promise<Failure> {
   const error: unknown = await action.then(
     () => new Error("it succeeded"),
@@ -33,7 +33,7 @@ async function temporaryFolder() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
-/** What every `UploadFiles` adapter promises. */
+/** Contract tests for `UploadFiles` adapters. */
 export function uploadFilesContract(name: string, open: () => Promise<UploadFilesFixture>) {
   describe(`UploadFiles contract: ${name}`, () => {
     let fixture: UploadFilesFixture;
@@ -450,7 +450,7 @@ export function uploadFilesContract(name: string, open: () => Promise<UploadFile
       const before = Date.now();
       const id = await receiveEntries(file("a"));
       const found = (await Array.fromAsync(files.stored())).find((upload) => upload.id === id);
-      // File systems keep time in steps of a few milliseconds.
+      // File systems store times with a precision of a few milliseconds.
       expect(found!.changedAt.getTime()).toBeGreaterThanOrEqual(before - 50);
       expect(found!.changedAt.getTime()).toBeLessThanOrEqual(Date.now() + 50);
     });

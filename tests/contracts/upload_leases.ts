@@ -15,7 +15,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const LEASE_MS = 5 * MINUTE;
 
-/** What every `UploadLeases` adapter promises. */
+/** Contract tests for `UploadLeases` adapters. */
 export function uploadLeasesContract(
   name: string,
   open: () => Promise<WorldOf<"elapse" | "uploadSessions" | "installation" | "now" | "organizations">>,

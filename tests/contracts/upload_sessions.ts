@@ -19,7 +19,7 @@ const HOUR = 60 * MINUTE;
 const LEASE_MS = 5 * MINUTE;
 const ALL = { page: 1, perPage: 100 };
 
-/** What every `UploadSessions` adapter promises. */
+/** Contract tests for `UploadSessions` adapters. */
 export function uploadSessionsContract(
   name: string,
   open: () => Promise<WorldOf<"elapse" | "uploadSessions" | "installation" | "invitations" | "now" | "organizations">>,
@@ -31,7 +31,10 @@ export function uploadSessionsContract(
       makeSession(world(), overrides, lifetimeMs);
     const stored = (session: UploadSession) => storedSession(world(), session);
 
-    /** A new person of an organization, and how it opens a session there; the store's clock moves on each time. */
+    /**
+     * A new member of an organization, and functions to open sessions as that member. The store's clock advances each
+     * time.
+     */
     async function somebody(organizationId: string) {
       const userId = await aMember(world(), organizationId);
       const tryToOpen = async (quota: UploadQuota, overrides: Partial<NewUploadSession> = {}) => {

@@ -5,7 +5,7 @@ import { sharedWorld } from "../support/shared_world.ts";
 import { aMember, anOrganization, founderOf, minutes, uniqueLabel } from "../support/database/store_builders.ts";
 import type { WorldOf } from "./store_world.ts";
 
-/** What every `Users` adapter promises. */
+/** Contract tests for `Users` adapters. */
 export function usersContract(
   name: string,
   open: () => Promise<WorldOf<"users" | "installation" | "invitations" | "organizations">>,

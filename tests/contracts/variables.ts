@@ -19,7 +19,7 @@ function many(count: number, value: string, from = 0) {
   return Array.from({ length: count }, (_, index) => plain(`KEY_${from + index}`, value));
 }
 
-/** What every `Variables` adapter promises. */
+/** Contract tests for `Variables` adapters. */
 export function variablesContract(
   name: string,
   open: () => Promise<WorldOf<"variables" | "installation" | "organizations" | "projects">>,
@@ -205,7 +205,7 @@ export function variablesContract(
 
     test("change() refuses more bytes of values than a project may have, and changes nothing", async () => {
       const id = await aProjectId();
-      // Two bytes each as UTF-8.
+      // Two bytes each in UTF-8.
       const half = "ä".repeat(VARIABLE_LIMITS.bytes / 16);
       await write(id, [...many(7, half), plain("LAST", half.slice(2)), plain("REST", "abcd")]);
       const refused = write(id, [plain("REST", "abcde")]);

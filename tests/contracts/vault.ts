@@ -7,9 +7,9 @@ import { sharedWorld } from "../support/shared_world.ts";
 /** Vaults with different keys. */
 export interface VaultWorld extends Partial<AsyncDisposable> {
   readonly vault: Vault;
-  /** Seals with another key, and opens what `vault` sealed. */
+  /** Encrypts with another key, and decrypts what `vault` encrypted. */
   readonly successor: Vault;
-  /** Seals with another key, and knows no other. */
+  /** Encrypts with another key, and knows no other. */
   readonly stranger: Vault;
 }
 
@@ -23,7 +23,7 @@ const OTHER_PLACES: readonly SealedPlace[] = [
 ];
 const UNREADABLE = { name: "Failure", kind: "unavailable", code: "secret_unreadable" };
 
-/** What every `Vault` adapter promises, encryption apart. */
+/** Contract tests for `Vault` adapters, except for the encryption itself. */
 export function vaultContract(name: string, open: () => Promise<VaultWorld>) {
   describe(`Vault contract: ${name}`, () => {
     const world = sharedWorld(open);

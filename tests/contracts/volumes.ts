@@ -4,7 +4,7 @@ import { type ServiceRuntimeForContract, serviceRequest } from "./service_runtim
 
 const GRACE = { graceMs: 0 };
 
-/** A volume of a scope, mounted. */
+/** A mounted volume of a scope. */
 function data(scope: string, name = "data") {
   return { scope, mounts: [{ kind: "volume", name, target: "/kept", readOnly: false }] as const };
 }
@@ -17,7 +17,7 @@ async function listed({ volumes }: ServiceRuntimeForContract, scope: string): Pr
   return (await volumes.list(scope)).map((volume) => [volume.scope, volume.name]).toSorted();
 }
 
-/** What every `Volumes` adapter promises, beside the runtime that gives them to instances. */
+/** Contract tests for `Volumes` adapters, together with the runtime that mounts them. */
 export function volumesContract(name: string, open: () => Promise<ServiceRuntimeForContract>, { atOnce = false } = {}) {
   const promise = atOnce ? test.concurrent : test;
   describe(`Volumes contract: ${name}`, () => {

@@ -22,12 +22,12 @@ type ClaimWorld = WorldOf<
   | "projects"
 >;
 
-/** What every store promises that changes something for whoever carries out a deployment. */
+/** Contract tests for stores that change data under the work claim of a worker. */
 export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>) {
   describe(`Work claims contract: ${name}`, () => {
     const world = sharedWorld(open);
 
-    /** Takes this deployment, and whatever else waits before it. */
+    /** Takes this deployment, and everything that waits before it. */
     async function claim(id: string, queue: DeploymentQueue = world().deploymentQueue): Promise<WorkClaim> {
       const owner = crypto.randomUUID();
       for (;;) {
@@ -42,7 +42,7 @@ export function workClaimsContract(name: string, open: () => Promise<ClaimWorld>
       await claim(deploymentId);
     }
 
-    /** Everything that can be changed under a claim. */
+    /** Everything that can change under a claim. */
     async function seen({ id, organizationId, projectId }: Deployment) {
       return {
         events: await world().deploymentEvents.read(id, { since: 0, limit: 100 }),

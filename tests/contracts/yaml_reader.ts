@@ -14,7 +14,7 @@ const map = (
   value: { kind: "map", entries: entries.map(([key, at, node]) => ({ key, line: at, node })) },
 });
 
-/** Texts with what they say. */
+/** Texts with their parsed values. */
 export const YAML_TEXTS: readonly (readonly [what: string, text: string, reading: YamlReading])[] = [
   ["an empty text", "", { root: scalar(1, null) }],
   [
@@ -86,7 +86,7 @@ const many = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join("\n");
 const MUCH = 120_000;
 
-/** Texts that would take a careless reader long, or much memory, or its stack. */
+/** Texts that cost a naive parser much time, memory or stack. */
 export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   "lists in lists": "[".repeat(MUCH),
   "closed lists in lists": `${"[".repeat(MUCH / 2)}${"]".repeat(MUCH / 2)}`,
@@ -131,7 +131,7 @@ export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   "a megabyte": "a: 1\n".repeat(200_000),
 };
 
-/** What every reader of YAML promises; each one may know of further texts. */
+/** Contract tests for YAML readers. Each one may have further tests. */
 export function yamlReaderContract(name: string, open: () => YamlReader): void {
   describe(`YamlReader: ${name}`, () => {
     for (const [what, text, reading] of YAML_TEXTS) {
@@ -157,7 +157,7 @@ export function yamlReaderContract(name: string, open: () => YamlReader): void {
   });
 }
 
-/** How many values there are, those of aliases counted wherever they stand. */
+/** The number of values, where the values of an alias count at every use. */
 function sizeOf({ value }: YamlNode): number {
   if (value.kind === "scalar") return 1;
   const inner = value.kind === "list" ? value.items : value.entries.map(({ node }) => node);
