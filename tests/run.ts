@@ -83,8 +83,8 @@ function prepare(lane: EngineLane, groups: readonly TestGroup[]): Promise<void> 
 }
 
 /**
- * Runs lanes in parallel, as tests wait more than they compute. The output of one is streamed, that of the others is
- * printed group by group.
+ * Runs lanes in parallel, as tests wait more than they compute. The output of one is streamed; the others print
+ * their output group by group.
  */
 class Lanes {
   readonly results: GroupResult[] = [];

@@ -9,7 +9,7 @@ setDefaultTimeout(300_000);
 
 const STEADY = { "server.js": 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("v1") });' };
 
-/** Ends when asked for /break, and whenever it is started again as long as the file that this leaves has something in it. */
+/** Exits on a request to /break, and on every start while the file that this writes is not empty. */
 const NEEDY: Files = {
   Dockerfile: ["FROM debian:bookworm-slim", "COPY server.pl /", "EXPOSE 3000", 'CMD ["perl", "/server.pl"]', ""].join(
     "\n",
@@ -61,7 +61,7 @@ test("a container stays live when a compose file cannot be read; one that ends a
   visitor.goOn();
   await expectShownDown(needy, id);
 
-  // What it missed is there again.
+  // Repairs what it needs.
   await using mended = await SourceFolder.of({ broken: "" });
   await server.docker("cp", `${mended.path}/broken`, `${containerId}:/broken`);
   await expectShownBack(needy, id);

@@ -36,7 +36,7 @@ const APP = `
   Bun.serve({ port: process.env.PORT, fetch: () => new Response(known) });
 `;
 
-/** The same, which prints its secrets until the end. */
+/** The same app, but it also prints its secrets, from start to end. */
 const TALKING_APP = `
   const { DATABASE_PASSWORD: password, CLONE_TOKEN: token } = process.env;
   const tell = (when) => console.log(when, password, btoa(token), encodeURIComponent(password), JSON.stringify({ token }));
@@ -50,11 +50,11 @@ const TALKING_APP = `
 interface Place {
   readonly slipway: SlipwayProcess;
   readonly databaseUrl: string;
-  /** What more there is to look through, once deployments were made. */
+  /** Further text to search, collected once deployments exist. */
   readonly more?: () => Promise<string>;
 }
 
-/** Deploys something that prints its secrets in every form, and searches everywhere for them. */
+/** Deploys an app that prints its secrets in every encoding, and searches everywhere for them. */
 async function searched({ slipway, databaseUrl, more }: Place): Promise<void> {
   const secrets = { DATABASE_PASSWORD: `p/${crypto.randomUUID()}+ö&'`, CLONE_TOKEN: newToken() };
   await using source = await SourceFolder.of({ "package.json": "{}", "build.js": BUILD, "server.js": APP });
@@ -123,7 +123,7 @@ test(`${WHAT}, of a process`, async () => {
   await searched({ slipway, databaseUrl: database.url });
 });
 
-/** The history, the settings and the layers of every image of a server. */
+/** The history, the configuration and the layers of all images of a server. */
 async function imagesText({ docker, installation }: DockerServer): Promise<string> {
   const images = await docker("images", "--quiet", "--filter", `label=slipway.installation=${installation}`);
   expect(images).not.toEqual([]);

@@ -7,13 +7,16 @@ import { steadyLoad } from "../support/servers/steady_load.ts";
 
 setDefaultTimeout(400_000);
 
-/** What is done to two projects at once; together that is 20 redeployments and 5 rollbacks, and they do not wait for each other. */
+/** Two projects that are deployed concurrently and independently: 20 redeployments and 5 rollbacks in total. */
 const HALVES = [
   { redeploys: 10, rollbacks: [3, 7, 5] },
   { redeploys: 10, rollbacks: [8, 2] },
 ];
 
-/** How many answers there are at least while versions go on, and back: some for each switch, however quick that is. */
+/**
+ * The minimum number of responses during the redeployments and during the rollbacks: several per switch, however fast
+ * it is.
+ */
 const ANSWERS = [200, 50] as const;
 
 const APP = `
@@ -24,12 +27,15 @@ const APP = `
 `;
 
 interface LoadedApp {
-  /** What is deployed of a version. */
+  /** The files of a version. */
   files(version: string): Files;
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** Deploys versions one after the other, goes back to some, and asks all the time; tells how often there was an answer to each of the two. */
+/**
+ * Deploys versions one after the other under constant load, then rolls back to some. Returns the number of responses
+ * during each of the two phases.
+ */
 async function redeployedUnderLoad(
   slipway: SlipwayProcess,
   { files, settings }: LoadedApp,
@@ -39,7 +45,7 @@ async function redeployedUnderLoad(
   const name = `loaded-${rollbacks.length}`;
   const project = await TestProject.create(slipway, { name, localPath: source.path, ...settings });
   const made = [await project.deployed()];
-  /** A rollback shows an old version again: each stretch between two of them is a load of its own. */
+  /** Rollbacks bring back old versions, so they need a separate load with its own order. */
   const load = (order: readonly string[]) =>
     steadyLoad({
       port: slipway.edgePort,

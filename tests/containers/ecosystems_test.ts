@@ -30,7 +30,7 @@ describe("a project that is uploaded is recognised, built into an image and answ
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
 
-  /** What visitors see of a project once it is deployed, and what it was found to be. */
+  /** Deploys a project; returns its page, runtime and services. */
   async function deployed(name: string, files: Files) {
     const project = await TestProject.create(server.slipway, { name });
     const { id } = await project.upload([...files].map(([path, bytes]) => file(path, bytes)));

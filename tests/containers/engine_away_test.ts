@@ -30,7 +30,7 @@ describe("when the engine is stopped and started", () => {
       const struck = await project.deploy();
       await project.reached(struck, step);
       await engine.stop();
-      // What runs as processes notices nothing.
+      // Apps that run as processes are not affected.
       await plain.deployed(await plain.again(plainFirst, "redeploy", {}));
       const plainBack = await plain.deployed(await plain.again(plainFirst, "rollback"));
       expect(await plain.page()).toStartWith("Hello");
@@ -68,7 +68,7 @@ describe("when the engine is stopped and started", () => {
     await engine.start();
     const page = () => project.page().catch(() => "");
     expect(await eventually(page, (text) => text === "v1", 30_000)).toBe("v1");
-    // Somebody removed the container: its image is still there.
+    // The container is removed by hand; its image still exists.
     await server.docker("rm", "--force", ...(await server.docker("ps", "--quiet")));
     await slipway.kill();
     await slipway.start();

@@ -10,24 +10,25 @@ import { serviceApp } from "../support/servers/service_app.ts";
 import { DEPLOYMENT_STRIKES, struckApps } from "../support/faults/struck_apps.ts";
 import { REJECT_STRIKES, struckRejects } from "../support/faults/struck_rejects.ts";
 
-// Each waits for its turn, too.
+// Long, because each test also waits for its turn.
 setDefaultTimeout(600_000);
 
 const SETTINGS = { ROLLBACK_WINDOW: "0", BUILD_CONCURRENCY: "20", PROBATION_SECONDS: "3" };
 
-/** The steps in which an engine works; all others are struck with processes, and every call in memory. */
+/** The steps that use the engine. The other steps are tested with processes, and every call in memory. */
 const STEPS = ["build", "start", "health", "switch"];
 
 interface Left {
   readonly name: string;
   readonly project: TestProject;
-  /** The version of the service that nobody visits. */
+  /** The version of the `back` service, which has no visitors. */
   readonly back: string;
 }
 
 /**
- * Fails unless the engine holds one container of each service with their images, a volume with its data, and nothing else of the project. What ended by
- * itself may be gone: it made room for its next version, and is not run again.
+ * Throws unless the engine has one container of each service with its image, a volume with its data, and nothing else
+ * of the project. The container of the one-shot service may be missing: it was removed for its next version, and does
+ * not run again.
  */
 async function expectContainers({ docker }: DockerServer, { name, project, back }: Left): Promise<void> {
   const label = ["--filter", `label=slipway.project=${project.id}`];
@@ -70,14 +71,14 @@ describe("a deployment of several services struck at any step", () => {
     strikes: DEPLOYMENT_STRIKES.filter(({ step }) => STEPS.includes(step)),
     atOnce: 4,
     cancellable: true,
-    // An engine takes no part in that: it is shown with processes.
+    // Independent of the engine, so it is tested with processes.
     databaseAway: false,
     server: () => dockerServer({ ...apps.settings(), ...SETTINGS }),
     prepared: apps.prepared,
   });
 });
 
-// To keep one is nothing that an engine takes part in.
+// Keeping a deployment does not involve the engine.
 describe("the decision to reject a partial failure, struck", () => {
   faultMatrix({
     name: "reject",

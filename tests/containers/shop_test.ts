@@ -14,7 +14,10 @@ setDefaultTimeout(400_000);
 
 type Boxes = Readonly<Record<string, Box>>;
 
-/** What has to stand in the database after a step: so many migrations were run, and that is its schema. */
+/**
+ * The expectations after a step: the replaced services and the schema version, which equals the number of migrations
+ * run.
+ */
 interface Step {
   readonly replaced: readonly ShopService[];
   readonly schema: number;
@@ -23,7 +26,7 @@ interface Step {
 const UNCHANGED = Object.fromEntries(SHOP_SERVICES.map((name) => [name, "unchanged"]));
 const BROKEN = { api: "two", web: "two", worker: "broken", schema: 2 } as const;
 
-/** The shop, and what was seen of it at the last step. */
+/** The shop, with its state after the last step. */
 class WatchedShop {
   readonly shop: Shop;
   readonly #server: DockerServer;
@@ -35,7 +38,10 @@ class WatchedShop {
     this.shop = shop;
   }
 
-  /** Fails unless exactly these services have another container than at the last step, and all others the very same, started when it was; nor may the volume be another. */
+  /**
+   * Throws unless exactly these services have a new container since the last step, and all others the same container
+   * with the same start time. The volume must also be the same.
+   */
   async step({ replaced, schema }: Step): Promise<Boxes> {
     const [before, after] = [this.#boxes, await this.shop.boxes()];
     expect(Object.keys(after).sort()).toEqual([...SHOP_SERVICES]);
@@ -128,7 +134,7 @@ test("a shop is changed, breaks, is kept, rejected and rolled back: no request f
   load.allow("one");
   const back = await project.deployed(await project.again(first, "rollback"));
   expect(await project.get(back)).toMatchObject({ status: "ready", active: true, rollbackOf: first });
-  // The migration of the first release is another one, and not run again.
+  // The first release has a different migration, which does not run again.
   const last = await watched.step({ replaced: ["api", "web"], schema: 2 });
   for (const name of ["api", "web", "worker", "db"]) expect(last[name]!.image).toBe(original[name]!.image);
   expect(load.version).toBe("one");
@@ -145,7 +151,7 @@ function isEmpty(boxes: Boxes): boolean {
   return Object.keys(boxes).length === 0;
 }
 
-/** Fails unless a deployment of the broken shop waits for a decision, and says so everywhere. */
+/** Throws unless a deployment of the broken shop awaits a decision in all API responses. */
 async function expectPending(shop: Shop, id: string): Promise<void> {
   const { project } = shop;
   const pending = await shop.pending(id);
@@ -171,7 +177,7 @@ async function expectPending(shop: Shop, id: string): Promise<void> {
   expect(owner.body.data.activeDeploymentId).toBe(id);
 }
 
-/** Fails unless later deployments wait for the decision about one, which itself can be neither cancelled nor deleted. */
+/** Throws unless later deployments wait for the decision about this one, which can be neither cancelled nor deleted. */
 async function expectUndecided(shop: Shop, id: string): Promise<void> {
   const { project } = shop;
   const later = await shop.upload(BROKEN);
@@ -184,7 +190,7 @@ async function expectUndecided(shop: Shop, id: string): Promise<void> {
   expect(await project.get(id)).toMatchObject({ status: "partial_failure", decision: "pending" });
 }
 
-/** Fails unless what runs is described, measured, heard and restarted. */
+/** Throws unless info, usage, logs and restart work for the running services. */
 async function expectReadable(shop: Shop, id: string): Promise<void> {
   const { project } = shop;
   const read = async (path: string) => (await project.call("GET", `/api/deployments/${id}/${path}`)).body.data;

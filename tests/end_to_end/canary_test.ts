@@ -12,7 +12,7 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 
-/** Notes the command line of every process there is, again and again, until disposed. */
+/** Repeatedly records the command lines of all processes until disposed. */
 function watchCommandLines() {
   const seen = new Set<string>();
   const look = () => {
@@ -20,7 +20,7 @@ function watchCommandLines() {
       try {
         seen.add(readFileSync(`/proc/${pid}/cmdline`, "utf8"));
       } catch {
-        // It ended in the meantime.
+        // It has exited meanwhile.
       }
     }
   };
@@ -32,7 +32,7 @@ function canary(): string {
   return `canary-${crypto.randomUUID()}`;
 }
 
-/** Records and tries backup destinations, right and wrong. */
+/** Creates and tests backup destinations, valid and invalid. */
 async function useDestinations({ call, owner: token }: SlipwayProcess, secrets: Record<string, string>): Promise<void> {
   const bucket = {
     name: "Bucket",
@@ -63,7 +63,7 @@ async function useDestinations({ call, owner: token }: SlipwayProcess, secrets: 
   }
 }
 
-/** Uses the API with secrets in every place that takes one, right and wrong. */
+/** Calls the API with secrets in every field that accepts one, with valid and invalid requests. */
 async function useEverything(slipway: SlipwayProcess): Promise<Record<string, string>> {
   const { call, owner: token } = slipway;
   const secrets = {

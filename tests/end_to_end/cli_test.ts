@@ -23,18 +23,18 @@ function expectRefusal({ code, stdout, stderr }: ProgramOutcome, reason: string)
   expect(stderr).toContain(reason);
 }
 
-/** The keys that the variables of a database are sealed with. */
+/** The keys with which the variables in a database are encrypted (sealed). */
 async function sealingKeys(url: string): Promise<readonly string[]> {
   const rows = await query(url, "select distinct split_part(sealed_value, '.', 2) as key from variables");
   return rows.map(({ key }) => String(key));
 }
 
-/** Stores some secrets, and tells how to make sure that they can be read. */
+/** Stores some secrets; returns a function that checks that they can be read. */
 async function storeSecrets(slipway: SlipwayProcess) {
   const { call, owner: token } = slipway;
   const created = await call("POST", "/api/projects", { token, body: { name: "Harbour" } });
   const path = `/api/projects/${created.body.data.id}/env`;
-  // What is not secret comes back, so that it shows whether it can be read.
+  // Variables that are not secret are returned, which shows that they can be decrypted.
   const upserts = Array.from({ length: 5 }, (_, index) => ({ key: `KEY_${index}`, value: `value ${index}` }));
   await call("PATCH", path, { token, body: { upserts } });
   return async () => {
@@ -112,7 +112,7 @@ describe("bin/slipway init", () => {
     const words = ["init", "--email", "eve@example.com"];
     const refused = await commandOutcome(words, { ...slipway.settings, SLIPWAY_ADMIN_TOKEN: newToken() });
     expectRefusal(refused, "this installation has one");
-    // A refused command changes nothing, the owner's token least of all.
+    // A refused command changes nothing, in particular not the owner's token.
     expect((await slipway.call("GET", "/api/auth/me", { token: slipway.owner })).status).toBe(200);
   });
 });
@@ -168,7 +168,7 @@ describe("bin/slipway rotate-key", () => {
     expect(after).not.toContain(before!);
     for (const key of [first, second]) expect(told.stdout + rotated.stdout).not.toContain(key);
     await slipway.stop();
-    // The former key is not needed any more.
+    // The former key is no longer needed.
     await slipway.start({ SLIPWAY_SECRET_KEY: second });
     await readable();
   });

@@ -14,7 +14,7 @@ const STEADY = {
   "server.js": 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("v1") });',
 };
 
-/** Ends as soon as what it needs is not there. */
+/** Exits as soon as its database is unreachable. */
 function needyApp(port: number) {
   return {
     "server.js": `
@@ -49,7 +49,7 @@ test("an app stays live when a compose file cannot be read; one that loses what 
   visitor.pause();
   await slipway.kill();
   await slipway.start();
-  // The first answers, while the other still ends again and again.
+  // The first app responds while the other one is still in a crash loop.
   expect(await steady.page()).toBe("v1");
   expect((await shownService(needy, id)).status).not.toBe("running");
   visitor.goOn();

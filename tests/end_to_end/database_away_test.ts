@@ -15,7 +15,7 @@ setDefaultTimeout(120_000);
 /** Longer than any request may take without its database. */
 const HUNG_MS = 30_000;
 
-/** A PostgreSQL that can be stopped, started and cut off, at an address that stays: it leads through the gate. */
+/** A PostgreSQL that can be stopped, restarted and cut off, at a stable address that leads through the gate. */
 async function stoppablePostgres() {
   await using opened = new AsyncDisposableStack();
   const { data: folder } = opened.use(await temporaryPlace());
@@ -29,13 +29,13 @@ async function stoppablePostgres() {
     async startAgain() {
       running = lifetime.use(await embeddedPostgres({ folder }));
     },
-    /** Runs a statement behind the server's back, past the gate. */
+    /** Runs a statement directly, bypassing the server and the gate. */
     run: (text: string) => query(running.url, text),
     [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
   };
 }
 
-/** One request of every sort, told apart by name; each goes well however often it is sent. */
+/** One request of every kind, by name. Each succeeds however often it is sent. */
 async function requests(slipway: SlipwayProcess): Promise<Record<string, () => Promise<Answer>>> {
   const { call, owner: token } = slipway;
   const project = await call("POST", "/api/projects", { token, body: { name: "Harbour" } });
@@ -61,7 +61,7 @@ async function requests(slipway: SlipwayProcess): Promise<Record<string, () => P
   };
 }
 
-/** Sends a request, or fails when no answer comes. */
+/** Sends a request; rejects if no response arrives in time. */
 function answered(what: string, send: () => Promise<Answer>): Promise<Answer> {
   const late = Bun.sleep(HUNG_MS).then(() => {
     throw new Error(`${what} got no answer`);
@@ -103,7 +103,7 @@ describe("without its database", () => {
         while (!busy.signal.aborted) seen.push({ what, answer: await answered(what, send) });
       }),
     );
-    // Whatever goes wrong first is what is told, not that the server is gone then.
+    // Reports the first failure, not that the server is gone afterwards.
     callers.catch(() => {});
     using _ = { [Symbol.dispose]: () => busy.abort() };
     await eventually(
@@ -161,7 +161,7 @@ describe("without its database", () => {
     const made = await call("POST", "/api/tokens", { token: owner, body: { name: "t" } });
     const token = made.body.data.token as string;
     const [removed, demoted] = [await member(slipway, "admin"), await member(slipway, "admin")];
-    // This one reads nothing from the database: only what is known of the caller decides.
+    // /metrics reads nothing from the database: only the cached identity of the caller decides.
     const ask = async () => {
       const metrics = (credential: { token: string } | { cookie: string }) => call("GET", "/metrics", credential);
       const invite = { body: { email: `${crypto.randomUUID()}@example.com`, role: "viewer" } };

@@ -10,7 +10,7 @@ import { file } from "../support/inputs/tar_archive.ts";
 
 setDefaultTimeout(120_000);
 
-/** A server that answers with a text. */
+/** A server that responds with a text. */
 function server(text: string): string {
   return `Bun.serve({ port: process.env.PORT, fetch: () => new Response(${JSON.stringify(text)}) })`;
 }
@@ -155,7 +155,7 @@ describe("deployments", () => {
 });
 
 test("what cannot start leaves its reason, and the release before it serves on", async () => {
-  // Longer than what fails here is up.
+  // Longer than the uptime of the failing programs.
   await using slipway = await SlipwayProcess.start({ PROBATION_SECONDS: "3" });
   await using source = await SourceFolder.of({ "server.js": server("one") });
   const project = await TestProject.create(slipway, {

@@ -8,7 +8,7 @@ import { file } from "../support/inputs/tar_archive.ts";
 
 setDefaultTimeout(120_000);
 
-/** Changes what it finds, and then fails unless a variable is set. */
+/** Changes a source file, then fails unless a variable is set. */
 const BUILD = 'echo built >>index.html && test "$READY" = yes';
 const SERVER = 'Bun.serve({ port: process.env.PORT, fetch: () => new Response("preview") });';
 

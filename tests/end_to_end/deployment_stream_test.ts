@@ -12,7 +12,7 @@ const VIEWERS = 500;
 const LINES = 10_000;
 const MEMORY_BYTES = 600 * 1_048_576;
 
-/** Prints so many lines in bursts, with colours and characters of several bytes. */
+/** Prints lines in bursts, with colors and multi-byte characters. */
 function printing(lines: number, burst: number, pauseMs: number): string {
   return `
     for (let line = 0; line < ${lines}; line++) {
@@ -32,13 +32,13 @@ async function printingProject(slipway: SlipwayProcess, source: SourceFolder): P
   });
 }
 
-/** Opens the feed after an event. */
+/** Opens the event stream after an event. */
 function open({ slipway }: TestProject, id: string, since: number, signal: AbortSignal): Promise<Response> {
   const headers = { authorization: `Bearer ${slipway.owner}`, "last-event-id": String(since) };
   return fetch(`${slipway.address}/api/deployments/${id}/stream`, { headers, signal, keepalive: false });
 }
 
-/** Reads whole frames until there are so many, the feed ends or breaks; comments are no frames. */
+/** Reads complete frames up to a limit or until the stream ends or breaks. Skips comments. */
 async function frames(body: ReadableStream<Uint8Array>, limit: number): Promise<string[]> {
   const decoder = new TextDecoder();
   const seen: string[] = [];
@@ -51,7 +51,7 @@ async function frames(body: ReadableStream<Uint8Array>, limit: number): Promise<
       if (seen.length >= limit) break;
     }
   } catch {
-    // Cut by the server's end: what arrived whole counts.
+    // The server closed the connection: only complete frames count.
   }
   return seen.slice(0, limit);
 }
@@ -74,7 +74,7 @@ test("a feed cut 200 times at random and resumed, over a restart of the server, 
     const opened = await open(project, id, lastOf(seen), cut.signal).catch(() => undefined);
     if (opened?.status === 204) ended = true;
     else if (opened?.status === 200 && opened.body) {
-      // The last cuts go through what is left, however much that is.
+      // After the last cut, reads the rest without a limit.
       const limit = cuts < CUTS ? 1 + lengths.below(30) : Number.POSITIVE_INFINITY;
       const some = await frames(opened.body, limit);
       seen.push(...some);

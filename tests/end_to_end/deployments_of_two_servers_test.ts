@@ -11,7 +11,7 @@ setDefaultTimeout(240_000);
 const PROJECTS = 20;
 const ROUNDS = 5;
 
-/** Asks in both orders, so that it is not always the same server that is asked first. */
+/** The page of a project from each of these servers. */
 async function pages(project: TestProject, servers: readonly SlipwayProcess[]): Promise<string[]> {
   return Promise.all(servers.map((slipway) => project.on(slipway).page()));
 }

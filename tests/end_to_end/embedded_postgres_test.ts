@@ -25,14 +25,14 @@ afterAll(async () => {
   if (initialized) await rm(await initialized, { recursive: true, force: true });
 });
 
-/** A data folder two levels below one that only this user may pass. */
+/** A data folder two levels below a folder that only this user can traverse. */
 async function dataFolder(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), "slipway-"));
   cleanups.push(() => rm(parent, { recursive: true, force: true }));
   return join(parent, "clone/.slipway");
 }
 
-/** A data folder that has been started on before; a copy, which is quicker to have than a new one. */
+/** A previously initialized data folder: a copy, which is faster than a new one. */
 async function usedFolder(): Promise<string> {
   initialized ??= (async () => {
     const original = await mkdtemp(join(tmpdir(), "slipway-"));
@@ -60,7 +60,7 @@ async function refusal(attempt: Promise<unknown>): Promise<Failure> {
   return error as Failure;
 }
 
-/** Starts an owner in a process of its own; gives what it printed first. */
+/** Starts an owner in a separate process; returns its first output. */
 async function spawnOwner(folder: string, { base = root, before = [] as string[], bun = process.execPath } = {}) {
   const script = join(base, "tests/support/database/embedded_postgres_owner.ts");
   const owner = Bun.spawn([...before, bun, script, folder], { cwd: base, stdio: ["ignore", "pipe", "inherit"] });
@@ -85,7 +85,7 @@ async function postmasterOf(folder: string): Promise<number> {
   return parseInt(await readFile(join(folder, "postgres/postmaster.pid"), "utf8"), 10);
 }
 
-/** Kills PostgreSQL and waits for the next one to be up. */
+/** Kills PostgreSQL and waits until the next one is up. */
 async function killPostmaster(folder: string): Promise<void> {
   const killed = await postmasterOf(folder);
   process.kill(killed, "SIGKILL");
@@ -93,7 +93,9 @@ async function killPostmaster(folder: string): Promise<void> {
   await until(async () => (await next()) !== killed && (await runningEmbeddedPostgres(folder)) !== undefined);
 }
 
-/** What the adapter needs to run, copied to a folder of the given mode; gives that folder and its own Bun. */
+/**
+ * Copies everything that the adapter needs to a folder with the given mode; returns that folder and its copy of Bun.
+ */
 async function copyOfAdapter(mode: number): Promise<{ base: string; bun: string }> {
   const base = await mkdtemp(join(tmpdir(), "slipway-"));
   cleanups.push(() => rm(base, { recursive: true, force: true }));

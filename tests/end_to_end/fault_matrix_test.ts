@@ -30,7 +30,7 @@ async function faultyServer(settings: Settings): Promise<FaultyServer> {
   return { gate, slipway, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-/** Fails unless one process of the project runs, and the folders of the struck deployment are there only if it serves. */
+/** Throws unless one process of the project runs, and the folders of the struck deployment exist only if it is live. */
 async function expectLeft({ slipway }: FaultyServer, { name, id, outcome }: StruckApp): Promise<void> {
   const apps = () => processesWith(`${name}-app`).filter((pid) => commandLineOf(pid).startsWith("bun\0"));
   const left = await eventually(
@@ -54,7 +54,7 @@ describe("a deployment struck at any step", () => {
   });
   faultMatrix({
     name: "plain",
-    // The others only read and write files and the database: every call of them is struck in memory.
+    // The others only access files and the database: every one of their calls is tested in memory.
     strikes: DEPLOYMENT_STRIKES.filter(({ step }) => step !== "detect" && step !== "clean"),
     atOnce: 8,
     cancellable: true,

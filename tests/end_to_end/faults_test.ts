@@ -7,13 +7,13 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 
-/** A server in which something goes wrong on demand. */
+/** A server in which signals trigger faults. */
 function start(url: string): Promise<SlipwayProcess> {
   const preload = join(import.meta.dir, "../support/faults/faults_on_signal.ts");
   return SlipwayProcess.start({ DATABASE_URL: url, BUN_OPTIONS: `--preload ${preload}` });
 }
 
-/** The line of the log that holds a text, once there is one. */
+/** Waits for a log line that contains a text, and parses it. */
 async function logged(slipway: SlipwayProcess, text: string): Promise<Record<string, string>> {
   const stderr = await eventually(
     async () => slipway.program.stderr,

@@ -16,7 +16,7 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(180_000);
 
-/** Puts one thing of several kinds in, and tells how to make sure that all of it is there. */
+/** Creates resources of several kinds; returns a function that checks that all of them exist. */
 async function seed(slipway: SlipwayProcess) {
   const { call, owner: token } = slipway;
   const project = await call("POST", "/api/projects", { token, body: { name: "Harbour" } });
@@ -34,7 +34,10 @@ async function seed(slipway: SlipwayProcess) {
   };
 }
 
-/** Starts a server over and over and kills each at a moment of its own; then one may live, and is the installation's only beginning. */
+/**
+ * Starts a server repeatedly and kills it at random moments. Then lets one run, and expects that the installation was
+ * initialized exactly once.
+ */
 async function survives(slipway: SlipwayProcess, longestMs: number): Promise<void> {
   const shown: string[] = [];
   const moment = randomInput(`kill within ${longestMs} ms`);
@@ -49,7 +52,7 @@ async function survives(slipway: SlipwayProcess, longestMs: number): Promise<voi
   const token = printedToken(slipway.program.stdout);
   if (token) shown.push(token);
   expect(shown.length).toBeLessThanOrEqual(1);
-  // Killed after the first owner was stored and before the token was shown, the way in is a token of one's own.
+  // If it was killed between storing the first owner and printing the token, only a configured token gives access.
   const [known = newToken()] = shown;
   if (shown.length === 0) {
     await slipway.stop();
@@ -59,7 +62,7 @@ async function survives(slipway: SlipwayProcess, longestMs: number): Promise<voi
   expect({ status, total: body.total }).toEqual({ status: 200, total: 1 });
 }
 
-/** Opens an upload session and sends half of a folder to it. */
+/** Opens an upload session and sends half of an archive. */
 async function halfUpload(slipway: SlipwayProcess, archive: Uint8Array) {
   const { address, owner: token, call, folder } = slipway;
   const opened = await call("POST", "/api/projects/folder/session", { token, body: {} });
@@ -125,7 +128,7 @@ describe("killed with SIGKILL", () => {
         headers: { "idempotency-key": "the-one" },
       });
     const hand = postgres(database.url, { max: 1, onnotice: () => {} });
-    // The server's own upkeep may wait for the lock too.
+    // The server's own maintenance may wait for the lock, too.
     const text =
       "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into projects%'";
     const waiting = () => query(database.url, text);
@@ -174,7 +177,7 @@ describe("killed with SIGKILL", () => {
       await Promise.race([rotation.ended, Bun.sleep(200 + moment.fraction() * 600)]);
     }
     let finished = await commandOutcome(["rotate-key"], slipway.settings);
-    // One that was killed while it wrote the key file keeps others out for ten seconds.
+    // A process killed while writing the key file blocks others for ten seconds.
     for (let tries = 0; finished.stderr.includes("another process is adding one") && tries < 30; tries++) {
       await Bun.sleep(1_000);
       finished = await commandOutcome(["rotate-key"], slipway.settings);

@@ -14,7 +14,7 @@ setDefaultTimeout(180_000);
 
 const MB = 2 ** 20;
 
-/** A gzipped tar with one file of random bytes, made while it is read; nothing of it can be compressed. */
+/** A gzipped tar with one file of random, incompressible bytes, generated on demand. */
 async function* largeArchive(megabytes: number): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: 0, chunkSize: 256 * 1_024 });
   const header = tarEntry({ name: "large.bin", size: megabytes * MB });
@@ -23,7 +23,7 @@ async function* largeArchive(megabytes: number): AsyncGenerator<Uint8Array> {
     const noise = randomInput("a large archive");
     const block = noise.bytes(MB);
     for (let count = 0; count < megabytes; count++) {
-      // Each block differs from the one before, at little cost.
+      // Makes each block differ from the previous one, at little cost.
       noise.fill(block.subarray((count % 16) * 65_536, ((count % 16) + 1) * 65_536));
       yield block.slice();
     }
@@ -39,7 +39,7 @@ async function* largeArchive(megabytes: number): AsyncGenerator<Uint8Array> {
   await writing;
 }
 
-/** How a body is sent. */
+/** How to send a body. */
 interface Sending {
   readonly chunked: boolean;
   readonly server?: SlipwayProcess;
@@ -50,7 +50,7 @@ function randomFolder(size: number): Uint8Array {
   return tarGz([file("index.html", randomInput("a folder").bytes(size))]);
 }
 
-/** The memory that a process holds, in MB. */
+/** The memory (RSS) of a process in MB. */
 function memoryOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)![1]) / 1_024;
@@ -76,7 +76,7 @@ describe("an upload", () => {
     return { id, path: `/api/projects/folder/upload/${id}`, home: join(server.folder, "uploads", id) };
   }
 
-  /** Sends a whole body, announced or in chunks. */
+  /** Sends a whole body, with Content-Length or chunked. */
   async function send(
     path: string,
     archive: Uint8Array,
@@ -165,14 +165,14 @@ describe("an upload", () => {
         expect(fitting).toMatchObject({ status: 200, body: { files: 1 } });
       }
     }
-    // The answer must not get lost while the rest is still on its way, whatever becomes of the connection then.
+    // The response must arrive even while the rest of the body is in flight, whatever happens to the connection then.
     const { path } = await session(limited);
     for (let round = 0; round < 20; round++) {
       const connection = round % 4 < 2 ? "close" : "keep-alive";
       const answer = await send(path, randomFolder(5 * MB), { chunked: round % 2 === 0, server: limited, connection });
       expect(answer).toMatchObject({ status: 413, body: { success: false } });
     }
-    // The limit of uploads is not the one of other bodies.
+    // The upload limit does not apply to other bodies.
     const upserts = Array.from({ length: 20 }, (_, index) => ({ key: `KEY_${index}`, value: "x".repeat(10_000) }));
     const token = limited.owner;
     const created = await limited.call("POST", "/api/projects", { token, body: { name: "Harbour" } });

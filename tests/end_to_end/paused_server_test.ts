@@ -11,7 +11,7 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(180_000);
 
-/** An app that answers with a text. */
+/** An app that responds with a text. */
 function app(answer: string, build = "true"): Readonly<Record<string, string>> {
   return {
     "build.sh": build,
@@ -19,9 +19,9 @@ function app(answer: string, build = "true"): Readonly<Record<string, string>> {
   };
 }
 
-/** A build that takes some seconds and does not succeed the first time. */
+/** A build that takes some seconds and fails the first time. */
 function firstFailing() {
-  /** What each build has come to, by a name of its own. */
+  /** The last stage of each build, by a unique name. */
   const builds = new Map<string, string>();
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -42,7 +42,7 @@ function firstFailing() {
   };
 }
 
-/** Two servers on one database and one data folder, of which the second is started when it is needed. */
+/** Two servers on one database and data folder. The second is started on demand. */
 async function pair() {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await testDatabase({ prepare: migrate }));
@@ -54,7 +54,7 @@ async function pair() {
   return { url, data, a, b, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-/** Everything below a folder, with the times at which it changed. */
+/** Everything below a folder, with modification times. */
 async function filesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   const told = names.map(async (name) => `${name} ${(await stat(join(folder, name))).mtimeMs}`);
@@ -68,7 +68,7 @@ describe("a server that is paused for longer than its lease", () => {
   });
   afterAll(() => servers?.[Symbol.asyncDispose]());
 
-  /** All that there is of a deployment: what is stored, what runs and what lies on the disk. */
+  /** The complete state of a deployment: stored data, instances and files. */
   async function seen(project: TestProject, id: string) {
     const { data, url } = servers;
     const own = (await readdir(join(data, "instances"))).filter((name) => name.startsWith(id)).toSorted();
@@ -110,13 +110,13 @@ describe("a server that is paused for longer than its lease", () => {
       const there = project.on(b);
       expect(await there.settled(id)).toMatchObject({ status: "ready", error: null });
       expect(await there.page()).toBe("second");
-      // The former release goes when nobody is being answered by it any more.
+      // The former release is removed once its last requests have finished.
       const before = await eventually(
         () => seen(there, id),
         ({ own, row }) => own.length === 1 && row[0]!["lease_owner"] === null,
       );
       expect(before).toMatchObject({ row: [{ attempts: 2 }], live: [{ active_deployment_id: id }] });
-      // Its own build went on without it, and has failed by now.
+      // The build of the paused server continued without it, and has failed by now.
       const ended = step === "build" ? ["/end", "/end"] : [];
       expect(
         await eventually(

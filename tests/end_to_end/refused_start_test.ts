@@ -16,14 +16,14 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 
-/** Expects a start to have failed as it should, one line on stderr and nothing else, and gives that line. */
+/** Expects that a start failed with exactly one line on stderr, and returns that line. */
 function refusal({ code, signal, stdout, stderr }: ProgramOutcome): string {
   expect({ code, signal, stdout }).toEqual({ code: 1, signal: null, stdout: "" });
   expect(stderr).toMatch(/^slipway: [^\n]+\n$/);
   return stderr;
 }
 
-/** Values that no setting takes; a swordfish is what must not be repeated. */
+/** Invalid values of settings; "swordfish" must not be repeated in the error. */
 const BAD: readonly (readonly [string, string])[] = [
   ["PORT", "abc"],
   ["PORT", "65536"],

@@ -12,14 +12,14 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(240_000);
 
-/** Answers with what it was given, and which run of it this is. */
+/** Responds with its environment variable and a unique id of this run. */
 const FILES = {
   "package.json": JSON.stringify({ scripts: { start: "bun server.js" } }),
   "server.js": `const run = crypto.randomUUID();
 require("node:http").createServer((_, answer) => answer.end(process.env.WORD + " " + run)).listen(process.env.PORT);`,
 };
 
-/** A server of an installation with several processes that run, each told its own word. */
+/** Deploys several apps that run as processes, each with its own word. */
 async function withApps(slipway: SlipwayProcess, source: SourceFolder, count: number) {
   const names = Array.from({ length: count }, (_, index) => `app-${index}`);
   const apps: { readonly project: TestProject; readonly word: string; readonly live: string }[] = [];
@@ -34,7 +34,7 @@ async function withApps(slipway: SlipwayProcess, source: SourceFolder, count: nu
 
 type Apps = Awaited<ReturnType<typeof withApps>>;
 
-/** What each app says, once it says what it was told, in another run than `before`. */
+/** The response of each app, once it contains the app's word and comes from another run than `before`. */
 function answers(apps: Apps, slipway: SlipwayProcess, before: readonly string[] = []): Promise<readonly string[]> {
   return eventually(
     () => Promise.all(apps.map(({ project }) => project.on(slipway).page())),
@@ -42,7 +42,7 @@ function answers(apps: Apps, slipway: SlipwayProcess, before: readonly string[] 
   );
 }
 
-/** The keys that seal the environments of what runs. */
+/** The keys with which the environments of the instances are encrypted (sealed). */
 function sealingKeys(folder: string): ReadonlySet<string> {
   const instances = join(folder, "instances");
   const names = readdirSync(instances).filter((name) => !name.startsWith("."));
@@ -53,7 +53,7 @@ function sealingKeys(folder: string): ReadonlySet<string> {
   );
 }
 
-/** Ends the programs of all instances, as the machine might. */
+/** Kills the programs of all instances. */
 function endPrograms(folder: string): void {
   const instances = join(folder, "instances");
   for (const name of readdirSync(instances).filter((each) => !each.startsWith("."))) {
@@ -61,7 +61,7 @@ function endPrograms(folder: string): void {
   }
 }
 
-/** Leaves the current key alone in the key file. */
+/** Removes all but the current key from the key file. */
 async function throwFormerKeysAway(folder: string): Promise<void> {
   const file = join(folder, "secret.key");
   const [current, ...former] = (await readFile(file, "utf8")).trim().split("\n");

@@ -8,10 +8,10 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(300_000);
 
-/** Stands between what a program printed when it ended and was started again. */
+/** The note in the output of a program between its exit and its restart. */
 const NOTE = /^The program ended with code 3, next try in [\d.]+ s$/;
 
-/** A server that tells what it does, up to its last words. */
+/** A server that logs what it does, including its last output on SIGTERM. */
 const TELLING = `
   for (let line = 1; line <= 2_500; line++) console.log("line", line);
   process.on("SIGTERM", async () => {
@@ -22,7 +22,7 @@ const TELLING = `
   });
   Bun.serve({ port: process.env.PORT, fetch: () => new Response("one") });
 `;
-/** One that takes longer to stop than it is given. */
+/** A server that takes longer to stop than its grace period. */
 const STAYING = `
   console.log("up");
   process.on("SIGTERM", () => console.log("asked to stop"));
@@ -43,7 +43,7 @@ async function page(project: TestProject, id: string, since: number): Promise<Pa
   return (await project.call("GET", path)).body;
 }
 
-/** Resolves once nothing of a deployment is there any more but what is recorded. */
+/** Resolves once nothing is left of a deployment but its recorded output. */
 async function gone(project: TestProject, id: string): Promise<void> {
   const left = await eventually(
     async () => (await project.call("GET", `/api/deployments/${id}/info`)).body.data.services,
@@ -74,7 +74,7 @@ test.concurrent("what replaced and failed releases printed is there on every ser
   expect(await onB.settled(failed)).toMatchObject({ status: "failed", error: { code: "crash_loop" } });
   await source.write({ "server.js": NEXT });
   await onB.deployed();
-  // Whoever reads on while it is replaced and removed gets every line, once.
+  // A reader that continues while it is replaced and removed gets every line exactly once.
   await eventually(
     async () => {
       const { data } = await page(onB, first, seen.at(-1)!.seq);

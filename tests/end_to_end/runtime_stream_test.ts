@@ -7,7 +7,7 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(300_000);
 
-/** A server that prints all the time, and says so when it is asked to stop. */
+/** A server that prints constantly, and logs SIGTERM. */
 const TICKING = `
   let tick = 0;
   setInterval(() => { for (let line = 0; line < 20; line++) console.log("tick", ++tick); }, 20);
@@ -15,7 +15,7 @@ const TICKING = `
   Bun.serve({ port: process.env.PORT, fetch: () => new Response(process.env.COLOR) });
 `;
 
-/** Takes events until one satisfies. */
+/** Reads events until one satisfies. */
 async function until(events: AsyncIterable<SeenEvent>, isLast: (event: SeenEvent) => boolean): Promise<SeenEvent[]> {
   const seen: SeenEvent[] = [];
   for await (const event of events) {

@@ -32,7 +32,7 @@ test("with EDGE=separate, apps and sites are served through ten restarts of the 
   const ended = await commandOutcome(["stop-edge"], slipway.settings);
   expect([ended.code, ended.stdout]).toEqual([0, "Ended the edge. Apps are reached again after the next bin/up.\n"]);
   await expect(app.page()).rejects.toThrow();
-  // Without the setting, the server serves them itself, whatever was before, and wherever.
+  // Without the setting, the server serves apps itself, whatever the former edge and port were.
   await slipway.start();
   const refused = await commandOutcome(["stop-edge"], slipway.settings);
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("a server uses it")]);

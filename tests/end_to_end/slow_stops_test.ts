@@ -10,7 +10,7 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(300_000);
 
-/** So many that to stop one after the other would take longer than a connection may stay silent. */
+/** So many that stopping them one by one would exceed the idle timeout of a connection. */
 const WORKERS = 7;
 const FILES = {
   "server.js": `const id = "run " + crypto.randomUUID();
@@ -23,7 +23,7 @@ const SERVICES = [
   ...Array.from({ length: WORKERS }, (_, index) => ({ name: `worker-${index}`, startCommand: "sh worker.sh" })),
 ];
 
-/** The instances that a data folder holds. */
+/** The instances in a data folder. */
 function instancesIn(folder: string): readonly string[] {
   return readdirSync(join(folder, "instances")).filter((name) => !name.startsWith("."));
 }

@@ -22,7 +22,7 @@ async function status(slipway: SlipwayProcess, token: string): Promise<number> {
   return (await slipway.call("GET", "/api/auth/me", { token })).status;
 }
 
-/** What becomes of a new connection. */
+/** The outcome of a new connection. */
 function outcomeOfConnecting(port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {
@@ -33,12 +33,12 @@ function outcomeOfConnecting(port: number): Promise<string> {
   });
 }
 
-/** A port as the kernel writes it. */
+/** A port as in the kernel's TCP table. */
 function hex(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** The pids of a process's children and of theirs. */
+/** The pids of all descendants of a process. */
 function descendants(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
@@ -48,7 +48,7 @@ function descendants(pid: number): number[] {
         .split(" ");
       parents.set(Number(name), Number(parent));
     } catch {
-      // It ended in the meantime.
+      // It has exited meanwhile.
     }
   }
   const children = [...parents].filter(([, parent]) => parent === pid).map(([child]) => child);
@@ -147,7 +147,7 @@ describe("starting", () => {
   });
 
   test("asked to stop while it starts, it stops", async () => {
-    // Where nothing is yet.
+    // On an empty data folder.
     await using place = await temporaryPlace();
     await using slipway = await SlipwayProcess.prepare({ SLIPWAY_DATA: place.data });
     const program = slipway.launch();
@@ -184,7 +184,7 @@ describe("stopping", () => {
         });
       await locked.promise;
       const created = slipway.call("POST", "/api/projects", { token: slipway.owner, body: { name: "Harbour" } });
-      // The server's own upkeep may wait for the lock too.
+      // The server's own maintenance may wait for the lock, too.
       const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into projects%'`;
       const waiting = await eventually(
         () => query(url, waits),

@@ -5,21 +5,21 @@ import { SlipwayProcess } from "../support/servers/slipway_process.ts";
 
 setDefaultTimeout(300_000);
 
-/** What the document says that Slipway says, by heading. */
+/** The documented error messages, by heading. */
 async function documented(): Promise<ReadonlyMap<string, string>> {
   const text = await Bun.file(join(import.meta.dir, "../../docs/troubleshooting.md")).text();
   const sections = text.matchAll(/^### (.+)\n(?:(?!^#).*\n)*?((?:^> .*\n)+)/gm);
   return new Map(Array.from(sections, ([, heading, quote]) => [heading!, quote!.replaceAll(/^> /gm, "").trim()]));
 }
 
-/** A sentence in which what differs each time stands in angle brackets. */
+/** A pattern for a message whose variable parts are in angle brackets. */
 function asPattern(sentence: string): RegExp {
   const parts = sentence.replaceAll(/\s+/g, " ").split(/<[a-z ]+>/);
   return new RegExp(`^${parts.map((part) => RegExp.escape(part)).join(".+?")}$`);
 }
 
 test("docs/troubleshooting.md says of every ordinary mistake what Slipway says", async () => {
-  // Long enough for a program to listen on a machine that is busy.
+  // Long enough for a program to start listening on a busy machine.
   await using slipway = await SlipwayProcess.start({ HEALTH_TIMEOUT_SECONDS: "10" });
   const sentences = await documented();
   expect([...sentences.keys()].toSorted()).toEqual(Object.keys(MISTAKES).toSorted());

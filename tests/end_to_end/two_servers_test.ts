@@ -14,7 +14,7 @@ import { testDatabase } from "../support/database/test_database.ts";
 
 setDefaultTimeout(120_000);
 
-/** Two servers that start at once on one empty database, one key and one data folder. */
+/** Two servers that start concurrently on one empty database, key and data folder. */
 async function pair() {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await testDatabase());
@@ -92,7 +92,7 @@ describe("two servers on one database", () => {
       expect((await b.call("GET", "/api/auth/me", { cookie })).status).toBe(200);
       await a.call("DELETE", `/api/members/${userId}`, { token });
       expect((await create()).status).toBe(401);
-      // Without an organization there is nothing that a session could act in.
+      // Without an organization, a session has nothing to act on.
       expect((await b.call("GET", "/api/projects", { cookie })).status).toBeOneOf([401, 403, 404]);
     }
   });
@@ -116,7 +116,7 @@ describe("two servers on one database", () => {
   test("failed logins count together", async () => {
     const { email } = await member(a, "viewer");
     const guess = (server: typeof a) => server.call("POST", "/api/auth/login", { body: { email, password: "wrong" } });
-    // The minute may end in between and count anew, but not twice in a row.
+    // The rate limit window may end in between and reset, but not twice in a row.
     const statuses = await eventually(
       async () =>
         (await Promise.all(Array.from({ length: 12 }, (_, turn) => guess(turn % 2 ? a : b)))).map(

@@ -25,7 +25,7 @@ print("listening", flush=True)
 http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
 `;
 
-/** A socket in an engine's place that counts who comes. */
+/** A fake engine socket that counts connections. */
 class CountingEngine implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), "slipway-"));
   readonly #server: Server;
@@ -79,7 +79,7 @@ test("the README's tour works from bin/up on, and nothing complains", async () =
       },
       ...(body && { body: isRaw ? body : JSON.stringify(body) }),
     });
-    // Each route has a shape of its own.
+    // Each route has its own response shape.
     // oxlint-disable-next-line typescript/no-explicit-any
     return (await answer.json()) as any;
   };
