@@ -4,7 +4,7 @@ import { ACCESS_TABLE, CALLERS } from "../support/inputs/access_table.ts";
 import { memoryApp } from "../support/apps/app.ts";
 import { callers, furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
 
-/** Paths that contract section 3 opens to callers without credentials. */
+/** Routes that contract section 3 opens to callers without credentials. */
 const OPEN = [
   "GET /api/health",
   "GET /api/health/env",
@@ -15,7 +15,7 @@ const OPEN = [
   "POST /api/auth/accept-invitation",
 ];
 
-/** An organization with one thing of every kind, and callers of every kind. */
+/** An organization with one resource of every kind, and callers of every kind. */
 async function furnished() {
   const app = await memoryApp();
   app.world.remoteHosts.add(MACHINE);

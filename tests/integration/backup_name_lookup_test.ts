@@ -18,7 +18,7 @@ const KINDS = [
 ];
 const UNREACHABLE = { ok: false, code: "unreachable", reason: expect.stringMatching(/^write: Cannot .*name/) };
 
-/** The application in cloud mode with the real ways to a store, whose names are the test's own. */
+/** The application in cloud mode with the real storage adapters and the test's own name records. */
 async function cloudApp() {
   const settings = { mode: "cloud", dataFolder: "/data/slipway", backupCaFile: undefined } as const;
   let storages: Awaited<ReturnType<typeof openStorages>> | undefined;

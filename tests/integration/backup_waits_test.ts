@@ -82,7 +82,7 @@ describe("retrying()", () => {
   });
 });
 
-/** A store one of whose methods does nothing until it is aborted. */
+/** A storage with one method that hangs until it is aborted. */
 function hanging(method: keyof ObjectStorage): ObjectStorage {
   return intercepted<ObjectStorage>(new MemoryObjectStorage(), method, (_goOn, given) => {
     const { signal } = given.at(-1) as { signal: AbortSignal };

@@ -5,7 +5,7 @@ import { MemoryBuilder } from "../../adapters/memory/builder.ts";
 import { builderOn, dataFolder, workingSandboxes } from "../support/apps/process_world.ts";
 import { builderContract } from "../contracts/builder.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 builderContract("memory", async () => ({

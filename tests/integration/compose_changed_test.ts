@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { COMPOSE_CASES, composeCases, composeSays } from "../support/inputs/compose_case.ts";
 import { writtenProject } from "../support/inputs/written_project.ts";
 
-/** Values that stand where others are expected. */
+/** Values of unexpected types. */
 const ODD_VALUES = ["[]", "{}", "null", "-1", "[[x]]", "{a: {b: c}}", '"${NOPE}"', "!reset null", "[{}]"];
 
 describe("loadCompose() refuses with a sentence or reads, and nothing else,", () => {

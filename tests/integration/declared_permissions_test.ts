@@ -7,7 +7,7 @@ import { furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
 const { routes, call } = await memoryApp();
 const { paths } = (await call("GET", "/api/openapi.json")).body;
 
-/** What the OpenAPI document says that each route demands. */
+/** The permissions that the OpenAPI document declares for each route. */
 const declared = ACCESS_TABLE.flatMap(({ route, method, path }) => {
   const operation = paths[path.replaceAll(/:(\w+)/g, "{$1}")][method.toLowerCase()];
   const permission = operation["x-permission"] as Permission | "self" | undefined;
@@ -18,14 +18,14 @@ const declared = ACCESS_TABLE.flatMap(({ route, method, path }) => {
 const VIEWER = RESOURCES.map((resource) => `${resource}:read` as const);
 const DEVELOPER = [...VIEWER, "deployment:write", "githost:write", "project:write"] as const;
 
-/** The rights that a request gives or ends, which nobody does without having them. */
+/** The permissions that a request grants or revokes, which requires holding them. */
 const CONCERNED: Readonly<Record<string, readonly Permission[]>> = {
   "POST /api/members": VIEWER,
   "PATCH /api/members/:id": DEVELOPER,
   "DELETE /api/members/:id": VIEWER,
 };
 
-/** An organization with one thing of every kind, for one request. */
+/** An organization with one resource of every kind, for one request. */
 async function scene(method: string, path: string) {
   const app = await memoryApp();
   app.world.remoteHosts.add(MACHINE);
@@ -37,7 +37,7 @@ async function scene(method: string, path: string) {
   };
 }
 
-/** Everything that somebody may hold without the permission: the level below it, and all of other resources that does not include it. */
+/** Everything that a caller may hold without this permission: the action below it, and all other resources. */
 function justBelow(permission: Permission): Permission[] {
   const [resource, action] = permission.split(":") as [(typeof RESOURCES)[number], (typeof ACTIONS)[number]];
   const below = ACTIONS[ACTIONS.indexOf(action) - 1];

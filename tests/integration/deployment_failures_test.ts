@@ -9,7 +9,7 @@ interface Case {
   readonly step: string;
   readonly code: string;
   readonly sentence: RegExp;
-  /** A line that the log must hold, to tell why. */
+  /** A line that the log must contain as the reason. */
   readonly logs?: string;
   readonly options?: SceneOptions;
   readonly arrange: (scene: EngineScene) => void;

@@ -14,7 +14,9 @@ interface Killing {
   readonly replaces: boolean;
 }
 
-/** Kills the process at its call of this number and lets another go on; tells at which, or nothing when it made fewer. */
+/**
+ * Kills the process at this call number and lets another one continue. Returns the call, or undefined if it made fewer.
+ */
 async function killedAt(call: number, { when, what, replaces }: Killing): Promise<string | undefined> {
   await using scene = await EngineScene.open();
   if (what === "site")
@@ -29,7 +31,7 @@ async function killedAt(call: number, { when, what, replaces }: Killing): Promis
   for (;;) {
     if (process.isDead()) break;
     const deployment = (await scene.memory.deployments.get(id))!;
-    // What comes after the end is the business of the queue alone.
+    // After the end, only the queue makes calls.
     if (isSettled(deployment) && process.calls.at(-1) === "deploymentQueue.take") return undefined;
     await Bun.sleep(1);
   }
@@ -37,7 +39,7 @@ async function killedAt(call: number, { when, what, replaces }: Killing): Promis
   const died = `${call}: ${when} ${process.calls.at(-1)}`;
   const served = scene.served(project);
   const instances = await scene.running();
-  // Whoever serves now still runs.
+  // The release that serves visitors still runs.
   if (former) expect([died, served === former.id || served === id]).toEqual([died, true]);
   if (former && what !== "site") expect([died, instances.includes(served!)]).toEqual([died, true]);
   scene.memory.clock.advance(LEASE_MS + 1);

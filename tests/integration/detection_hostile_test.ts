@@ -4,13 +4,13 @@ import { LibraryManifestParser } from "../../adapters/manifests/manifest_parser.
 import { detect, type Detection } from "../../domain/detection/detect.ts";
 import { isManifest } from "../../domain/detection/manifests.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 type Files = Readonly<Record<string, string>>;
 
 const parser = new LibraryManifestParser();
-/** Files that the ecosystems of Python, Go, Rust, PHP and Ruby read. */
+/** Files that the Python, Go, Rust, PHP and Ruby ecosystems read. */
 const NAMES = [
   ".php-version",
   ".python-version",
@@ -41,7 +41,7 @@ const NAMES = [
   "setup.cfg",
   "setup.py",
 ];
-/** A program of each, so that every rule has something to do. */
+/** A program of each, so that every rule applies. */
 const PROGRAMS: readonly Files[] = [
   { "requirements.txt": "flask\ndjango\nfastapi\ngunicorn\n", "manage.py": "", "mysite/settings.py": "" },
   { "requirements.txt": "flask\nfastapi\n", "app.py": "app = Flask(__name__)" },
@@ -61,7 +61,7 @@ function detected(files: Files): Detection {
   return detect({ paths: Object.keys(files).toSorted(), text, data });
 }
 
-/** Everything of an answer that a shell will read. */
+/** Everything in a detection that a shell will interpret. */
 function commands({ installCommand, buildCommand, startCommand, image }: Detection): string {
   const setup = image?.setup.map(({ command }) => command) ?? [];
   const packages = [...(image?.buildPackages ?? []), ...(image?.runPackages ?? [])];
@@ -71,7 +71,7 @@ function commands({ installCommand, buildCommand, startCommand, image }: Detecti
 }
 
 describe("detect() on hostile files", () => {
-  // Quadratic time would be minutes here, far beyond the time limit of any test.
+  // Quadratic time would take minutes here, far beyond the timeout of any test.
   for (const piece of [
     " ",
     "\n",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { detectedIn, EVERY_MANIFEST, type Files } from "../support/inputs/every_manifest.ts";
 
-/** Files that make an ecosystem look at the others of its own. */
+/** Files that make an ecosystem read its other files. */
 const COMPANIONS: Files = {
   "pom.xml": "<project><artifactId>a</artifactId></project>",
   "build.gradle": "plugins {\n id 'application'\n}",
@@ -34,7 +34,7 @@ const PIECES: readonly (readonly [what: string, piece: string])[] = [
 describe("detect()", () => {
   for (const [what, piece] of PIECES) {
     const text = piece.repeat(LENGTH / piece.length);
-    // Quadratic time would be minutes for each file here, far beyond the time limit of any test.
+    // Quadratic time would take minutes for each file here, far beyond the timeout of any test.
     test(`reads very many ${what} in every manifest`, () => {
       for (const path of EVERY_MANIFEST) expect(detectedIn({ ...COMPANIONS, [path]: text }).warnings).toBeArray();
     }, 120_000);
@@ -50,7 +50,7 @@ describe("detect()", () => {
     ["letters", "a".repeat(1_000_000)],
     ["blanks before a comment", `services:\n  a:\n    build: x${" ".repeat(1_000_000)}y`],
   ] as const) {
-    // Quadratic time would be minutes here, far beyond the time limit of any test.
+    // Quadratic time would take minutes here, far beyond the timeout of any test.
     test(`reads a megabyte of ${what} in every manifest`, () => {
       const names = [
         "package.json",

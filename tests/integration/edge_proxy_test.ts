@@ -9,7 +9,7 @@ import { at, runningEdge, type RunningEdge } from "../support/servers/running_ed
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const GET = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
-/** More than all buffers of the kernel on the way take together. */
+/** More than all kernel buffers on the path hold together. */
 const FLOOD_BYTES = 100_000_000;
 
 let edge: RunningEdge;
@@ -120,7 +120,7 @@ describe("EdgeServer streams", () => {
   });
 });
 
-/** The value once it no longer changes. */
+/** The value once it stops changing. */
 async function stalls(ask: () => number): Promise<number> {
   let before = -1;
   return eventually(
@@ -197,7 +197,7 @@ describe("EdgeServer keeps connections", () => {
     await edge.put("a.test", at(app.port));
     await edge.ask("a.test");
     await edge.put("a.test", { kind: "none" });
-    // Without being told, an idle connection stays open twice as long.
+    // Without the switch, an idle connection stays open twice as long.
     expect(await Promise.race([closed, Bun.sleep(2_000)])).toBe("closed");
     app.stop(true);
   });
@@ -295,7 +295,7 @@ describe("EdgeServer tries again", () => {
     gone[Symbol.dispose]();
     await using app = serve(async (request) => new Response(await request.text()));
     let looked = 0;
-    // Switches as soon as a request was sent on its way to the old app.
+    // Switches as soon as a request has been sent to the old app.
     const route: EdgeRoute = {
       hostname: "a.test",
       pathPrefix: "/",
@@ -325,7 +325,7 @@ describe("EdgeServer tries again", () => {
   });
 });
 
-/** What the edge says in place of an app. */
+/** The response of the edge itself, instead of an app's. */
 async function pageOf(host: string, accept: string) {
   const answer = await edge.ask(host, "/", { headers: { accept } });
   const { status, headers } = answer;
@@ -424,7 +424,7 @@ describe("EdgeServer gives up", () => {
     await hasty.put("slow.test", at(slow.port));
     using client = await rawConnection(hasty.port, "POST / HTTP/1.1\r\nHost: slow.test\r\nContent-Length: 4\r\n\r\n");
     await client.until(/hel$/);
-    // Longer than the limit, and than it takes to notice.
+    // Longer than the timeout plus the time until it is detected.
     await Bun.sleep(2_500);
     client.write("more");
     await client.until(/hello$/);

@@ -6,7 +6,7 @@ import { at, runningEdge, type RunningEdge } from "../support/servers/running_ed
 const SWITCHES = 30;
 
 interface Answered {
-  /** Counted at the request's beginning and end, by one counter. */
+  /** Counted at the start and the end of a request, by one counter. */
   readonly began: number;
   readonly ended: number;
   readonly version: number;
@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => edge[Symbol.asyncDispose]());
 
-/** A small server that answers with its version, now and then after a while; stopped, it breaks what still runs. */
+/** A small server that responds with its version, sometimes with a delay. Stopping it breaks running requests. */
 function release(version: number) {
   let count = 0;
   const server = Bun.serve({
@@ -37,7 +37,7 @@ function routeTo(hostname: string, servedBy: string, port: number | undefined): 
   return { hostname, pathPrefix: "/", projectId: "prj_a", servedBy, target: at(port) };
 }
 
-/** Asks one request after the other until told to stop, and notes every answer. */
+/** Sends one request after the other until stopped, and records every response. */
 async function askOn(ask: () => Promise<Response>, answered: Answered[], going: { on: boolean; count: number }) {
   while (going.on) {
     const began = going.count++;

@@ -26,7 +26,7 @@ afterEach(async () => {
   await app.stop();
 });
 
-/** Sends back what it gets; "close me" closes with 4001. */
+/** Echoes every message; "close me" closes with 4001. */
 function echoApp() {
   const closes: Closed[] = [];
   const sockets = new Set<ServerWebSocket>();

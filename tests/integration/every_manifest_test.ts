@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as fc from "fast-check";
 import { detectedIn, EVERY_MANIFEST, type Files } from "../support/inputs/every_manifest.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const MEANT_FOR_SOMEBODY = [

@@ -14,7 +14,7 @@ interface Wanted {
   readonly signal?: AbortSignal;
 }
 
-/** Follows a deployment in a scene. */
+/** Follows the output of a deployment in a scene. */
 async function follow(scene: EngineScene, id: string, { since = 0, service, signal = FOREVER }: Wanted = {}) {
   const options = { since, service, signal, caller: async () => scene.by };
   const events = await scene.useCases.followOutput(scene.by, id, options);
@@ -24,7 +24,7 @@ async function follow(scene: EngineScene, id: string, { since = 0, service, sign
 
 type Following = AsyncIterator<readonly DeploymentEvent[]>;
 
-/** Takes events until one satisfies. */
+/** Reads events until one satisfies. */
 async function until(following: Following, isLast: (event: DeploymentEvent) => boolean): Promise<DeploymentEvent[]> {
   const all: DeploymentEvent[] = [];
   while (!all.some(isLast)) {
@@ -38,7 +38,7 @@ async function until(following: Following, isLast: (event: DeploymentEvent) => b
 const says = (message: string) => (event: DeploymentEvent) => event.type === "log" && event.message === message;
 const isEnd = ({ type }: DeploymentEvent) => type === "end";
 
-/** What the log holds. */
+/** The runtime log of a deployment. */
 const logged = (scene: EngineScene, id: string, service?: string): Promise<readonly LoggedLine[]> =>
   scene.useCases.readLogs(scene.by, id, { since: 0, limit: 10_000, kind: "runtime", service });
 

@@ -13,13 +13,13 @@ import { eventually } from "../support/eventually.ts";
 import { GitServer } from "../support/peers/git_server.ts";
 import { scriptedSshd } from "../support/faults/scripted_sshd.ts";
 
-// Git starts many processes; the machine may be busy with other suites.
+// Git starts many processes, and other test suites may keep the machine busy.
 setDefaultTimeout(60_000);
 
 type GitSource = Extract<FetchableSource, { kind: "git" }>;
 const TOKEN = "canary-4242+/=tok en";
 
-/** Every place that other users or later readers could look at. */
+/** All command lines, which other users can read. */
 const places = async () => {
   const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const seen = processes.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
@@ -46,7 +46,7 @@ const refusingLog = async (_: string, stream: "stdout" | "stderr") => {
   if (stream === "stderr") throw new Failure("unavailable", "database_unavailable", "Cannot log");
 };
 
-/** Lets everybody in and runs `git upload-pack` on one repository, whatever is asked for. */
+/** Accepts every login and runs `git upload-pack` on one repository, whatever the client requests. */
 const gitSshd = (bare: string) =>
   scriptedSshd({
     session: (connection) =>
@@ -121,7 +121,7 @@ describe("GitSources", () => {
     await repository.commit({ b: "b" });
     return { library, repository };
   };
-  /** Processes that work in the folder. */
+  /** The number of processes whose working directory is in the folder. */
   const working = async () => {
     const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
     const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));

@@ -7,7 +7,7 @@ import { instanceSocketsContract } from "../contracts/instance_sockets.ts";
 import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { testPort } from "../support/servers/test_port.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(60_000);
 
 instanceSocketsContract("memory", async () => {
@@ -39,7 +39,7 @@ async function openProcesses(kind: SandboxKind) {
   return {
     ...world,
     sockets: new ProcessSockets(join(world.data, "instances")),
-    // It listens in a child of the shell, as programs do that a package manager starts.
+    // It listens in a child of the shell, like programs that a package manager starts.
     elsewhere: { command: `bun -e '${program}'; true`, port: held.port },
     async [Symbol.asyncDispose]() {
       await world[Symbol.asyncDispose]();

@@ -24,13 +24,13 @@ import { hostileArchives } from "../support/inputs/hostile_archives.ts";
 import { randomInput } from "../support/inputs/random_input.ts";
 import { file, folder, link, pax, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 50_000_000, maxUnpackedBytes: 200_000_000, maxEntries: 100_000 };
 const ID = "upl_0123456789abcdefghij";
 
-/** Everything under a folder with its type, size and time of change. */
+/** Everything below a folder with its mode, size and modification time. */
 async function snapshot(root: string) {
   const names = (await readdir(root, { recursive: true })).toSorted();
   const found = await Promise.all(names.map((name) => lstat(join(root, name))));
@@ -39,7 +39,7 @@ async function snapshot(root: string) {
 
 const input = randomInput("uploads on the disk");
 
-/** Bytes that do not get smaller by compression. */
+/** Incompressible bytes. */
 function noise(bytes: number): Uint8Array {
   return input.bytes(bytes);
 }

@@ -7,22 +7,22 @@ import { shopProject, shopScene } from "../support/apps/service_scene.ts";
 import { SHOP_WORKS } from "../support/apps/shop_works.ts";
 import { sleeper } from "../support/faults/sleeper.ts";
 
-// Each of them runs through a deployment hundreds of times.
+// Each test runs a deployment hundreds of times.
 setDefaultTimeout(180_000);
 
 const LEASE_MS = 10_000;
-/** More calls than any of these makes. */
+/** More calls than any of these works makes. */
 const MANY = 1_000;
 const AT_ONCE = 25;
 const LOOK_MS = 4;
 
-/** Something that a process sleeps in the middle of. */
+/** Work in which a process falls asleep. */
 interface Work {
   readonly name: string;
   readonly open: () => Promise<EngineScene>;
-  /** Makes ready what is needed; resolves to how to ask for it, and that to the deployment to look at. */
+  /** Sets up the scene. Resolves to a function that requests the work and resolves to the deployment's id. */
   readonly prepare: (scene: EngineScene) => Promise<() => Promise<string>>;
-  /** Does something once the process has begun. */
+  /** Runs once the process has started. */
   readonly meanwhile?: (scene: EngineScene, id: string) => Promise<void>;
   /** Changes something while the process sleeps. */
   readonly asleep?: (scene: EngineScene) => void;
@@ -107,7 +107,10 @@ const WORKS: readonly Work[] = [
   })),
 ];
 
-/** Has the process sleep after its call of this number while another one goes on; tells after which, or nothing when it made fewer. */
+/**
+ * Puts the process to sleep after this call number while another one continues. Returns the call, or undefined if the
+ * process made fewer.
+ */
 async function sleptAt(call: number, work: Work): Promise<string | undefined> {
   await using scene = await work.open();
   const ask = await work.prepare(scene);
@@ -122,7 +125,7 @@ async function sleptAt(call: number, work: Work): Promise<string | undefined> {
     if (work.isOver(deployment) && process.calls.includes("deploymentQueue.release")) return undefined;
     await Bun.sleep(LOOK_MS);
   }
-  // What it had called before is carried out while it sleeps.
+  // Its pending calls complete while it sleeps.
   await Bun.sleep(2);
   const slept = `${call}: ${process.calls.at(-1)}`;
   const taken = (await scene.memory.deployments.get(id))!.attempts;
@@ -136,7 +139,7 @@ async function sleptAt(call: number, work: Work): Promise<string | undefined> {
   await scene.rest();
   const before = await stored(scene, ended);
   const released = () => process.calls.slice(call).includes("deploymentQueue.release");
-  // It has not begun where it had taken nothing yet.
+  // If it had taken nothing yet, it has not started.
   if (taken > 0) expect([slept, await eventually(async () => released(), Boolean)]).toEqual([slept, true]);
   await Bun.sleep(2);
   expect([slept, process.effects]).toEqual([slept, []]);
@@ -144,7 +147,7 @@ async function sleptAt(call: number, work: Work): Promise<string | undefined> {
   return slept;
 }
 
-/** All that is stored of the project of a deployment. */
+/** All stored data of a deployment and its project. */
 async function stored({ memory }: EngineScene, { id, organizationId, projectId }: Deployment) {
   return {
     project: await memory.projects.find(organizationId, projectId),

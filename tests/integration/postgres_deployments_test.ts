@@ -21,7 +21,7 @@ function counted(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-/** Follows from the start until so many events came; resolves to their numbers. */
+/** Follows from the start until `count` events have arrived; resolves to their numbers. */
 async function numbers(events: Pick<DeploymentEvents, "follow">, id: string, count: number): Promise<number[]> {
   const leaving = new AbortController();
   const seen: number[] = [];
@@ -32,7 +32,7 @@ async function numbers(events: Pick<DeploymentEvents, "follow">, id: string, cou
   return seen;
 }
 
-/** Messages between processes that arrive only by hand. */
+/** Signals between processes that never arrive; `reset` triggers a reset by hand. */
 function silentSignals() {
   const resets = new Set<() => void>();
   const signals: Pick<PostgresSignals, "subscribe" | "onReset"> = {
@@ -131,7 +131,7 @@ describe("following events in PostgreSQL", () => {
     const following = Array.from({ length: 500 }, () => numbers(world.deploymentEvents, id, 21_000));
     for (let round = 0; round < 10; round++) await world.deploymentEvents.append(id, lines(100));
     for (const seen of await Promise.all(following)) expect(seen).toHaveLength(21_000);
-    // Ten to append, at most ten to read what was appended, a handful for what was there.
+    // Ten to append, at most ten to read the appended events, a handful for the existing ones.
     expect(statements).toBeLessThan(40);
   });
 
@@ -143,7 +143,7 @@ describe("following events in PostgreSQL", () => {
     const two = [1, 2].map(() =>
       world.deploymentEvents.follow(id, { since: 0, signal: leaving.signal })[Symbol.asyncIterator](),
     );
-    // Whoever has just begun may still read what is there by itself.
+    // A new follower may still read the existing events by itself.
     await world.deploymentEvents.append(id, lines(1));
     await Promise.all(two.map((each) => each.next()));
     const next = two.map((each) => each.next());
@@ -155,7 +155,7 @@ describe("following events in PostgreSQL", () => {
   });
 });
 
-/** As many events as told, in pages of 500; tells which pages were read. */
+/** A source of `count` events in pages of 500 that records which pages were read. */
 function source(count: number) {
   const reads: number[] = [];
   return {

@@ -18,7 +18,7 @@ function canary(): string {
 }
 
 describe("over PostgreSQL", () => {
-  // Apart, so that what one row removes is still there for the others.
+  // Tested separately, so that the others still find what these remove.
   const removing = ACCESS_TABLE.filter(({ method }) => method === "DELETE").toReversed();
   const keeping = ACCESS_TABLE.filter(({ method }) => method !== "DELETE");
 

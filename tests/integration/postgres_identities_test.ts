@@ -15,7 +15,9 @@ import {
 } from "../support/database/store_builders.ts";
 import { tcpGate } from "../support/faults/tcp_gate.ts";
 
-/** Stores whose statements are counted, a way to change rows behind their back, and a member with a token and a session. */
+/**
+ * Stores that count their statements, a connection to change rows directly, and a member with a token and a session.
+ */
 async function aCachedCaller(options: { readonly beatMs?: number } = {}) {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await migratedDatabase());
@@ -42,7 +44,7 @@ async function aCachedCaller(options: { readonly beatMs?: number } = {}) {
     fingerprint,
     session,
     cookie,
-    /** How many statements the next question takes. */
+    /** The number of statements that the next lookup needs. */
     async statements(kind: "token" | "session" = "token"): Promise<number> {
       asked.length = 0;
       await world.identities.find(kind, kind === "token" ? fingerprint : cookie);
@@ -229,7 +231,7 @@ describe("identities in PostgreSQL", () => {
   });
 });
 
-/** Signals that a test sends itself. */
+/** Signals that a test sends by hand. */
 class HandSignals {
   live = true;
   tell: (id: string) => void = () => {};

@@ -29,7 +29,7 @@ async function aDatabase() {
   };
 }
 
-/** A deployment as it was stored before there were several services, and what a migration makes of it. */
+/** A deployment as stored before there were several services, after the migration. */
 async function broughtUp(plan: Partial<DeploymentPlan>, services: readonly Omit<DeployedService, "site">[]) {
   await using database = await aDatabase();
   const before = ALL_MIGRATIONS.findIndex(({ name }) => name === "services");

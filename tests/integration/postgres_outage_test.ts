@@ -11,7 +11,7 @@ import { tcpGate } from "../support/faults/tcp_gate.ts";
 
 const AWAY = { name: "Failure", kind: "unavailable", code: "database_away" };
 
-/** Stores that reach their database through a gate, with a short patience. */
+/** Stores that connect to their database through a gate, with a short timeout. */
 async function behindAGate(limitMs = 8_000) {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await migratedDatabase());

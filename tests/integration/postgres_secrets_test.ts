@@ -15,7 +15,7 @@ import { anOrganization, aProject, compositionOf, deploymentOf, START } from "..
 const root = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** Stores with a project and a server that hold secrets. */
+/** Stores with a project and a server that have secrets. */
 async function withSecrets(world: PostgresWorld, count = 3) {
   const { id: organizationId } = await anOrganization(world);
   const { id: projectId } = await aProject(world, { organizationId });
@@ -56,7 +56,7 @@ async function withSecrets(world: PostgresWorld, count = 3) {
 
 type Stored = Awaited<ReturnType<typeof withSecrets>>;
 
-/** Every secret in clear. */
+/** All secrets in plain text. */
 async function reveal(world: PostgresWorld, { organizationId, projectId, serverId, deploymentId }: Stored) {
   const credentials = await world.servers.credentials(organizationId, serverId);
   return {

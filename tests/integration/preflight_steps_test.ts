@@ -38,7 +38,7 @@ function acts({ call, owner }: TestApp, id: string) {
   };
 }
 
-/** Opens a destination of a bucket as backups do, with limits of its own. */
+/** Opens a bucket destination as backups do, with its own limits. */
 async function opener(
   { world }: TestApp,
   { input = {}, idleMs = 60_000 }: { input?: DestinationInput; idleMs?: number } = {},
@@ -136,7 +136,7 @@ describe("preflight", () => {
       store.left.set(at("old.tar"), daysAgo(days + 0.1)).set(at("fresh.tar"), daysAgo(days - 0.1));
       if (pathPrefix !== null) store.left.set("not-ours.tar", daysAgo(days + 0.1));
       const kept = [...(pathPrefix === null ? [] : ["not-ours.tar"]), at("fresh.tar")].toSorted();
-      // Trying a draft removes nothing that it did not make.
+      // Testing a draft removes nothing that it did not create.
       await app.call("POST", `${PATH}/preflight`, { token: app.owner, body: { ...S3, pathPrefix } });
       expect(store.left.has(at("old.tar"))).toBe(true);
       expect(await preflight()).toEqual({ ok: true });
@@ -249,7 +249,7 @@ describe("preflight", () => {
         throw failure("auth_failed");
       };
       expect(await preflight()).toMatchObject({ ok: false, code: "auth_failed" });
-      // Another one, where the key is to be removed, is what clears up.
+      // For `remove`, the second call is the cleanup.
       expect(keys.length).toBe(operation === "remove" ? 2 : 1);
     },
   );

@@ -11,7 +11,7 @@ import { commandLineOf, processesWith, processIds } from "../support/processes_w
 import { buildRequest } from "../contracts/builder.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 interface BuildWorld extends AsyncDisposable {
@@ -27,18 +27,18 @@ async function buildWorld(kind: SandboxKind): Promise<BuildWorld> {
   return { data, folder, builder: builderOn(data, kind), [Symbol.asyncDispose]: () => rm(data, { recursive: true }) };
 }
 
-/** A number of seconds to sleep that no other process has. */
+/** A unique number of seconds to sleep, to find the process by. */
 function marker(): string {
   return `80000.${uniqueNumber()}1`;
 }
 
-/** What a command does that tries to outlive its build. */
+/** A command that tries to outlive its build. */
 function clinging(seconds: string): string {
   return `sleep ${seconds} & (setsid sh -c 'trap "" TERM; sleep ${seconds} & sleep ${seconds}' &)`;
 }
 
 for (const kind of await workingSandboxes()) {
-  // Without root and without a sandbox there is nothing that could keep it from reading what its server may read.
+  // Without root and without a sandbox, a command can read everything that its server can.
   if (kind !== "plain" || process.getuid?.() === 0) {
     test(`ProcessBuilder (${kind}): a command cannot read the data folder`, async () => {
       await using world = await buildWorld(kind);

@@ -6,7 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { processWorld, workingSandboxes } from "../support/apps/process_world.ts";
 import { runRequest } from "../contracts/runtime.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const SLOW = `

@@ -14,10 +14,10 @@ import { commandLineOf, processesWith, processIds } from "../support/processes_w
 import { afterFailures, answerOf, runRequest, whenFailing, whenStatus } from "../contracts/runtime.ts";
 import { uniqueNumber } from "../support/unique_number.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(60_000);
 
-/** A number of seconds to sleep that no other process has. */
+/** A unique number of seconds to sleep, to find the process by. */
 function marker(): string {
   return `90000.${uniqueNumber()}1`;
 }
@@ -30,7 +30,7 @@ async function printed(runtime: ProcessRuntime, instanceId: string, count: numbe
   return lines.map(({ message }) => message);
 }
 
-/** Runs a command to its end and gives what it printed. */
+/** Runs a command to its end and returns its exit code and output. */
 async function outcomeOf(world: ProcessWorld, command: string, environment = new Map<string, Secret>()) {
   const { instanceId } = await world.runtime.start(runRequest(world, command, { environment, oneShot: true }));
   const { exit } = (await whenStatus(world.runtime, instanceId, "exited"))!;
@@ -126,7 +126,7 @@ for (const kind of await workingSandboxes()) {
     });
   });
 
-  // Without root and without a sandbox there is nothing that could keep it from reading what its server may read.
+  // Without root and without a sandbox, a program can read everything that its server can.
   if (kind !== "plain" || process.getuid?.() === 0) {
     test(`ProcessRuntime (${kind}): a program cannot read the data folder, another release, or another program`, async () => {
       await using world = await processWorld(kind);
@@ -331,7 +331,7 @@ for (const kind of await workingSandboxes()) {
       await Promise.all(
         [world.runtime, second, world.runtime, second].map((each) => each.restart(instanceId, { graceMs: 500 })),
       );
-      // The launcher and the sandbox name the command too; the program itself is the one that runs it.
+      // The command lines of the launcher and the sandbox contain the command, too; only the program itself is counted.
       const programs = () => processesWith(seconds).filter((pid) => commandLineOf(pid) === `sleep\0${seconds}\0`);
       expect(
         await eventually(

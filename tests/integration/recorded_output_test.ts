@@ -8,7 +8,7 @@ import { expectHidden } from "../support/expect_hidden.ts";
 import { failing } from "../support/faults/failing.ts";
 import { deployShop, digestOf, SHOP, shopProject, shopScene } from "../support/apps/service_scene.ts";
 
-// What is replaced is stopped a little later.
+// Long, because replaced instances are stopped with a delay.
 setDefaultTimeout(30_000);
 
 const TALKING = { does: "answers", prints: ["one", "two", "three"], lastWords: ["bye"] } as const;
@@ -18,11 +18,11 @@ async function read(scene: EngineScene, id: string, query: object = {}): Promise
   return scene.useCases.readLogs(scene.by, id, { ...ALL, ...query });
 }
 
-/** What programs printed; how they ended is noted between their lines. */
+/** The output of programs, without the notes about their exits. */
 const messages = (lines: readonly LoggedLine[]) =>
   lines.filter(({ stream }) => stream !== "slipway").map(({ message }) => message);
 
-/** Resolves once nothing is there any more that was started for a deployment. */
+/** Resolves once nothing is left that was started for a deployment. */
 async function gone(scene: EngineScene, { id }: Pick<Deployment, "id">): Promise<void> {
   const running = await eventually(
     () => scene.running(),
@@ -110,7 +110,7 @@ describe("what a release printed", () => {
     const prints = [`key=${secret};`, btoa(secret), encodeURIComponent(secret)];
     scene.memory.runtime.scripts.set(START, { does: "answers", prints, lastWords: [`bye ${secret}`] });
     const first = await scene.deployed(project);
-    // What is secret later does not matter: it knew other values.
+    // Later secrets do not matter: the deployment had other values.
     const another = [{ key: "API_KEY", value: new Secret("quite-another-one"), secret: true }];
     await scene.useCases.changeVariables(scene.by, project.id, { upserts: another, deletes: [] });
     scene.memory.clock.advance(1_000);
@@ -139,7 +139,7 @@ describe("what a release printed", () => {
   });
 });
 
-/** A shop whose services tell their version. */
+/** A shop whose services print their version. */
 async function tellingShop() {
   const scene = await shopScene();
   const project = await shopProject(scene);
@@ -208,7 +208,7 @@ describe("what several services printed", () => {
     const { project, scene } = shop;
     const first = await deployShop(scene, project, SHOP);
     const second = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
-    // The former version of what visitors get to is gone before it is gone back to.
+    // Waits until the former version of `api` is removed, so that the reject has to start it again.
     const former = first.services.find(({ name }) => name === "api")!.instanceId!;
     await eventually(
       () => scene.memory.runtime.find(former),

@@ -5,7 +5,7 @@ import { BUILD, commit, REPOSITORY, SITE, START } from "../support/apps/engine_s
 import { eventually } from "../support/eventually.ts";
 import { framesOf, readToEnd, readUntil } from "../support/servers/feed_reading.ts";
 
-/** A deployment that serves and has printed two lines; `print` lets it print more. */
+/** A live deployment that has printed two lines; `print` makes it print more. */
 async function running(app: DeployingApp, project?: string) {
   app.world.runtime.scripts.set(START, { does: "answers", prints: ["up", "ready"], lastWords: ["bye"] });
   const id = await app.deployed(project ?? (await app.project()));
@@ -163,7 +163,7 @@ describe("GET /api/deployments/:id/stream?kind=runtime", () => {
       print(`line ${line}`);
       await Promise.all(readers.map((reader) => readUntil(reader, `line ${line}`)));
     }
-    // Each on their own would have looked once for every line at least.
+    // Separate readers would have polled at least once per line each.
     expect(looks - opened).toBeLessThan(4 * 20);
     await Promise.all(readers.slice(1).map((reader) => reader.cancel()));
     left.abort();

@@ -4,7 +4,7 @@ import { processWorld, workingSandboxes } from "../support/apps/process_world.ts
 import { type RuntimeForContract, runtimeContract } from "../contracts/runtime.ts";
 import { runtimeRemovalContract } from "../contracts/runtime_removal.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const respond = () => new Response("hello");

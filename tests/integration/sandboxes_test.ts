@@ -10,7 +10,7 @@ const isRoot = process.getuid?.() === 0;
 
 async function nobody(): Promise<undefined> {}
 
-// The suites of the runtime and the builder run in those that work: none may be left out unnoticed.
+// The runtime and builder tests run in all working sandboxes: none may be missing unnoticed.
 test("every sandbox works that this user may use", async () => {
   const usable = SANDBOX_KINDS.filter((kind) => isRoot || kind !== "namespaces");
   expect(await workingSandboxes()).toEqual(usable);
@@ -20,7 +20,7 @@ test("chooseSandbox() takes the first that works of those it may, and says what 
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   try {
     expect((await chooseSandbox({ folder, user: nobody })).sandbox.kind).toBe("bubblewrap");
-    // Without another user there is nobody that namespaces could be made for.
+    // Without another user, there is none to create namespaces for.
     expect((await chooseSandbox({ folder, user: nobody, kinds: ["namespaces", "plain"] })).sandbox.kind).toBe("plain");
     const refused = await chooseSandbox({ folder, user: nobody, kinds: ["namespaces"] }).catch((error: Error) => error);
     expect(refused).toMatchObject({ code: "no_sandbox", message: expect.stringContaining("install bubblewrap") });

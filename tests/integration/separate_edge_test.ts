@@ -34,7 +34,7 @@ describe("SeparateEdge", () => {
     const next = await world.another();
     expect(next.port).toBe(world.port);
     expect(readNote(world.note)!.pid).toBe(pid);
-    // The next one does not know yet where the app is.
+    // The next server does not know the app's address yet.
     await next.load([route({ kind: "starting" })]);
     expect(await (await world.ask("a.test")).text()).toBe("hello");
     await next.load([]);

@@ -15,12 +15,14 @@ import {
 } from "../support/apps/service_scene.ts";
 
 const LEASE_MS = 10_000;
-/** More calls than any of these makes. */
+/** More calls than any of these works makes. */
 const MANY = 300;
 const AT_ONCE = 25;
 const LOOK_MS = 4;
 
-/** Kills the process at its call of this number and lets another go on; tells at which, or nothing when it made fewer. */
+/**
+ * Kills the process at this call number and lets another one continue. Returns the call, or undefined if it made fewer.
+ */
 async function killedAt(call: number, when: "before" | "after", work: ShopWork): Promise<string | undefined> {
   await using scene = await shopScene();
   const project = await shopProject(scene);
@@ -46,25 +48,25 @@ async function killedAt(call: number, when: "before" | "after", work: ShopWork):
   expect([died, ended.status]).toEqual([died, work.status]);
   expect([died, await versions(scene, project)]).toMatchObject([died, lasting(work.runs)]);
   const after = await runningServices(scene, project);
-  // What did not change is as it was, to the container.
+  // Unchanged services still have the same container.
   if (about || Object.keys(former).length > 0)
     expect([died, after["web"], after["db"]]).toEqual([died, former["web"]!, former["db"]!]);
   await expectVisitorsServed(scene, project, died, true);
   const ends = (await scene.events(id)).filter(({ type }) => type === "end");
   expect([died, ends.length]).toEqual([died, work.ends]);
   expect([died, Object.values(statuses(ended)).includes("starting")]).toEqual([died, false]);
-  // The next one finds everything in order.
+  // The next deployment succeeds.
   if (work.status !== "partial_failure")
     expect([died, (await deployShop(scene, project, SHOP)).status]).toEqual([died, "ready"]);
   return died;
 }
 
-/** Migrations are not run on the way back, and are not looked at. */
+/** Leaves out migrations, which do not run again on a reject. */
 function lasting(all: Versions): Versions {
   return Object.fromEntries(Object.entries(all).filter(([name]) => name !== "migrate"));
 }
 
-/** Whoever visitors are led to runs. */
+/** Expects that the instances that visitors are routed to are running. */
 async function expectVisitorsServed(
   scene: EngineScene,
   project: Project,

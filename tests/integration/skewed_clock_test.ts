@@ -16,12 +16,12 @@ setDefaultTimeout(60_000);
 
 const HOUR = 3_600_000;
 
-/** Three servers on one database: one whose clock is right, one that is an hour ahead, one that is an hour behind. */
+/** Three servers on one database: one with the right clock, one an hour ahead, one an hour behind. */
 async function threeServers() {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await migratedDatabase());
   const vault = await vaultOf();
-  // What lies on the disk is one for all, too.
+  // They also share the upload storage.
   const { uploadFiles } = memoryWorld();
   const open = async (aheadMs: number) => {
     const { [Symbol.asyncDispose]: _, ...stores } = opened.use(await openStores({ url, vault }));
@@ -70,7 +70,7 @@ describe("a server whose clock is an hour off", () => {
       );
       const others = Object.entries({ right, ahead, behind }).filter(([name]) => name !== holder);
       const workers = others.map(([name, { world }]) => startWorker(world, { run: run(name), maxBuilds: 9 }));
-      // Renewed twice, and looked at by the others all the time.
+      // Renewed twice, while the others poll all the time.
       const until = async () =>
         (await query(url, `select lease_until from deployments where id = '${id}'`))[0]!["lease_until"] as Date;
       for (let renewals = 0; renewals < 2; renewals++) {

@@ -13,7 +13,7 @@ import { GitServer } from "../support/peers/git_server.ts";
 import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 import { COMMITS, FEATURE, LOCAL_FILES, PASSWORD, sourcesContract, UPLOADED_FILES } from "../contracts/sources.ts";
 
-// Git starts many processes; the machine may be busy with other suites.
+// Git starts many processes, and other test suites may keep the machine busy.
 setDefaultTimeout(30_000);
 
 sourcesContract("memory", async () => {

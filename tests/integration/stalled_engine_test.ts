@@ -8,7 +8,7 @@ import { endlessAnswer, scriptedEngine } from "../support/faults/scripted_engine
 import { failureOf } from "../contracts/image_builder.ts";
 
 const SOON = { answerMs: 1_000 };
-/** What is asked first has its time; what an engine is busy with is given up soon. */
+/** Gives the first requests enough time, but soon gives up long operations of the engine. */
 const BUSY_SOON = { answerMs: 20_000, longAnswerMs: 1_000 };
 const INSTALLATION = "test";
 const OWNER = { deploymentId: "dep_1", projectId: "prj_1", service: "app" };

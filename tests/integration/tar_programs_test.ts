@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { LocalUploadFiles } from "../../adapters/local/upload_files.ts";
 import type { Failure } from "../../domain/failure.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 50_000_000, maxUnpackedBytes: 200_000_000, maxEntries: 10_000 };
@@ -46,7 +46,7 @@ describe("archives of the tar program", () => {
     return Bun.file(archive).stream();
   }
 
-  /** The sentence that an archive is refused with. */
+  /** The error message that refuses an archive. */
   async function refused(...options: string[]): Promise<string> {
     return files.receive("upl_refused", await packed(...options), { limits }).then(
       () => "taken",
@@ -70,7 +70,7 @@ describe("archives of the tar program", () => {
       const listed = (await Array.fromAsync(files.list(id))).map(({ path, type }) => `${type} ${path}`);
       expect(listed).toContain("folder empty-folder");
       expect(listed).toContain("link bin/link");
-      // The same tree to the last byte and bit, as the program that packed it sees it.
+      // The same tree to the last byte, as compared by `diff`.
       const diff = Bun.spawnSync(["diff", "-r", "--no-dereference", source, join(world, "uploads", id, "tree")]);
       expect([diff.exitCode, diff.stdout.toString()]).toEqual([0, ""]);
     });

@@ -50,14 +50,14 @@ test("read() leaves the thread to others while it reads a long text", async () =
   const reading = patientYamlReader()
     .read("[]".repeat(60_000))
     .then(() => "read");
-  // Were it read here, this would come after it.
+  // If the text were parsed in this thread, the timer would fire only afterwards.
   const other = new Promise((resolve) => setTimeout(() => resolve("other"), 0));
   expect(await Promise.race([reading, other])).toBe("other");
   await reading;
 });
 
 test("read() gives up what takes too long", async () => {
-  // Less than it takes to begin.
+  // Less than the parser needs to start.
   const reading = await new LibraryYamlReader({ limitMs: 0 }).read("# a comment\n".repeat(1_000));
   expect(reading).toEqual({
     problem: { line: 1, message: "Cannot read this: it takes too long. Write it simpler" },

@@ -20,7 +20,7 @@ import { tcpGate } from "../../support/faults/tcp_gate.ts";
 
 const PATH = "/api/backup-destinations";
 
-/** Everything that was answered, and every secret that was used. */
+/** All responses, and all secrets that were used. */
 const answers: string[] = [];
 const secrets: Record<string, string> = {};
 
@@ -56,7 +56,7 @@ async function call(method: string, path: string, body?: object) {
   return answer;
 }
 
-/** Records a destination and gives what tries it. */
+/** Creates a destination; returns functions that test and read it. */
 async function destination(body: Record<string, unknown>) {
   for (const [field, value] of Object.entries(body)) {
     if (/accessKey|secretAccess|sftp/i.test(field) && typeof value === "string") secrets[`${field} ${names}`] = value;
@@ -91,7 +91,7 @@ function boxBody({ host, port, user, password, privateKey, keyPassphrase }: Remo
   };
 }
 
-/** A store that begins an answer and sends a byte of it now and then. */
+/** A storage that starts a response and then sends a byte now and then. */
 function slowAnswer() {
   const timers = new Set<Timer>();
   const listener = Bun.listen({
@@ -115,7 +115,7 @@ function slowAnswer() {
   };
 }
 
-/** What a red preflight answers. */
+/** The response of a failed preflight. */
 function red(code: string, step: string, words = "") {
   return { ok: false, code, reason: expect.stringMatching(new RegExp(`^${step}: Cannot .*${words}`)) };
 }

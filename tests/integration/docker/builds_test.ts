@@ -18,7 +18,7 @@ import { uniqueNumber } from "../../support/unique_number.ts";
 
 const signal = new AbortController().signal;
 
-/** What Docker's own program says; fails when it does. */
+/** Runs the Docker CLI and returns its output; throws if it fails. */
 async function docker(...words: readonly string[]): Promise<string> {
   const { ok, output, lastLine } = await run(["docker", ...words], { environment: { DOCKER_BUILDKIT: "1" } });
   if (!ok) throw new Error(`docker ${words.join(" ")}: ${lastLine}`);
@@ -39,7 +39,7 @@ function sums(...contents: readonly (string | Uint8Array)[]): string[] {
 
 describe("what a build is given", () => {
   test("is what Docker's own program gives, for all kinds of rules", async () => {
-    // The table was made from Docker's answers; a part of it shows that they are still the same.
+    // The table was made from Docker's results; checking a part of it shows that they are still the same.
     const waiting = IGNORE_CASES.filter((_, index) => index % 3 === 1);
     const compare = async () => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -11,13 +11,13 @@ import { eventually } from "../../support/eventually.ts";
 import { OwnEngine } from "../../support/peers/own_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
 const runs = (command: string) => ({ kind: "image", image: "sha256:0", command, ports: [8080] }) as const;
 const GRACE = { graceMs: 100 };
 
-/** What a runtime says to everything that can be asked of it. */
+/** The result or error of every method of a runtime. */
 async function answersOf(runtime: DockerRuntime): Promise<unknown[]> {
   const asked = [
     runtime.start(runRequest({ runs }, "")),
@@ -99,7 +99,7 @@ test("DockerRuntime finds its instances again after the engine was stopped and s
   expect(lines[0]).toEqual(before!);
   expect(lines.map(({ message }) => message)).toEqual(["started", "started"]);
   expect(await runtime.find(once.instanceId)).toMatchObject({ status: "exited", exit: { code: 3, reason: "exited" } });
-  // The watcher has found the engine again too: it starts what is to run.
+  // The watcher has reconnected to the engine, too: it restarts stopped containers.
   const container = await world.containerOf(web.instanceId);
   await world.docker("update", "--restart", "no", container);
   await world.docker("kill", container);

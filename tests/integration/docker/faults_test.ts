@@ -4,7 +4,7 @@ import { DOCKER_HOST, dockerWorld } from "../../support/peers/docker_world.ts";
 import { faultyEngine } from "../../support/faults/faulty_engine.ts";
 import { answerOf, runRequest, whenStatus } from "../../contracts/runtime.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
 test("start() takes another port when somebody was quicker, and leaves nothing of the first try", async () => {

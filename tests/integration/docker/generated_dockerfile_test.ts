@@ -25,14 +25,14 @@ function built({ request, files }: DockerfileScene, builder: "buildkit" | "class
   });
 }
 
-/** What an image prints that is run as it says, or with another command. */
+/** The output of an image run with its own or another command. */
 async function printed(image: string, ...command: readonly string[]): Promise<string> {
   const { ok, output, lastLine } = await run(["docker", "run", "--rm", "--label", TEST_LABEL, image, ...command]);
   expect({ ok, lastLine }).toEqual({ ok: true, lastLine: expect.any(String) });
   return output;
 }
 
-/** The scene with commands that leave another mark each time they run. */
+/** The scene with commands that write a different mark each time they run. */
 function marked(environmentDigest: string): DockerfileScene {
   const commands = {
     install: "cat /proc/sys/kernel/random/uuid > told",
@@ -47,7 +47,7 @@ async function marks(environmentDigest: string): Promise<string[]> {
   return (await printed(image)).trim().split("\n");
 }
 
-/** Packages are installed in the same way whoever builds, and that takes long. */
+/** Packages are installed in the same way by both builders, and that takes long. */
 const ONLY_BUILDKIT = ["packages and tools"];
 
 describe.each(["buildkit", "classic"] as const)("a generated Dockerfile, built by %s", (builder) => {

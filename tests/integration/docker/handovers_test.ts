@@ -5,24 +5,24 @@ import { eventually } from "../../support/eventually.ts";
 import { answerOf } from "../../contracts/runtime.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
 const HANDOVERS = 10;
 
-/** Answers on port 3000 with a word, and at once ends when it is asked to. */
+/** Responds on port 3000 with a word, and exits at once on SIGTERM. */
 function saying(word: string): string {
   return `mkdir /tmp/w; echo ${word} >/tmp/w/index.html; exec httpd -f -p 3000 -h /tmp/w`;
 }
 
-/** Looks for `api` without a pause, and prints how many it finds and what the first of them says. */
+/** Resolves `api` without a pause; prints the number of addresses and the response of the first one. */
 const ASKING = String.raw`while :; do
   set -- $(nslookup -type=a api | sed -n '/^Name/,$s/^Address: *//p')
   echo "$# $(printf 'GET / HTTP/1.0\r\n\r\n' | nc -w 30 $1 3000 | tail -n 1)"
 done`;
 
-/** A connection on which what is sent comes back. */
+/** A connection to an echo server. */
 async function echoing(port: number): Promise<{ say(word: string): Promise<string>; readonly socket: Socket }> {
   const socket = connect(port, "127.0.0.1");
   let heard = "";
@@ -43,7 +43,7 @@ async function echoing(port: number): Promise<{ say(word: string): Promise<strin
   return { say, socket };
 }
 
-/** The same, once it is answered. */
+/** The same, once the echo server responds. */
 async function connected(port: number) {
   const opened = await eventually(
     async () => {
@@ -60,7 +60,7 @@ async function connected(port: number) {
 test.concurrent("introduce() breaks no connection, of visitors or between services, nor does remove() of the old one", async () => {
   await using world = await dockerServices();
   const { runtime } = world;
-  // Whoever connects to one of these talks through it to whom it finds by the name.
+  // Each of these proxies connections to the instance that it resolves by name.
   const echo = "while :; do nc -l -p 7000 -e cat; done";
   const old = serviceRequest(world, echo, { service: "api" });
   const web = serviceRequest(world, "while :; do nc -l -p 8080 -e nc api 7000; done", {
@@ -71,7 +71,7 @@ test.concurrent("introduce() breaks no connection, of visitors or between servic
     service: "other",
     ports: [8_080],
   });
-  // Two at once: one for the visitor, one for the other service.
+  // Two listeners: one for the visitor, one for the other service.
   const next = serviceRequest(world, "nc -l -p 7070 -e cat & while :; do nc -l -p 9090 -e cat; done", {
     service: "api",
     unannounced: true,
@@ -88,7 +88,7 @@ test.concurrent("introduce() breaks no connection, of visitors or between servic
   for (const each of [through, own, later]) expect(await each.say("second")).toBe("second\n");
   await runtime.remove(old.instanceId, GRACE);
   for (const each of [own, later]) expect(await each.say("third")).toBe("third\n");
-  // Nor does it matter that all join, and leave, a network that is none of theirs.
+  // Nor does it matter that all of them join and leave another network.
   const last = serviceRequest(world, world.programs.working, { service: "api", unannounced: true });
   await runtime.start(last);
   await runtime.introduce(last.instanceId);
@@ -114,7 +114,7 @@ test.concurrent("over many handovers a name leads to one that answers, at once t
   const container = await world.containerOf(asker.instanceId);
   const say = (word: string) => world.docker("exec", container, "sh", "-c", `echo ${word} >/proc/1/fd/1`);
   const heard = async () => (await world.docker("logs", container)).split("\n");
-  // The answer that was under way does not count.
+  // The response in flight does not count.
   const heardAfter = async (word: string) => {
     const lines = await heard();
     return lines.includes(word) ? lines.slice(lines.indexOf(word) + 2) : [];
@@ -134,7 +134,7 @@ test.concurrent("over many handovers a name leads to one that answers, at once t
     ]);
     before = next;
   }
-  // Between two marks: the old one and then the new one; after a mark, the new one alone.
+  // Between two marks: the old one, then the new one. After a mark: only the new one.
   let [number, underWay] = [0, false];
   for (const line of await heard()) {
     const [, mark] = /^introduced-(\d+)$/.exec(line) ?? [];

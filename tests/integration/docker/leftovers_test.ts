@@ -9,14 +9,14 @@ import { faultyEngine } from "../../support/faults/faulty_engine.ts";
 import { TEST_LABEL } from "../../support/runner/test_leftovers.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
 const FILES = [{ target: "/run/secrets/key", content: "secret", mode: 0o400, uid: 0, gid: 0 }];
 const STARTER = new URL("../../support/peers/docker_starter.ts", import.meta.url).pathname;
 const GRACE = { graceMs: 0 };
 
-/** Everything that the engine has of an installation. */
+/** The number of containers, networks and volumes of an installation. */
 async function thingsOf(world: DockerServices): Promise<Record<"containers" | "networks" | "volumes", number>> {
   const own = ["--quiet", "--filter", `label=slipway.installation=${world.installation}`];
   const count = async (...words: readonly string[]) =>
@@ -28,14 +28,14 @@ async function thingsOf(world: DockerServices): Promise<Record<"containers" | "n
   };
 }
 
-/** Has the next server look at everything once, to whom all that is older is left over. */
+/** Lets the next server check everything once, for which everything older is a leftover. */
 async function nextServer({ folder, installation }: DockerServices, leftAfterMs?: number): Promise<void> {
   const options = { folder, installation, ...(leftAfterMs !== undefined && { leftAfterMs }) };
   await using runtime = new DockerRuntime({ engine: new EngineApi(DOCKER_HOST), ...options });
   await runtime.supervise();
 }
 
-/** A server that is killed when it makes a container for the so many-th time. */
+/** A server that is killed when it creates its container number `makes`. */
 async function dyingServer(world: DockerServices, makes: number) {
   let made = 0;
   const engine = await faultyEngine(({ method, path }) =>
@@ -94,7 +94,7 @@ test.concurrent("the next server leaves alone what belongs to a container, wheth
   expect(await thingsOf(world)).toEqual(before);
   for (const { instanceId } of [runs, ended]) await world.runtime.remove(instanceId, GRACE);
   await nextServer(world, 0);
-  // What a scope keeps is nobody's left-over.
+  // Volumes of a scope are no leftovers.
   expect(await thingsOf(world)).toEqual({ containers: 0, networks: 0, volumes: 1 });
 });
 

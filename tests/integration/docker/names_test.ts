@@ -9,7 +9,7 @@ import { uniqueNumber } from "../../support/unique_number.ts";
 import { answerOf, whenFailing, whenStatus } from "../../contracts/runtime.ts";
 import { serviceRequest } from "../../contracts/service_runtime.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
 const GRACE = { graceMs: 0 };
@@ -23,7 +23,7 @@ async function networksOf(world: DockerServices): Promise<readonly string[]> {
   return (await world.docker("network", "ls", "--quiet", "--filter", own)).split("\n").filter((id) => id !== "");
 }
 
-/** The engine's words for labels. */
+/** The command-line arguments for labels. */
 function labelWords(labels: Readonly<Record<string, string>>): string[] {
   return Object.entries(labels).flatMap(([name, value]) => ["--label", `${name}=${value}`]);
 }
@@ -31,7 +31,7 @@ function labelWords(labels: Readonly<Record<string, string>>): string[] {
 test.concurrent("one that does not run while a name is handed over starts again, and finds the new one", async () => {
   await using world = await dockerServices();
   const { runtime } = world;
-  // One kind of addresses: of two, the answers are printed as they come, and the last may be that there is none of the other kind.
+  // Only A records: with AAAA, the responses print in any order, and the last one may be that there is no such record.
   const task = serviceRequest(world, "nslookup -type=a api", { service: "task", oneShot: true });
   const failing = serviceRequest(world, "exit 1", { service: "failing" });
   let before = api(world);
@@ -127,7 +127,7 @@ test.concurrent("introduce() that was broken off anywhere works when it is repea
   const next = api(world, { unannounced: true });
   for (const request of [old, web, next]) await world.runtime.start(request);
   const dying = world.another(engine.host);
-  // The network, the old one, the web, the new one.
+  // The steps: the network, the old instance, the web, the new instance.
   for (const steps of [0, 1, 1, 1]) {
     left = steps;
     expect(
@@ -137,7 +137,7 @@ test.concurrent("introduce() that was broken off anywhere works when it is repea
       ),
     ).toBe("killed");
     expect(await world.found(web.instanceId, "api")).toEqual([old.instanceId]);
-    // A server that starts something meanwhile.
+    // A server starts something meanwhile.
     const late = serviceRequest(world, world.programs.working, { service: "late" });
     await world.runtime.start(late);
     expect(await world.found(late.instanceId, "api")).toEqual([old.instanceId]);

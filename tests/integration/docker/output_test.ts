@@ -6,17 +6,17 @@ import { type DockerWorld, dockerWorld } from "../../support/peers/docker_world.
 import { eventually } from "../../support/eventually.ts";
 import { runRequest, whenStatus } from "../../contracts/runtime.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
-/** Runs a command to its end and gives the id of its instance. */
+/** Runs a command to its end and returns its instance id. */
 async function ended(world: DockerWorld, command: string): Promise<string> {
   const { instanceId } = await world.runtime.start(runRequest(world, command, { oneShot: true }));
   await whenStatus(world.runtime, instanceId, "exited");
   return instanceId;
 }
 
-/** Everything an instance printed, read in pages. */
+/** The whole output of an instance, read in pages. */
 async function pages(runtime: Pick<Runtime, "output">, instanceId: string, limit = 10_000): Promise<OutputLine[]> {
   const lines: OutputLine[] = [];
   for (;;) {
@@ -79,7 +79,7 @@ describe("DockerRuntime: what a program printed", () => {
     await using world = await dockerWorld();
     const command = "printf 'begun'; echo ready >&2; exec sleep 600";
     const { instanceId } = await world.runtime.start(runRequest(world, command));
-    // What is not ended yet is not shown yet.
+    // An incomplete line is not shown yet.
     const begun = (times: number) =>
       eventually(
         () => world.runtime.output(instanceId, { since: 0, limit: 10 }),
@@ -99,7 +99,8 @@ describe("DockerRuntime: what a program printed", () => {
 
   test("output() keeps numbers when old lines are dropped, and holds no more than a page", async () => {
     await using world = await dockerWorld();
-    // Each half is less than what the engine keeps, and the second waits until the first was read: nothing is dropped before.
+    // Each half is smaller than what the engine keeps, and the second waits until the first was read: nothing is
+    // dropped before.
     const half = "until [ $((i+=1)) -gt $end ]; do echo $i $x; done";
     const command = [
       `echo first; x=$(head -c 10000 /dev/zero | tr '\\0' y)`,

@@ -9,7 +9,7 @@ import { dockerWorld } from "../../support/peers/docker_world.ts";
 import { eventually } from "../../support/eventually.ts";
 import { aDeployment } from "../../support/database/store_builders.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
 test("what a container printed keeps its numbers when it is removed, and when one of its id is started anew", async () => {

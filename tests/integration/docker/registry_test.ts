@@ -10,7 +10,7 @@ import { DOCKER_HOST, tinyImage } from "../../support/peers/docker_world.ts";
 import { engineGate } from "../../support/faults/engine_gate.ts";
 import { OwnRegistry, removePulled } from "../../support/peers/own_registry.ts";
 
-// The engine itself waits for a registry that does not answer.
+// The engine itself waits for an unresponsive registry.
 setDefaultTimeout(90_000);
 
 function registryOf({ images, installation }: DockerImages, given: { host?: string; stallMs?: number } = {}) {
@@ -41,7 +41,7 @@ imageRegistryContract("Docker", async () => {
   };
 });
 
-/** A server in front of a registry that answers some requests itself. */
+/** A proxy in front of a registry that answers some requests itself. */
 function registryFront(answer: (path: string) => Response | undefined, behind?: string) {
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -209,7 +209,7 @@ describe("the image of one project", () => {
     const engine = new EngineApi(DOCKER_HOST);
     const { RepoTags } = await engine.json<{ RepoTags: string[] }>("GET", `/images/${image}/json`);
     const [name] = RepoTags as [string];
-    // What a stranger may know are the ids; the digest in the name, and that of the image, nobody tells.
+    // A stranger may know the ids, but neither the digest in the name nor the image's digest.
     const guesses = [
       `slipway/${owner.projectId}:${owner.deploymentId}`,
       `slipway/${owner.projectId}-${"0".repeat(32)}:${owner.deploymentId}`,

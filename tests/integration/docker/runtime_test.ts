@@ -21,10 +21,11 @@ import {
 import { uniqueNumber } from "../../support/unique_number.ts";
 import { runtimeRemovalContract } from "../../contracts/runtime_removal.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
-// To start and to end a container is mostly waiting: what stands side by side runs at once, and a test in between keeps the groups small.
+// Starting and stopping a container is mostly waiting: adjacent tests run concurrently, and a sequential test in
+// between keeps the groups small.
 
 runtimeContract("Docker", () => dockerWorld(), { atOnce: true });
 runtimeRemovalContract("Docker", () => dockerWorld(), { atOnce: true });
@@ -44,7 +45,7 @@ async function inspected(world: DockerWorld, instanceId: string): Promise<Contai
   return new EngineApi(DOCKER_HOST).json("GET", `/containers/${await world.containerOf(instanceId)}/json`);
 }
 
-/** Runs a command to its end and gives what it printed. */
+/** Runs a command to its end and returns its output. */
 async function printedBy(world: DockerWorld, command: string, given: Parameters<typeof runRequest>[2] = {}) {
   const request = { ...runRequest(world, command, { oneShot: true }), ...given, runs: world.runs(command) };
   await world.runtime.start(request);
@@ -212,7 +213,7 @@ describe("DockerRuntime: beside others on the same engine", () => {
         "slipway.project": "prj_1",
       }).flatMap(([name, value]) => ["--label", `${name}=${value}`]);
     const own = await world.runtime.start(runRequest(world, world.programs.web));
-    // Whoever runs an image by hand that carries our labels has a container that carries them too.
+    // A container run by hand from an image with our labels has these labels, too.
     const byHand = await Promise.all(
       [["--label", `${TEST_LABEL}=1`], labels("by-hand"), labels(own.instanceId)].map((words) =>
         world.docker("run", "--detach", "--network", "none", ...words, world.image),
@@ -278,7 +279,7 @@ describe("DockerRuntime: how a program ends", () => {
     const { instanceId } = await world.runtime.start(runRequest(world, world.programs.silent));
     const servers = [world.runtime, world.another()];
     await Promise.all([...servers, ...servers].map((each) => each.restart(instanceId, { graceMs: 0 })));
-    // One of them may have ended what another had just started: the engine starts it again by itself.
+    // One of them may have stopped what another had just started: the engine restarts it by itself.
     const left = await eventually(
       () => world.runtime.list(),
       (all) => all.every(({ exit }) => exit === null),
@@ -335,7 +336,7 @@ describe("DockerRuntime: what keeps ending", () => {
   test.concurrent("runs as soon as it can, without any server", async () => {
     await using world = await dockerWorld(DOCKER_HOST, { watches: false });
     const { instanceId } = await world.runtime.start(runRequest(world, afterFailures(7, world.programs.web, "/tmp")));
-    // The engine's last pauses are long enough for everybody to see that it fails.
+    // The engine's last backoff pauses are long enough to observe the failure.
     await whenFailing(world.runtime, instanceId);
     const back = await whenStatus(world.runtime, instanceId, "running");
     expect(back).toMatchObject({ restarts: 7, failing: false, nextStartAt: null, exit: null });

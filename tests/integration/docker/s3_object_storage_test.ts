@@ -46,10 +46,10 @@ objectStorageContract(
   { largest: 512 * MIB, part: 8 * MIB },
 );
 
-/** A name that the store knows as its own. */
+/** A host name that the storage accepts as its own. */
 const NAME = "store.test";
 const port = () => new URL(server.url).port;
-/** Every name leads to the store. */
+/** Resolves every name to the storage. */
 const here = async () => new URL(server.url).hostname;
 
 async function works(storages: S3ObjectStorages, target: BucketTarget): Promise<string | undefined> {
@@ -105,7 +105,7 @@ describe("S3ObjectStorages on Ceph", () => {
     const storages = new S3ObjectStorages({ resolveAddress: () => Promise.reject(refused) });
     await expect(works(storages, target)).rejects.toBe(refused);
     let asked = 0;
-    // A name that is public when it is checked and private a moment later.
+    // A name that resolves to a public address when it is checked, and to a private one a moment later (DNS rebinding).
     const rebinding = new S3ObjectStorages({
       resolveAddress: async () => (asked++ === 0 ? await here() : "192.0.2.1"),
     });
@@ -145,7 +145,7 @@ describe("S3ObjectStorages on Ceph", () => {
     const sendPart = (PartNumber: number) =>
       client.send(new sdk.UploadPartCommand({ ...at, UploadId, PartNumber, Body: new Uint8Array(10) }));
     await sendPart(1);
-    // The store's times are whole seconds.
+    // The storage's times have a resolution of one second.
     await Bun.sleep(1_100);
     const before = new Date();
     await Bun.sleep(1_100);

@@ -14,17 +14,17 @@ import { whenStatus } from "../../contracts/runtime.ts";
 import { serviceRequest, serviceRuntimeContract } from "../../contracts/service_runtime.ts";
 import { volumesContract } from "../../contracts/volumes.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(120_000);
 
-// What stands side by side runs at once, and a test in between keeps the groups small.
+// Adjacent tests run concurrently, and a sequential test in between keeps the groups small.
 
 serviceRuntimeContract("Docker", () => dockerServices(), { atOnce: true });
 volumesContract("Docker", () => dockerServices(), { atOnce: true });
 
 const GRACE = { graceMs: 0 };
 const SHOWING = `for a in "$@"; do printf '%s' "$a" | od -An -v -tx1 | tr -d ' \\n'; echo; done`;
-/** What a shell or a program that reads options would not leave as it is. */
+/** Arguments that a shell or an option parser would not leave unchanged. */
 const HOSTILE = [
   "$(touch /tmp/x)",
   "`id`",
@@ -45,7 +45,7 @@ const volume = (readOnly = false) => [{ kind: "volume", name: "data", target: "/
 
 const hex = (text: string) => Buffer.from(text).toString("hex");
 
-/** Runs something to its end and gives what it printed, and its exit code. */
+/** Runs a service to its end and returns its output and exit code. */
 async function outcomeOf(world: DockerServices, request: RunRequest<RunnableImage>) {
   await world.runtime.start({ ...request, oneShot: true });
   const ended = await whenStatus(world.runtime, request.instanceId, "exited");
@@ -67,7 +67,7 @@ describe("DockerRuntime: how a service differs from its image", () => {
     const furnished = { image: await tinyImage("furnished") };
     const code = async (container: Partial<ContainerSpec>) =>
       (await outcomeOf(world, serviceRequest(furnished, null, { container }))).code;
-    // The image's entry point is a shell that wants one argument.
+    // The image's entrypoint is a shell that expects one argument.
     expect(await code({ command: [] })).toBe(2);
     expect(await code({ command: ["exit 7"] })).toBe(7);
     expect(await code({ entrypoint: [], command: ["sh", "-c", "exit 8"] })).toBe(8);

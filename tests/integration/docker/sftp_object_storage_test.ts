@@ -13,7 +13,7 @@ let server: SshdContainer;
 let second: SshdContainer;
 
 beforeAll(async () => {
-  // In memory: what is asked here is not how fast the disk is.
+  // In memory, because these tests do not measure the disk.
   const fast = "size=3g,mode=1777";
   const tmpfs = { "/srv/small": "size=300k,mode=1777", "/srv/fast": fast, "/srv/jail/fast": fast };
   [server, second] = await Promise.all([startSshd({ tmpfs }), startSshd()]);
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const open = (remote: RemoteTarget, folder: string) => storages.open({ kind: "remote_folder", remote, folder });
 
-/** A stream that gives much only when it is told to go on. */
+/** A stream that stalls after its first chunk until `goOn` is called. */
 function haltingBody() {
   const { promise, resolve } = Promise.withResolvers<void>();
   const reader = body(64 * MIB).stream.getReader();
@@ -42,7 +42,7 @@ function haltingBody() {
   return { stream, goOn: resolve };
 }
 
-/** A store in a folder of a user, who sees it below `jail`. */
+/** A storage in a folder of a user, whose root directory is `jail`. */
 async function place(
   remote: RemoteTarget,
   folder: string,
