@@ -6,7 +6,7 @@ import { EngineScene, SITE } from "../support/apps/engine_scene.ts";
 import { intercepted } from "../support/faults/intercepted.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene } from "../support/apps/service_scene.ts";
 
-/** A project with a volume of its own and one of a preview. */
+/** A project with a volume, and a preview with another. */
 async function withPreview(scene: EngineScene): Promise<{ project: Project; preview: string }> {
   const project = await shopProject(scene);
   await deployShop(scene, project, SHOP);

@@ -6,7 +6,7 @@ import { file, streamOf, tarGz } from "../support/inputs/tar_archive.ts";
 
 const MINUTE = 60_000;
 
-/** A session into which a folder is being received, as far as its first bytes. */
+/** An upload session that has received its first bytes. */
 async function scene(replace: Parameters<typeof memoryApp>[1] = () => ({})) {
   const app = await memoryApp({}, replace);
   const { sessionId: id } = (await app.call("POST", "/api/projects/folder/session", { token: app.owner, body: {} }))
@@ -76,7 +76,7 @@ test("sweepUploads() removes expired sessions with their files, and files that n
   await uploadFiles.receive("upl_orphan", streamOf(tarGz([file("lost.txt")])), { limits });
   const stored = async () => (await Array.fromAsync(uploadFiles.stored())).map((upload) => upload.id);
   expect(await stored()).toEqual([id, "upl_orphan"]);
-  // Files are as old as the machine says.
+  // File times come from the machine's clock.
   clock.set(new Date());
   await app.useCases.sweepUploads();
   expect(await stored()).toEqual(["upl_orphan"]);

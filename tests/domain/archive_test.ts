@@ -8,7 +8,7 @@ import { unpack } from "../../domain/archive/unpack.ts";
 import { Failure } from "../../domain/failure.ts";
 import { file, folder, link, pax, streamOf, tar } from "../support/inputs/tar_archive.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const limits = { maxBytes: 1_000_000, maxUnpackedBytes: 10_000_000, maxEntries: 100 };
@@ -23,7 +23,7 @@ const sample = tar([
   link("link", "src/a"),
 ]);
 
-/** What a reader makes of the pieces: entries, each with its whole content. */
+/** Parses the chunks: returns the entries, each with its whole content. */
 function readAll(pieces: readonly Uint8Array[]): string[] {
   const reader = new TarReader();
   const seen: string[] = [];

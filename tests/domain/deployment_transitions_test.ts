@@ -24,7 +24,7 @@ const TRANSITIONS = [
   "superseded",
 ] as const satisfies readonly DeploymentTransition[];
 
-/** What every transition makes of every status; a dash is what cannot happen. */
+/** The resulting status of every transition from every status; a dash means that it is impossible. */
 const TABLE = `
                  taken     built      healthy  partly_healthy   failed  cancelled  kept   rejected  superseded
 queued           building  -          -        -                failed  cancelled  -      -         superseded

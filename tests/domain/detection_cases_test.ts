@@ -9,7 +9,7 @@ import { writtenProject } from "../support/inputs/written_project.ts";
 const FOLDER = join(import.meta.dirname, "detection_cases");
 const UPDATES = process.env["UPDATE_DETECTION"] === "1";
 
-/** What the files of a case are found to be, as a folder scan would say it. */
+/** The detection of a case's files, as a folder scan returns it. */
 function found(files: ReadonlyMap<string, Uint8Array>): Promise<Detection> {
   return detectFiles(new LibraryManifestParser(), {
     async *entries() {
@@ -23,7 +23,7 @@ function found(files: ReadonlyMap<string, Uint8Array>): Promise<Detection> {
   });
 }
 
-/** Without what says nothing. */
+/** Omits empty and default values. */
 function told(detection: object): object {
   const says = Object.entries(detection).filter(
     ([key, value]) => value !== null && !isEmpty(value) && !(key === "projectType" && value === "app"),

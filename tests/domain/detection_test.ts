@@ -5,21 +5,24 @@ import { detect, type Detection } from "../../domain/detection/detect.ts";
 import { NOTHING_DETECTED } from "../../domain/detection/detection.ts";
 import { isManifest } from "../../domain/detection/manifests.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const parser = new LibraryManifestParser();
 
 type Files = Readonly<Record<string, string>>;
 
-/** What `detect` says of these files, with the text of manifests only. */
+/** Runs `detect` on these files, with the contents of manifests only. */
 function detected(files: Files): Detection {
   const paths = Object.keys(files).toSorted();
   const text = (path: string) => (isManifest(path) && Object.hasOwn(files, path) ? files[path] : undefined);
   return detect({ paths, text, data: (path) => parser.parse(path, text(path) ?? "") });
 }
 
-/** The facts that differ from a project of which nothing is known; warnings have tests of their own, versions and images a folder of cases. */
+/**
+ * The facts that differ from an unrecognised project. Warnings have their own tests; versions and images have test
+ * cases.
+ */
 function facts(files: Files): Partial<Detection> {
   const {
     warnings: _,

@@ -11,7 +11,7 @@ import { DOCKERFILE_SCENES, plainRequest, SECRET_SCENES, SITE_SCENE } from "../s
 const FOLDER = join(import.meta.dirname, "dockerfiles");
 const UPDATES = process.env["UPDATE_DOCKERFILES"] === "1";
 
-/** The lines that begin with a word. */
+/** The lines with this instruction. */
 function lines(special: Partial<DockerfileRequest>, word: string): string[] {
   return generatedDockerfile(plainRequest(special))
     .split("\n")

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { readHostKey } from "../../domain/servers/host_key.ts";
 
-// Made with ssh-keygen, whose -l option printed the fingerprint.
+// Generated with ssh-keygen; its -l option printed the fingerprint.
 const FINGERPRINT = "SHA256:Me4vK4J8lMhKmBsrBNEWCAfL+nl1x7iJduaTmWxV/jA";
 const LINE = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAID086PrQ1tzYU+hbLjRUpxL0iNPrQQnkXWzKawTRlRYV";
 

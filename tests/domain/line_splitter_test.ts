@@ -4,7 +4,7 @@ import { LineSplitter } from "../../domain/deployments/line_splitter.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** The lines of bytes that arrive in pieces of the given lengths, over and over. */
+/** The lines of bytes that arrive in chunks of the given lengths, repeated cyclically. */
 function split(bytes: Uint8Array, lengths: readonly number[] = [bytes.length || 1]): string[] {
   const splitter = new LineSplitter();
   const lines: string[] = [];

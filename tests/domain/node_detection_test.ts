@@ -12,12 +12,12 @@ import { workspaceMembers } from "../../domain/detection/ecosystems/node/workspa
 import { plainPackage, plainPath } from "../../domain/detection/plain_names.ts";
 import { detectedIn, type Files } from "../support/inputs/every_manifest.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 const json = (value: unknown) => JSON.stringify(value);
 
-/** The members of a workspace with these patterns, where every folder holds a package. */
+/** The members of a workspace with these patterns, where every folder contains a package. */
 function members(patterns: readonly string[], folders: readonly string[]): string[] {
   const files: Record<string, unknown> = { "package.json": { workspaces: patterns } };
   for (const folder of folders) files[`${folder}/package.json`] = {};

@@ -39,7 +39,7 @@ function grant(resource: Resource, id: string, action: Action): Grant {
   return { resource, id, action };
 }
 
-/** What each role may do at most, in the order of `RESOURCES`; this is the documented table. */
+/** The highest action of each role, in the order of `RESOURCES`; this is the documented table. */
 const TABLE: Readonly<Record<Role, readonly (Action | "none")[]>> = {
   owner: ["admin", "admin", "admin", "admin", "admin", "admin", "admin"],
   admin: ["admin", "admin", "admin", "admin", "admin", "admin", "read"],
@@ -304,7 +304,7 @@ describe("for every principal", () => {
   const resource = fc.constantFrom(...RESOURCES);
   const action = fc.constantFrom(...ACTIONS);
   const permission = fc.constantFrom(...EVERY_PERMISSION);
-  // Few ids, so that grants and targets meet.
+  // Few ids, so that grants often match targets.
   const id = fc.constantFrom("*", "a", "b", "a/b", "p", "q", "");
   const grants = fc.array(fc.record({ resource, id, action }), { maxLength: 4 });
   const narrowing = fc.record({ permissions: fc.array(permission, { maxLength: 5 }), grants });
@@ -369,7 +369,7 @@ describe("for every principal", () => {
         const [kind] = asked.split(":");
         const reachable = ["a", "b", "a/b", "p", "q", ""].filter((named) => allows(by, asked, { id: named }));
         expect(visible.every((named) => reachable.includes(named))).toBe(true);
-        // A git host grant on an owner also reaches repositories that no grant names.
+        // A git host grant on an owner also covers repositories that no grant names.
         if (kind !== "githost") expect(visible.toSorted()).toEqual(reachable.toSorted());
       }),
       { numRuns: 1_000 },

@@ -6,14 +6,14 @@ function folderOf(paths: readonly string[], path = ""): ProjectFolder {
   return new ProjectFolder({ paths: paths.toSorted(), text: () => undefined, data: () => undefined }, path);
 }
 
-/** Names that sort around the sign between the parts of a path. */
+/** Names that sort around the path separator. */
 const part = fc.constantFrom("a", "b", "a-b", "a.b", "a0", "a b", "é", "z", "A", "-", "0");
 const tree = fc
   .uniqueArray(
     fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/")),
     { maxLength: 60 },
   )
-  // No file is a folder too.
+  // No path is both a file and a folder.
   .map((paths) => paths.filter((path) => !paths.some((other) => other.startsWith(`${path}/`))));
 
 describe("ProjectFolder", () => {
@@ -55,7 +55,7 @@ describe("ProjectFolder", () => {
     const whole = folderOf(paths);
     const folders = whole.at("packages").folders();
     expect(folders).toHaveLength(1_000);
-    // A look at every path for each folder would be a hundred million.
+    // Checking every path for each folder would take a hundred million comparisons.
     expect(folders.flatMap((name) => whole.at(`packages/${name}`).folders())).toHaveLength(1_000);
   });
 });

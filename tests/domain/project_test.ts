@@ -106,7 +106,7 @@ describe("mergeSettings()", () => {
 
   test.each([address, folder, { gitOwner: null, gitRepo: null }])("stops deploying on pushes with %j", (change) => {
     expect(mergeSettings({ ...link, autoDeploy: true }, change)).not.toHaveProperty("autoDeploy");
-    // What is asked for in so many words is refused, not dropped.
+    // An explicit request is refused later, not dropped here.
     expect(mergeSettings({ ...link, autoDeploy: true }, { ...change, autoDeploy: true })).toHaveProperty("autoDeploy");
   });
 
@@ -120,7 +120,7 @@ describe("mergeSettings()", () => {
   });
 });
 
-/** Settings that hold a text. */
+/** Settings that contain a text. */
 function holding(text: string): ProjectSettings {
   return { services: [{ name: "web", environment: { TEXT: text } }] };
 }

@@ -133,7 +133,7 @@ function nameOf(hostname: string, verified = true): DomainName {
 }
 
 interface Setting {
-  /** Services whose endpoints are resolved first, as a deployment's are; absent: it is only one. */
+  /** Services whose endpoints are resolved first, as in a deployment. If omitted, there is a single app. */
   readonly services?: readonly Listening[];
   readonly environment?: "production" | "preview";
   readonly hosts?: readonly string[];

@@ -3,7 +3,7 @@ import { format, inspect } from "node:util";
 import { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 
-// Put together, because Bun shows lines of this file beside an error.
+// Concatenated, because Bun prints source lines of this file next to an error.
 const VALUE = ["sword", "fish"].join("");
 const secret = new Secret(VALUE);
 
@@ -42,7 +42,7 @@ describe("a secret stays out of", () => {
   test.each(views)("%s", (_, view) => {
     const shown = view();
     expect(typeof shown).toBe("string");
-    // Not `toContain`, whose failure would not be the worst place to find it.
+    // Not `toContain`, whose failure message would print the secret.
     expect(String(shown).includes(VALUE)).toBe(false);
     expect(String(shown).includes(btoa(VALUE))).toBe(false);
   });

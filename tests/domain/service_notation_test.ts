@@ -40,7 +40,7 @@ describe("shellWords()", () => {
       fc.property(plain, (text) => {
         const read = shellWords(text);
         if ("wrong" in read) return;
-        // A line break ends a command there; nothing else differs.
+        // In a shell, a line break ends a command; nothing else differs.
         const line = text.replaceAll("\n", (_, at: number) => (isBare(text, at) ? " " : "\n"));
         const { stdout } = Bun.spawnSync(["sh", "-c", `printf '%s\\0' x ${line}`]);
         expect(read.value).toEqual(stdout.toString().split("\0").slice(1, -1));
@@ -50,7 +50,7 @@ describe("shellWords()", () => {
   });
 });
 
-/** Whether a sign stands outside quotes with nothing before it that takes its meaning. */
+/** Whether a character is outside quotes and not escaped. */
 function isBare(text: string, at: number): boolean {
   return "value" in shellWords(text.slice(0, at));
 }

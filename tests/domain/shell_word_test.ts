@@ -4,7 +4,7 @@ import { Failure } from "../../domain/failure.ts";
 import { shellWord } from "../../domain/shell_word.ts";
 import { hostileArguments } from "../support/inputs/hostile_arguments.ts";
 
-/** The arguments a real shell hands to a program when it reads this line. */
+/** The arguments that a real shell passes to a program for this line. */
 function readBack(line: string): string[] {
   const { stdout } = Bun.spawnSync(["sh", "-c", `printf '%s\\0' ${line}`]);
   return stdout.toString().split("\0").slice(0, -1);

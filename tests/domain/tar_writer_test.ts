@@ -8,7 +8,7 @@ function entry(given: Partial<PackedEntry>): PackedEntry {
   return { name: "a", kind: "file", size: 0, mode: 0o644, modifiedMs: 0, ...given };
 }
 
-/** What a reader sees of the entries, each with its content. */
+/** Writes entries and parses them back, each with its content. */
 function read(entries: readonly (readonly [PackedEntry, string])[]) {
   const reader = new TarReader();
   const seen: { name: string; kind: string; target: string; content: string }[] = [];

@@ -21,7 +21,7 @@ test("randomText() uses every bit", () => {
 });
 
 test("fingerprint() is the lower-case hexadecimal SHA-256", async () => {
-  // The vectors of FIPS 180-2.
+  // Test vectors of FIPS 180-2.
   expect(fingerprint("")).toBe("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   expect(fingerprint("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });

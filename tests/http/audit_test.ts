@@ -29,7 +29,7 @@ function create({ call, owner }: TestApp, options: Call = {}) {
   return call("POST", "/api/projects", { token: owner, body: { name: "Harbour" }, ...options });
 }
 
-/** What a change was done to: the id in its path, else the id of what it made. */
+/** The target of a change: the id in its path, else the id of the created resource. */
 function targetOf(path: string, { body }: Answer): string | null {
   const named = path.split("/").find((part) => /^[a-z]{3}_\w{20,}$/.test(part));
   return (
@@ -70,7 +70,7 @@ describe("every change", () => {
       };
       expect(operation.unaudited ? entry : [filled, entry]).toEqual(operation.unaudited ? {} : [filled, recorded]);
       expect(await entriesOf(app, answer)).toHaveLength(operation.unaudited ? 0 : 1);
-      // Nobody logs out by token, and nothing here awaits a decision.
+      // Logging out requires a session cookie, and no deployment here awaits a decision.
       const isRefused = ["auth.logout", "deployment.keep", "deployment.reject"].includes(operation.name);
       expect([filled, answer.status < 300]).toEqual([filled, !isRefused]);
     }

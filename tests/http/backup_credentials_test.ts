@@ -35,7 +35,7 @@ async function scene(body: object, objectStorages?: ObjectStorages) {
   };
 }
 
-/** An SSH server that lets nobody in and keeps every credential that it is shown. */
+/** An SSH server that refuses every login and records the credentials. */
 async function curiousSshd() {
   const seen: string[] = [];
   const login = (attempt: AuthContext) => {
@@ -50,7 +50,7 @@ async function curiousSshd() {
 
 const overSsh = () => new SftpObjectStorages() as ObjectStorages;
 
-/** What a preflight answers that asks for some fields again. */
+/** The response of a preflight that requires some fields again. */
 function asksFor(...fields: readonly string[]) {
   const names = fields.map((field) => `(?=.*"${field}")`).join("");
   return {
@@ -176,7 +176,7 @@ describe("stored keys of a bucket", () => {
   });
 });
 
-/** A destination whose host key was recorded by a preflight, and somebody who may change it but is no admin. */
+/** A destination whose host key was recorded by a preflight, and a token that may change it but is no admin's. */
 async function pinned() {
   const made = await scene(SFTP);
   made.app.world.objectStorages.showKey(BOX, KEY);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => listener.stop(0));
 
-/** A request on a connection that stays: one that is to be closed is read on for a moment before its answer. */
+/** A keep-alive request: with `Connection: close`, the server drains the body for a moment before it responds. */
 function open({ headers = {}, ...head }: Omit<RequestHead, "token">, token = app.owner): Promise<OpenRequest> {
   const address = `http://127.0.0.1:${listener.port}`;
   return OpenRequest.open(address, { token, ...head, headers: { connection: "keep-alive", ...headers } });

@@ -4,7 +4,7 @@ import type { Principal } from "../../domain/identity/permission.ts";
 import { memoryApp } from "../support/apps/app.ts";
 import { furnish } from "../support/apps/furnished.ts";
 
-/** An application in which somebody else carries decisions out, at once. */
+/** An application with fake use cases that decide at once. */
 async function scene(restoredDeploymentId: string | null) {
   const app = await memoryApp();
   const { released: id } = await furnish(app);
@@ -49,7 +49,7 @@ test.each(["keep", "reject"])("%s takes no fields", async (word) => {
 });
 
 describe.each(["keep", "reject", "cancel"])("%s", (word) => {
-  /** Asks for it, and leaves once it is being waited for; tells what the wait was given to know of that. */
+  /** Sends the request and disconnects while it waits; returns the abort signal that the use case got. */
   async function left(headers: Readonly<Record<string, string>>) {
     const app = await memoryApp();
     const { released: id } = await furnish(app);

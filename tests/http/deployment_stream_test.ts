@@ -5,7 +5,7 @@ import { BUILD } from "../support/apps/engine_scene.ts";
 import { eventually } from "../support/eventually.ts";
 import { framesOf, readToEnd, readUntil } from "../support/servers/feed_reading.ts";
 
-/** A deployment whose build goes on until it is cancelled. */
+/** A deployment whose build runs until it is cancelled. */
 async function building(app: DeployingApp): Promise<string> {
   app.world.builder.scripts.set(BUILD, { prints: ["compiling"], hangs: true });
   const id = await app.deploy(await app.project());

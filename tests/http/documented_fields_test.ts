@@ -4,7 +4,7 @@ import { ACTIONS, RESOURCES, ROLES } from "../../domain/identity/permission.ts";
 import { escapeHtml } from "../../http/page.ts";
 import { memoryApp } from "../support/apps/app.ts";
 
-// A test reads the document as whatever it is.
+// The test reads a document of any shape.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   page = (await app.call("GET", "/api/docs")).text;
 });
 
-/** Every schema of the document with where it is; named ones stand for themselves. */
+/** All schemas of the document with their locations. Named schemas are listed once, under their name. */
 function* schemas(): Generator<readonly [string, Loose]> {
   for (const [name, schema] of Object.entries<Loose>(document.components.schemas)) yield* inner(name, schema);
   for (const [path, methods] of Object.entries<Loose>(document.paths)) {
@@ -79,13 +79,13 @@ describe("GET /api/openapi.json", () => {
   });
 });
 
-/** What the page shows of a type or a route. */
+/** The section of a type or a route on the page. */
 function part(id: string): string {
   const start = page.indexOf(`<details id="${id}">`);
   return page.slice(start, page.indexOf("</details>", start));
 }
 
-/** The row of a field. */
+/** The table row of a field. */
 function row(id: string, field: string): string {
   return part(id)
     .split("<tr>")

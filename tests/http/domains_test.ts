@@ -4,7 +4,7 @@ import { browser, member, memoryApp, ownerSession, type TestApp } from "../suppo
 const HOUR = 3_600_000;
 const RANDOM = /^shop-[a-z0-9]{6}\.localhost$/;
 
-/** Two organizations with a project each. */
+/** Two organizations with one project each. */
 async function scene(settings: Parameters<typeof memoryApp>[0] = {}) {
   const app = await memoryApp(settings);
   const cookie = await ownerSession(app);

@@ -29,7 +29,7 @@ test("a bug in what looks at a request first still gives it an id, a log line an
     { level: "error", requestId: "broken-request", error: expect.stringContaining("Broken on purpose") },
     { level: "info", requestId: "broken-request", path: "unknown", status: 500, address: "192.0.2.44" },
   ]);
-  // The question itself is the one that runs.
+  // The metrics request itself is the running one.
   expect(await metrics(app)).toContain("\nslipway_http_requests_running 1\n");
 });
 
@@ -129,7 +129,7 @@ describe("a sender that goes away", () => {
     const before = identified;
     using request = await open({ path: "/api/projects", length: 5_000, headers });
     await request.write(Buffer.from('{"name":'));
-    // Next the body is read.
+    // The server reads the body next.
     await eventually(
       async () => identified,
       (count) => count > before,

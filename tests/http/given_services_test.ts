@@ -9,7 +9,7 @@ const folders = new MemoryHostFolders(["/srv/shop/files", "/opt/apps/one", "/etc
   "/srv/alias": "/srv/shop",
 });
 
-/** A database that keeps its data at a path of the machine. */
+/** A database that mounts a path of the host. */
 function mounting(path: string) {
   return { services: [{ ...DB, volumes: [`${path}:/x`] }] };
 }
@@ -26,7 +26,7 @@ async function scene(settings: Partial<AppSettings> = {}) {
   function access(projectId: string, request: object, by: Call = as) {
     return app.call("POST", "/api/deployments/build/access", { ...by, body: { projectId, start: false, ...request } });
   }
-  /** What is stored of a deployment that was taken. */
+  /** The stored deployment of an accepted request. */
   async function stored(projectId: string, request: object) {
     const answer = await access(projectId, request);
     if (answer.status !== 200) throw new Error(answer.text);

@@ -127,7 +127,7 @@ describe("the origin of a change by cookie", () => {
 
 const STRANGER = "org_00000000000000000000000000";
 
-/** The first owner with two organizations. */
+/** The first owner, with two organizations. */
 async function withTwo() {
   const app = await withOwner();
   const own = (await app.call("GET", "/api/auth/me", { token: app.owner })).body.data.organization.id as string;

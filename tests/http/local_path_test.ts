@@ -71,7 +71,7 @@ test("localPath is the project's source, and null takes it back", async () => {
   expect(patched.body.data).toMatchObject({ source: "upload", localPath: null });
 });
 
-/** An application whose links a test may move while it runs. */
+/** An application whose symlinks a test can change at runtime. */
 async function movable() {
   let links: Record<string, string> = {};
   const real = () => new MemoryHostFolders(["/srv/apps/one", "/home/ada/site", "/data/slipway/uploads"], links);
@@ -131,7 +131,7 @@ test("a folder that a developer named stays inside LOCAL_SOURCE_ROOTS, whatever 
   expect([(await deploy(owner, id)).status, (await redeploy(owner, first)).status]).toEqual([202, 202]);
   await change(owner, id, { localPath: "/home/ada/site" });
   expect((await deploy(developer, id)).status).toBe(202);
-  // The folder that the project is at now is the one that is deployed again.
+  // A redeployment uses the project's current folder.
   expect((await redeploy(developer, first)).status).toBe(202);
   for (const localPath of [null, "/srv/apps/one"]) await change(developer, id, { localPath });
   move({ "/srv/apps/one": "/home/ada/site" });

@@ -21,7 +21,7 @@ async function entries({ call, owner }: TestApp, action: string): Promise<Entry[
   return (await call("GET", `/api/audit?perPage=100&action=${action}`, { token: owner })).body.data;
 }
 
-/** An application whose first owner has a password, and how to log in there. */
+/** An application whose first owner has a password, and a function to log in. */
 async function scene(replace: Parameters<typeof memoryApp>[1] = () => ({})) {
   const app = await memoryApp({}, replace);
   await app.call("POST", "/api/auth/password", { token: app.owner, body: { password: PASSWORD } });

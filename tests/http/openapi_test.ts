@@ -6,7 +6,7 @@ import { openapi } from "../../http/openapi.ts";
 import { Problem } from "../../http/problems.ts";
 import { memoryApp, type TestApp } from "../support/apps/app.ts";
 
-// A test reads the document as whatever it is.
+// The test reads a document of any shape.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Loose = any;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 const operationOf = ({ method, path }: Pick<DeclaredRoute, "method" | "path">): Loose =>
   document.paths[path.replaceAll(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
 
-/** Every value in a document, with where it is. */
+/** Every value in a document, with its location. */
 function* parts(value: unknown, at = "#"): Generator<readonly [string, unknown]> {
   yield [at, value];
   if (typeof value !== "object" || value === null) return;
@@ -157,7 +157,7 @@ describe("GET /api/openapi.json", () => {
   });
 });
 
-/** Keywords of a schema and its inner ones that are not known. */
+/** The unknown keywords of a schema and of its nested schemas. */
 function* unknownKeywords(schema: Loose, known: ReadonlySet<string>): Generator<string> {
   for (const [keyword, value] of Object.entries<Loose>(schema)) {
     if (!known.has(keyword)) yield keyword;

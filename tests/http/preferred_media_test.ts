@@ -13,7 +13,7 @@ test.each([
   ["text/*", TEXT],
   ["text/plain; charset=utf-8", TEXT],
   ["application/json", JSON_TYPE],
-  // The defaults of axios, Angular, fetch in a browser, and of a browser's address bar.
+  // The defaults of axios and Angular, of fetch in a browser, and of a browser's address bar.
   ["application/json, text/plain, */*", JSON_TYPE],
   ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", JSON_TYPE],
   // Quality comes first.
@@ -24,19 +24,19 @@ test.each([
   ["text/plain;q=0.999, application/json;q=0.998", TEXT],
   ["application/json ; Q=0.1 , text/plain ; q=0.2", TEXT],
   ["text/plain;charset=utf-8;q=0.2, application/json;q=0.3", JSON_TYPE],
-  // The most specific range of a type tells its quality.
+  // The most specific range of a type determines its quality.
   ["text/*;q=1, text/plain;q=0.1, application/json;q=0.5", JSON_TYPE],
   ["text/plain;q=0, */*", JSON_TYPE],
   ["application/json;q=0, */*", TEXT],
   ["application/json;q=0, */*;q=0.1", TEXT],
-  // Of equal quality, the type that is named more exactly; then the one that is named first.
+  // At equal quality, the more specific range wins, then the first one.
   ["text/plain, */*", TEXT],
   ["*/*, text/plain", TEXT],
   ["text/*, */*", TEXT],
   ["text/plain, application/*", TEXT],
   ["text/plain, application/json", TEXT],
   ["application/json, text/plain", JSON_TYPE],
-  // What cannot be served, or not be read, leaves the default.
+  // Types that cannot be served or parsed leave the default.
   ["image/png", JSON_TYPE],
   ["application/json;q=0, text/plain;q=0", JSON_TYPE],
   ["text/plainer", JSON_TYPE],

@@ -4,7 +4,7 @@ import { type Answer, type Call, member, memoryApp } from "../support/apps/app.t
 
 const DB = { name: "db", image: "postgres:18" };
 
-/** Services that could never be deployed, and the field that says why. */
+/** Services that could never be deployed, and the field of the error. */
 const REFUSED: readonly [string, readonly object[]][] = [
   ["services.0.image", [{ name: "db", image: "Not An Image" }]],
   ["services.0.restart", [{ ...DB, restart: "sometimes" }]],
@@ -26,7 +26,7 @@ const REFUSED: readonly [string, readonly object[]][] = [
   ["services.0.startCommand", [{ ...DB, startCommand: "run" }]],
   ["services.0.build", [{ name: "web", build: "../.." }]],
   ["services.1.name", [DB, DB]],
-  // One may not write to a folder in which another one's files lie.
+  // A service must not write to a folder that contains files of another one.
   [
     "services.1.volumes.0",
     [
@@ -42,7 +42,7 @@ async function scene() {
   const as = { token: app.owner };
   const made = await app.call("POST", "/api/projects", { ...as, body: { name: "Shop", services: [DB] } });
   const id: string = made.body.data.id;
-  /** Sets services in each way there is. */
+  /** Sets services through each route that accepts them. */
   const ways: Readonly<Record<string, (body: object, by?: Call) => Promise<Answer>>> = {
     "POST /api/projects": (body, by = as) =>
       app.call("POST", "/api/projects", { ...by, body: { name: crypto.randomUUID(), ...body } }),
@@ -91,7 +91,7 @@ describe("services in a project's settings", () => {
         "host_access_forbidden",
         "services.1.volumes.1",
       ]);
-      // Who may not allow it does not learn whether that would be enough.
+      // Callers who may not allow it do not learn whether that would suffice.
       const hostPaths = ["/srv/shop"];
       expect((await set({ services, hostPaths }, { token })).status).toBe(403);
       const linked = [{ ...DB, volumes: ["/srv/shop/escape:/x"] }];

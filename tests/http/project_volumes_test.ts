@@ -4,7 +4,7 @@ import { type DeployingApp, deployingApp } from "../support/apps/deploying_app.t
 
 const DB = { name: "db", image: "db:1", volumes: ["data:/data"] };
 
-/** A project in containers whose service keeps something. */
+/** A project with containers, whose service has a volume. */
 async function scene() {
   const app = await deployingApp();
   app.world.imageRegistry.known.set("db:1", { image: `sha256:${"1".repeat(64)}`, port: null });

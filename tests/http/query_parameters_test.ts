@@ -3,7 +3,7 @@ import { memoryApp } from "../support/apps/app.ts";
 import { ACCESS_TABLE } from "../support/inputs/access_table.ts";
 import { furnish, goodRequest, MACHINE } from "../support/apps/furnished.ts";
 
-/** What caches, polyfills of EventSource and trackers add. */
+/** Parameters that cache busters, EventSource polyfills and trackers add. */
 const UNKNOWN = "_=1700000000000&lastEventId=5&utm_source=x&a%00b=%00&__proto__=x&constructor&_=2&toString=1";
 
 const reading = ACCESS_TABLE.filter(({ method, path }) => method === "GET" && path !== "/metrics");

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => listener.stop(0));
 
-/** Writes bytes to the listener as they are and reads all that it says. */
+/** Writes raw bytes to the listener and reads the whole response. */
 function exchange(text: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(listener.port, "127.0.0.1", () => socket.end(text));

@@ -18,7 +18,7 @@ function machine(change: Partial<MemoryMachine> = {}): MemoryMachine {
 /** For tests whose requests are all refused. */
 const untouched = memoryApp();
 
-/** An application with one recorded server, which answers unless told otherwise. */
+/** An application with one server, which responds by default. */
 async function scene(answers: MemoryMachine | undefined = machine()) {
   const app = await memoryApp();
   if (answers) app.world.remoteHosts.add(answers);

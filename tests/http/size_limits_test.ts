@@ -8,7 +8,7 @@ async function scene() {
   return { app, ask, id, path: `/api/projects/${id}` };
 }
 
-/** Services whose settings have about this many bytes. */
+/** Services whose settings take about `bytes` bytes. */
 function services(bytes: number) {
   const environment = Object.fromEntries(
     Array.from({ length: bytes / 10_000 }, (_, at) => [`KEY_${at}`, "x".repeat(9_980)]),

@@ -30,7 +30,7 @@ const PATHS = [
   "/api/deployments/:id/usage",
 ];
 
-/** It is one answer for as long as somebody listens. */
+/** A single response for as long as the client is connected. */
 const STREAM = "/api/deployments/:id/stream";
 
 describe("an authenticated read costs at most two statements", () => {
@@ -40,7 +40,7 @@ describe("an authenticated read costs at most two statements", () => {
   let cookie: string;
 
   beforeAll(async () => {
-    // Uses of credentials are written now and then, all together; no read waits for that.
+    // The times of credential uses are written in batches now and then; no read waits for that.
     app = await postgresApp({ usesMs: 3_600_000, onStatement: (text) => statements.push(text) });
     ids = await furnish(app);
     cookie = await ownerSession(app);

@@ -14,7 +14,7 @@ async function project({ call, owner }: TestApp, name: string): Promise<string> 
 /** For tests whose requests are all refused. */
 const untouched = memoryApp();
 
-/** Two projects, and callers who were given the first alone. */
+/** Two projects, and callers with a grant for the first one only. */
 async function granted() {
   const app = await memoryApp();
   const one = await project(app, "One");

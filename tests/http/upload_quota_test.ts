@@ -29,7 +29,7 @@ async function scene() {
   return { app, open, fill, list, send };
 }
 
-/** The beginning of an upload that never goes on. */
+/** The beginning of an upload that then stalls. */
 function endless() {
   const bytes = tarGz([file("slow.txt")]).subarray(0, 20);
   return new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes) });

@@ -18,7 +18,7 @@ const time = (seconds: number) =>
     .number(2, Math.round((seconds % 1) * 1e9))
     .finish();
 
-/** A trace that says this of one step; its digest is its name. */
+/** A trace about one step, whose digest is its name. */
 function step(name: string, { cached = false, started = 1, completed, error = "" }: StepFixture = {}): Uint8Array {
   const vertex = new WireMessage().text(1, name).text(2, "an input").text(3, name);
   vertex.number(4, cached ? 1 : 0).bytes(5, time(started));
@@ -38,7 +38,7 @@ function status(name: string, id: string, bytes: number, completed: boolean): Ui
   return new WireMessage().bytes(2, message.finish()).finish();
 }
 
-/** The lines of some traces, those of stderr marked. */
+/** The lines of some traces; stderr lines are prefixed with `!`. */
 function lines(...traces: readonly Uint8Array[]): string[] {
   const log = new BuildLog();
   return [...traces.flatMap((trace) => log.take(buildTrace(trace))), ...log.flush()].map(({ text, stream }) =>

@@ -6,7 +6,7 @@ import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 
 const HEALTH = "/grpc.health.v1.Health/Check";
 
-/** An engine that takes one session, and calls what it offers. */
+/** A fake engine that accepts one session and calls its methods. */
 async function engineWithSession() {
   const { promise: session, resolve } = Promise.withResolvers<ClientHttp2Session>();
   const server = createServer((socket: Socket) => {
@@ -23,7 +23,7 @@ async function engineWithSession() {
   return { host: `tcp://127.0.0.1:${port}`, session, [Symbol.dispose]: () => void server.close() };
 }
 
-/** Calls a method, and resolves to the status that the call ends with. */
+/** Calls a method; resolves to its gRPC status. */
 function call(session: ClientHttp2Session, headers: OutgoingHttpHeaders): Promise<string> {
   return new Promise((resolve, reject) => {
     const stream = session.request({ ":method": "POST", ":path": HEALTH, ...headers });

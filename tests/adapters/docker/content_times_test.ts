@@ -5,14 +5,14 @@ import { ContentTimes, type ProjectTimes } from "../../../adapters/docker/build/
 import { type ContextEntry, contentOf, contextEntry } from "../../../adapters/docker/build/context_entry.ts";
 import { writtenTree } from "../../support/peers/docker_images.ts";
 
-/** A file in a fresh folder, as a build sees it. */
+/** A file in a new folder, as a build sees it. */
 async function fileWith(content: string | Uint8Array) {
   const root = await writtenTree({ file: content });
   const entry = (await contextEntry(root, "file"))!;
   return { root, entry, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Sends a file whole. */
+/** Sends a whole file. */
 async function send(times: ProjectTimes, { root, entry }: { readonly root: string; readonly entry: ContextEntry }) {
   await Array.fromAsync(times.sent(entry, contentOf(root, entry)));
 }

@@ -14,7 +14,7 @@ const signal = new AbortController().signal;
 const OWN = { path: "Dockerfile" };
 const MADE = { text: "FROM scratch" };
 
-/** A folder until it is disposed. */
+/** A folder that is removed on disposal. */
 async function folderOf(tree: Tree) {
   const path = await writtenTree({ Dockerfile: "FROM scratch", ...tree });
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

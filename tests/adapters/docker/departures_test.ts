@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { NetworkLeaveQueue } from "../../../adapters/docker/containers/departures.ts";
 
-/** Notes who has begun to leave, and lets each end when it is told to. */
+/** Records which departures have started, and ends each on demand. */
 class Leaving {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, PromiseWithResolvers<void>>();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { DockerIgnore, type Verdict } from "../../../adapters/docker/build/docker_ignore.ts";
 import { IGNORE_CASES, IGNORE_TREE } from "../../support/inputs/ignore_cases.ts";
 
-/** What is left of a list of paths, as a walk through them finds it. */
+/** The paths that the rules leave, as a walk through them finds it. */
 function left(rules: string, paths: readonly string[]): string[] {
   const ignore = new DockerIgnore(rules);
   return paths.filter((path) => {
@@ -22,7 +22,7 @@ describe("DockerIgnore", () => {
     expect(left(rules, IGNORE_TREE)).toEqual([...expected]);
   });
 
-  // Docker 20.10 had these wrong; they are as its documentation and later versions have them.
+  // Docker 20.10 got these wrong; the expectations follow its documentation and later versions.
   test.each([
     ["**foo", ["foo/a", "xfoo", "b/xfoo", "foot"], ["foot"]],
     ["a+b(1).txt", ["a+b(1).txt", "aab1.txt"], ["aab1.txt"]],
@@ -54,7 +54,7 @@ describe("DockerIgnore", () => {
     }
   });
 
-  // To try one way after the other would take years.
+  // Backtracking would take years.
   test.each([`${"*a".repeat(40)}*b`, `${"**/".repeat(40)}x`, `${"**a".repeat(40)}b`, `**/${"[a-z]*".repeat(30)}1`])(
     "is done with the pattern %s",
     (rules) => {

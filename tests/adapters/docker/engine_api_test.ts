@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EngineApi, EngineRefusal } from "../../../adapters/docker/engine/engine_api.ts";
 
-/** An engine that speaks nothing older than a version, and says so as Docker does. */
+/** A fake engine that supports only some API versions and refuses the others as Docker does. */
 async function engineSince(oldest: number, newest = 10_000) {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const socket = join(folder, "engine.sock");

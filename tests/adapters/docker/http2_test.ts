@@ -26,7 +26,7 @@ const REQUEST: readonly Header[] = [
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
 
-/** A server that hands its streams to the test, and one connection to it. */
+/** A server that passes its streams to the test. */
 async function serving(onStream: (stream: Http2Stream) => Promise<void>) {
   const failures: unknown[] = [];
   const handle = (stream: Http2Stream) => void onStream(stream).catch((error: unknown) => failures.push(error));
@@ -41,7 +41,7 @@ async function serving(onStream: (stream: Http2Stream) => Promise<void>) {
   return { port, failures, [Symbol.dispose]: () => void server.close() };
 }
 
-/** A client that speaks in frames, so that it can say anything. */
+/** A client that sends raw frames, valid or not. */
 class RawClient implements Disposable {
   readonly frames: Frame[] = [];
   readonly #socket: Socket;
@@ -50,7 +50,7 @@ class RawClient implements Disposable {
 
   constructor(port: number) {
     this.#socket = connect(port, "127.0.0.1");
-    // What a server sends has no greeting before it.
+    // A server sends no connection preface, so the reader gets one here.
     this.frames.push(...this.#reader.read(PREFACE));
     this.#socket.on("data", (bytes: Buffer) => {
       this.frames.push(...this.#reader.read(bytes));
@@ -91,7 +91,7 @@ function request(stream: number, flags: number = FLAG.endHeaders): Buffer {
   return frame(FRAME.headers, stream, hpackEncode(REQUEST), flags);
 }
 
-/** A header that is to be remembered. */
+/** A header field with incremental indexing. */
 function remembered(name: string, value: string): Buffer {
   return Buffer.concat([Uint8Array.of(0x40), hpackEncode([[name, value]]).subarray(1)]);
 }

@@ -7,13 +7,13 @@ import type { ContainerState } from "../../../adapters/docker/containers/contain
 
 const ID = "7d1f".repeat(16);
 const REST = "00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0";
-/** Of a program on 127.0.0.1:3000 in a container whose network has names. */
+/** The table of a program on 127.0.0.1:3000 in a container on a network with DNS. */
 const TCP = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:0BB8 ${REST} 4711 1 0000000000000000 100 0 0 10 0
    1: 0B00007F:8F1D ${REST} 4712 1 0000000000000000 100 0 0 10 0
 `;
 
-/** A folder as the kernel shows one process. */
+/** A folder like the kernel's /proc with one process. */
 async function procWith(cgroup: string): Promise<{ readonly proc: string } & AsyncDisposable> {
   const proc = await mkdtemp(join(tmpdir(), "slipway-proc-"));
   await mkdir(join(proc, "42/net"), { recursive: true });

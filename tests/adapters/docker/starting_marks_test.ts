@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { StartingMarks } from "../../../adapters/docker/containers/starting_marks.ts";
 import { eventually } from "../../support/eventually.ts";
 
-/** Marks of two servers in a folder that is not there yet. */
+/** The marks of two servers in a folder that does not exist yet. */
 async function twoServers() {
   const parent = await mkdtemp(join(tmpdir(), "slipway-"));
   const folder = join(parent, "starting");

@@ -7,7 +7,7 @@ import { EngineApi } from "../../../adapters/docker/engine/engine_api.ts";
 
 const NAMES = ["small", "foreign-driver", "unmeasured"];
 
-/** Volumes of an engine that has those three in every scope, and measures as it is told. */
+/** The volumes of a fake engine that has these three in every scope. `measure` responds to its size requests. */
 async function volumesOf(measure: () => Response | Promise<Response>, answerMs?: number) {
   const folder = await mkdtemp(join(tmpdir(), "slipway-"));
   const socket = join(folder, "engine.sock");

@@ -4,7 +4,7 @@ import { at, runningEdge, type RunningEdge } from "../../support/servers/running
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/** What an app receives of a request, and the client of its answer. */
+/** What the app receives of a request, and the client of its response. */
 async function pass(edge: RunningEdge, request: string, answer = OK) {
   using app = rawApp((received) => (received.includes("\r\n\r\n") ? answer : undefined));
   await edge.put("a.test", at(app.port));

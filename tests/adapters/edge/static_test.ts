@@ -54,7 +54,7 @@ async function fill(name: string, files: Record<string, string>): Promise<void> 
   }
 }
 
-/** Status and body of a path that is sent exactly so. */
+/** Status and body for a path that is sent verbatim. */
 async function exactly(path: string, host = "site.test"): Promise<string> {
   using client = await rawConnection(edge.port, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   const answer = await client.closed;

@@ -10,12 +10,12 @@ const MIB = 2 ** 20;
 const FULL = { kind: "unavailable", code: "storage_full" };
 const limits = { maxBytes: 100 * MIB, maxUnpackedBytes: 400 * MIB, maxEntries: 100_000 };
 
-/** A reserve over a disk with so much space, which stays as it is. */
+/** A reserve on a disk with a constant amount of free space. */
 function over(space: DiskSpace): DiskReserve {
   return new DiskReserve(async () => space);
 }
 
-/** A step that begins a file of so many bytes. */
+/** A step that starts a file of `size` bytes. */
 function fileOf(size: number) {
   return { type: "file", path: "a", size, executable: false, replaces: false } as const;
 }

@@ -19,7 +19,7 @@ import { MemoryKeptSources } from "../../../adapters/memory/kept_sources.ts";
 import { MemoryTree } from "../../../adapters/memory/memory_tree.ts";
 import { keptSourcesContract } from "../../contracts/kept_sources.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 keptSourcesContract("memory", async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type FolderLimits, LocalFolderSources } from "../../../adapters/local/local_folder_sources.ts";
 import { Failure } from "../../../domain/failure.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 describe("LocalFolderSources", () => {

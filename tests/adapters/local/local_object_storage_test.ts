@@ -9,7 +9,7 @@ import { textBody, textOf } from "../../support/inputs/bodies.ts";
 const top = await mkdtemp(join(tmpdir(), "slipway-"));
 afterAll(() => rm(top, { recursive: true, force: true }));
 
-/** A root with a folder for backups in it, something outside, and the service's own data. */
+/** A root with a backup folder in it, a file outside of it, and the service's own data folder. */
 async function scene() {
   const place = await mkdtemp(join(top, "scene-"));
   const at = (...names: string[]) => join(place, ...names);

@@ -16,7 +16,10 @@ afterEach(() => rm(parent, { recursive: true }));
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o7777).toString(8);
 
-/** Makes the folder as somebody else may have left it: open to all, with these files and folders (which end with a slash). */
+/**
+ * Creates the folder as another user may have left it: writable for all, with these files and folders (ending in a
+ * slash).
+ */
 async function existing(...names: string[]): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const name of names) await (name.endsWith("/") ? mkdir(join(folder, name)) : writeFile(join(folder, name), ""));

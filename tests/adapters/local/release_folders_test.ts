@@ -22,7 +22,7 @@ import { MemoryReleaseFolders } from "../../../adapters/memory/release_folders.t
 import { file, streamOf, tar } from "../../support/inputs/tar_archive.ts";
 import { releaseFoldersContract } from "../../contracts/release_folders.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 releaseFoldersContract("memory", async () => {

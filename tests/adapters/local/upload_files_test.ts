@@ -6,7 +6,7 @@ import { LocalUploadFiles } from "../../../adapters/local/upload_files.ts";
 import { MemoryUploadFiles } from "../../../adapters/memory/upload_files.ts";
 import { uploadFilesContract } from "../../contracts/upload_files.ts";
 
-// The disk and the processors may be busy with other suites.
+// Other test suites may keep the disk and the CPUs busy.
 setDefaultTimeout(30_000);
 
 uploadFilesContract("memory", async () => ({

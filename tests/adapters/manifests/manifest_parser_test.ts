@@ -22,7 +22,7 @@ for (const [what, text] of [
   ["values in values", "a: ".repeat(300_000)],
   ["lists in lists", "- ".repeat(500_000)],
 ] as const) {
-  // Quadratic time would be minutes here, far beyond the time limit of any test.
+  // Quadratic time would take minutes here, far beyond the timeout of any test.
   test(`parse() takes a megabyte of YAML that is ${what}`, () => {
     const said = new LibraryManifestParser().parse("compose.yaml", text);
     expect(["object", "undefined"]).toContain(typeof said);

@@ -26,7 +26,7 @@ import {
 
 const PAGE = { page: 1, perPage: 100 };
 
-/** Something stored: the value given in, and ways to get it out. */
+/** A stored value: the original, and functions that read it. */
 interface Kept {
   readonly given: object;
   readonly reads: readonly (() => Promise<unknown>)[];
@@ -279,7 +279,7 @@ const STORES: Readonly<Record<string, (world: MemoryWorld) => Promise<Kept>>> = 
   },
 };
 
-/** Spoils everything in a value that a holder of it could change. */
+/** Mutates everything in a value that its holder could mutate. */
 function scramble(value: unknown): void {
   if (value instanceof Date) value.setTime(0);
   else if (value !== null && typeof value === "object" && !(value instanceof Secret)) {

@@ -19,7 +19,7 @@ import { PLENTY, sessionOf } from "../../support/database/upload_session_builder
 import { storeContracts } from "../../contracts/all_stores.ts";
 import { sealedRowsContract } from "../../contracts/sealed_rows.ts";
 
-/** Two processes' stores over a fresh database. */
+/** The stores of two processes on a new database. */
 async function openPostgres() {
   await using opened = new AsyncDisposableStack();
   const { url } = opened.use(await migratedDatabase());
@@ -87,7 +87,7 @@ describe("PostgreSQL stores", () => {
   test("a text too long for an index is refused, not a fault", async () => {
     await using world = await openPostgres();
     const { id: organizationId } = await anOrganization(world);
-    // Random, for the index compresses what repeats.
+    // Random, because the index compresses repetitions.
     const slug = Array.from({ length: 200 }, uniqueLabel).join("");
     const project = await aProject(world, { organizationId });
     await expect(

@@ -49,7 +49,7 @@ const STATE: InstanceState = {
   tooLarge: false,
 };
 
-/** A folder of instances whose environments a former key seals. */
+/** A folder of instances whose environments are encrypted (sealed) with a former key. */
 async function openInstances() {
   const folder = join(root, crypto.randomUUID());
   await mkdir(folder);
@@ -62,7 +62,7 @@ async function openInstances() {
     await instance.create(recordOf(id, await former.seal(secret, place)), STATE);
     return {
       read: () => current.open(instance.record()!.environment, place),
-      /** As it changes: the instance is removed, and another one of its id made. */
+      /** As real changes happen: removes the instance and creates another one with its id. */
       async write(next) {
         using _ = await instance.hold();
         await instance.remove();

@@ -3,13 +3,13 @@ import { createServer } from "node:net";
 import { freePort, type PortRange, PORT_RANGES } from "../../../adapters/shared/free_port.ts";
 import { testPort } from "../../support/servers/test_port.ts";
 
-/** Listens on a port of loopback until disposed. */
+/** Listens on a loopback port until disposed. */
 function listening(port: number): Disposable {
   const listener = Bun.listen({ hostname: "127.0.0.1", port, exclusive: true, socket: { data() {} } });
   return { [Symbol.dispose]: () => listener.stop(true) };
 }
 
-/** Some ports in a row that nobody listens on, and that no other test gets meanwhile. */
+/** Consecutive free ports, reserved against other tests. */
 function quietRange(count: number): PortRange & Disposable {
   using tried = new DisposableStack();
   for (;;) {
@@ -20,7 +20,7 @@ function quietRange(count: number): PortRange & Disposable {
       const held = tried.move();
       return { first: port, last: port + count - 1, [Symbol.dispose]: () => held.dispose() };
     } catch {
-      // Somebody listens on one of them: look elsewhere.
+      // One of them is in use: tries others.
     }
   }
 }
@@ -31,7 +31,7 @@ describe("PORT_RANGES", () => {
     for (const [index, { first, last }] of ranges.entries()) {
       expect(first).toBeGreaterThan(ranges[index - 1]?.last ?? 1_023);
       expect(last).toBeGreaterThan(first);
-      // What Linux hands out by itself, unless told otherwise, begins here.
+      // The default start of Linux's ephemeral port range.
       expect(last).toBeLessThan(32_768);
     }
   });
@@ -42,7 +42,7 @@ describe("freePort()", () => {
     using range = quietRange(3);
     const { first, last } = range;
     const seen = new Set(Array.from({ length: 200 }, () => freePort({ first, last })));
-    // By chance alone one would be missing once in 10^35 runs.
+    // The chance that one is missing is about 1 in 10^35.
     expect([...seen].toSorted()).toEqual([first, first + 1, last]);
   });
 

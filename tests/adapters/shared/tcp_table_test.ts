@@ -6,7 +6,7 @@ const HEAD =
 const HEAD6 =
   "  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode";
 
-/** As the kernel wrote it of a container on a network with names: the last listener is the engine's own name server. */
+/** Written by the kernel for a container on a network with DNS: the last listener is the engine's own name server. */
 const TCP = `${HEAD}
    0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 215311 1 0000000000000000 100 0 0 10 0
    1: 0100007F:270F 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 215312 1 0000000000000000 100 0 0 10 0

@@ -19,7 +19,7 @@ function target(port: number) {
   return { host: "127.0.0.1", port, user: "alice", password: new Secret("correct horse") };
 }
 
-/** What an attempt or a command failed with. */
+/** The failure of a connection attempt or command. */
 async function failureOf(promise: Promise<unknown>): Promise<Failure> {
   const error = await promise.then(
     () => new Error("It succeeded"),

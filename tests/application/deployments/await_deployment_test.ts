@@ -8,7 +8,7 @@ import { deployShop, SHOP, shopProject, shopScene } from "../../support/apps/ser
 
 const LONG_MS = 60_000;
 
-/** A deployment that waits for a decision, in a scene in which nobody carries one out. */
+/** A deployment that awaits a decision, in a scene without a worker. */
 async function undecided(scene: EngineScene): Promise<Deployment> {
   const project = await shopProject(scene);
   await deployShop(scene, project, SHOP);

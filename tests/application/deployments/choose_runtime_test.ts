@@ -13,7 +13,7 @@ interface Situation {
   readonly preset?: "auto" | "docker" | "process";
 }
 
-/** What is chosen, or the code of the refusal. */
+/** The chosen runtime, or the error code. */
 async function chosen({ plan = {}, recipe: known = true, engine = true, preset = "auto" }: Situation): Promise<string> {
   const full: DeploymentPlan = {
     ...deploymentOf({ organizationId: "org_1", projectId: "prj_1" }).plan,

@@ -10,7 +10,7 @@ test("ensureServices() starts nothing beside another version of it that an engin
   const project = await shopProject(scene);
   const live = await deployShop(scene, project, SHOP);
   const { instanceId } = (await runningServices(scene, project))["db"]!;
-  // As a changeover that was broken off leaves it.
+  // The state that an aborted changeover leaves.
   await runtime.remove(instanceId);
   const former = runtime.started.find((request) => request.instanceId === instanceId)!;
   await runtime.start({ ...former, instanceId: `${live.id}-db-9-c` });

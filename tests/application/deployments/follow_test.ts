@@ -7,7 +7,7 @@ import { intercepted } from "../../support/faults/intercepted.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 
-/** A scene with some live releases, and an edge that is to follow them. */
+/** Live releases, and an edge that follows them. */
 async function followed(scene: EngineScene, count: number) {
   const projects = await Promise.all(Array.from({ length: count }, () => scene.project()));
   const live = await Promise.all(projects.map((project) => scene.deployed(project)));
@@ -20,7 +20,7 @@ async function followed(scene: EngineScene, count: number) {
   return { ports, switched, live, keys: projects.map(({ id }) => id) };
 }
 
-/** The same ports, with a runtime that cannot tell of some instances. */
+/** The same ports, with a runtime that fails to find some instances. */
 function without(ports: Awaited<ReturnType<typeof followed>>["ports"], away: ReadonlySet<string>) {
   const runtime = intercepted(ports.runtime, "find", (goOn, [id]) =>
     away.has(id as string) ? Promise.reject(AWAY) : goOn(),

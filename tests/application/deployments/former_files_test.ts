@@ -21,13 +21,13 @@ function committed(scene: EngineScene, sha: string): void {
   scene.known.git[REPOSITORY] = { commits: [commit(sha, files)] };
 }
 
-/** The folder that a service was last started in. */
+/** The folder in which a service was last started. */
 function folderOf(scene: EngineScene, service: string): string | undefined {
   const runs = scene.memory.runtime.started.findLast((request) => request.service === service)?.runs;
   return runs?.kind === "folder" ? runs.folder : undefined;
 }
 
-/** A release of two programs, and a next one of which the second did not come up. */
+/** A release of two programs, and a next one whose second program failed to start. */
 async function partlyFailed(scene: EngineScene, project: Project) {
   committed(scene, "a1");
   const first = await scene.deployed(project, { services: SERVICES });
@@ -40,7 +40,7 @@ async function partlyFailed(scene: EngineScene, project: Project) {
   return { first, held, folder: (await scene.memory.releaseFolders.find(first.id))!.path };
 }
 
-/** Lets the next start of a service, and only that, come to nothing, until told otherwise. */
+/** Makes the next start of a service fail, but no later one. Returns a function that undoes this. */
 function failing({ memory: { runtime } }: EngineScene, service: string): () => void {
   const start = runtime.start.bind(runtime);
   runtime.scripts.set(`service:${service}`, { does: "ends", code: 1 });

@@ -11,7 +11,7 @@ import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_
 
 const DOCKERFILE: SourceFiles = { Dockerfile: "FROM debian\nARG EDITION\nARG TOKEN\nEXPOSE 9000\n", "server.js": "" };
 
-/** A scene whose deployments go into images. */
+/** A scene whose deployments run as containers. */
 function scene(options: Parameters<typeof EngineScene.open>[0] = {}) {
   return EngineScene.open({ ...options, engine: { runtime: "docker", ...options.engine } });
 }
@@ -30,7 +30,7 @@ async function variable(
   await open.useCases.changeVariables(open.by, projectId, { upserts, deletes: [] });
 }
 
-/** The digests of what runs, by deployment. */
+/** The digests of the running images by deployment. */
 async function running({ memory }: EngineScene): Promise<Record<string, string | null>> {
   return Object.fromEntries((await memory.runtime.list()).map(({ deploymentId, image }) => [deploymentId, image]));
 }
@@ -238,7 +238,7 @@ describe("images", () => {
   });
 });
 
-/** A deployment whose image says this of itself. */
+/** A deployment whose container's health check reports this. */
 async function checked(health: Instance["health"], answers: boolean): Promise<Deployment> {
   await using open = await scene({
     replace: ({ runtime }) => ({

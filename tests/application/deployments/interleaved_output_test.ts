@@ -8,7 +8,7 @@ import type { OutputLine, OutputQuery } from "../../../ports/services/runtime.ts
 
 const START = Date.UTC(2026, 0, 31, 12);
 
-/** Services that print so many lines at these times; each begins to count its lines at one. */
+/** Services that print lines at given times. Each numbers its lines from 1. */
 class Printed {
   readonly #lines = new Map<string, OutputLine[]>();
   readonly sources: readonly OutputSource[];
@@ -36,7 +36,7 @@ class Printed {
     return interleavedOutput(this.sources, { since, limit });
   }
 
-  /** All lines, so many at a time. */
+  /** All lines, read in pages of `limit`. */
   async pages(limit: number): Promise<readonly ServiceLine[]> {
     const all: ServiceLine[] = [];
     for (;;) {

@@ -38,7 +38,7 @@ function kept(scene: EngineScene): Promise<string[]> {
   return Array.fromAsync(scene.memory.keptSources.list());
 }
 
-/** What a build finds in its folder, before it changes a file and adds one. */
+/** Records the files that each build finds before it changes one and adds one. */
 function watchBuilds(scene: EngineScene, exitCode = 0): string[][] {
   const seen: string[][] = [];
   const { releaseFolders } = scene.memory;

@@ -8,7 +8,7 @@ import { domainOf, minutes } from "../../support/database/store_builders.ts";
 
 const MANY = 250;
 
-/** Gives a project many proven names, all newer than its own free one. */
+/** Adds many verified domain names to a project, all newer than its free one. */
 async function giveNames(scene: EngineScene, { id: projectId, organizationId }: Project): Promise<readonly string[]> {
   const names: string[] = [];
   for (let index = 0; index < MANY; index++) {
@@ -24,7 +24,7 @@ async function giveNames(scene: EngineScene, { id: projectId, organizationId }: 
   return names;
 }
 
-/** The scene's ports, and how often names and instances are looked up through them. */
+/** The scene's ports, with counters of name and instance lookups. */
 function counted(scene: EngineScene) {
   const lookups = { names: 0, instances: 0 };
   const domains = intercepted(scene.world.domains, "ofProjects", (goOn) => {

@@ -4,7 +4,7 @@ import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_
 
 const OTHERWISE = 'set the runtime of the project to "process"';
 
-/** Why a deployment of these files fails where no registry has its base image. */
+/** The error message of a deployment of these files when no registry has its base image. */
 async function failedBuild(files: SourceFiles): Promise<string> {
   await using scene = await EngineScene.open({ engine: { runtime: "docker" } });
   scene.known.git[REPOSITORY] = { commits: [commit("b1", files)] };

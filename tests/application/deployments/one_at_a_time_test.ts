@@ -16,7 +16,7 @@ import {
 } from "../../support/apps/service_scene.ts";
 import { sideBySide } from "../../support/peers/side_by_side.ts";
 
-/** A scene in which the database is being replaced and does not say yet that it is well. */
+/** Starts to replace the database, whose health check does not succeed yet. */
 async function replacingDatabase(scene: EngineScene, project: Project) {
   await deployShop(scene, project, SHOP);
   const beside = sideBySide(scene, "db");
@@ -90,7 +90,7 @@ describe("a service that nobody visits never runs twice", () => {
     await scene.rest();
     const beside = sideBySide(scene, "db");
     const rejected = scene.useCases.rejectDeployment(scene.by, held.id);
-    // Killed with the former version of both running already.
+    // Killed when the former versions of both already run.
     let isDead = false;
     const runtime = intercepted(scene.world.runtime, "find", (goOn, [instanceId]) =>
       isDead || (isDead = `${instanceId}`.includes("-api-1r")) ? new Promise(() => {}) : goOn(),
@@ -113,7 +113,7 @@ const named = (name: string, health: "healthy" | "starting") => [
   { name, image: `db:${health === "healthy" ? 1 : 2}`, volumes: ["data:/data"] },
 ];
 
-/** Notes which services run that have the volume whenever one is started. */
+/** Records, at every start, which services that use the volume run. */
 function users({ memory: { runtime } }: EngineScene): string[] {
   const found: string[] = [];
   const start = runtime.start.bind(runtime);
@@ -152,7 +152,7 @@ describe("a volume is never given to a service while another one that goes has i
   });
 });
 
-/** A queue as a process sees it that renews no lease once it is dead. */
+/** A queue for a process that neither renews nor takes leases once it is dead. */
 function untilDead(queue: DeploymentQueue, isDead: () => boolean): DeploymentQueue {
   const renewed = intercepted(queue, "renew", (goOn) => (isDead() ? new Promise(() => {}) : goOn()));
   return intercepted(renewed, "take", (goOn) => (isDead() ? new Promise(() => {}) : goOn()));

@@ -22,7 +22,7 @@ const CALLS: readonly Call[] = [
   ["deploymentQueue", "release"],
 ];
 
-/** A scene whose database is away from the call of this number on, for some calls. */
+/** A scene whose database is unavailable for `times` calls from call number `at` on. */
 function openWith([port, method]: Call, { at, times, error }: { at: number; times: number; error: Error }) {
   let count = 0;
   const state = { armed: false };
@@ -55,7 +55,7 @@ async function expectHeldUp(call: Call, at: number): Promise<void> {
   expect((await scene.deployed(project)).status).toBe("ready");
 }
 
-// All at once, as each of them mostly waits.
+// Concurrently, because each mostly waits.
 test("a database that is away, whatever it is asked, holds a deployment up and does not stop it", async () => {
   await Promise.all(CALLS.flatMap((call) => [1, 2, 6, 12].map((at) => expectHeldUp(call, at))));
 });

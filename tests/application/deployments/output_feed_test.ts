@@ -16,7 +16,7 @@ function line(seq: number, message = `line ${seq}`): LogEvent {
 
 const numbers = (lines: readonly LogEvent[]) => lines.map(({ seq }) => seq);
 
-/** A log that grows, and whoever looks at it. */
+/** A log that grows, and counts its reads. */
 class GrowingLog {
   readonly lines: LogEvent[] = [];
   end: PollResult["end"];
@@ -36,7 +36,7 @@ class GrowingLog {
   };
 }
 
-/** Takes lines until there are so many. */
+/** Reads until there are `count` lines. */
 async function taken(feed: OutputFeed, after: number, count: number): Promise<number[]> {
   const all: number[] = [];
   for (let at = after; all.length < count; at = all.at(-1)!) {
@@ -70,7 +70,7 @@ describe("OutputFeed", () => {
     while (at < 1_000) {
       const told = await feed.next(at, NEVER);
       if (told === "behind") {
-        // As one who reads elsewhere does.
+        // As a reader of the stored log would.
         at++;
         continue;
       }

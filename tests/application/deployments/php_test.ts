@@ -7,7 +7,7 @@ const PAGES: SourceFiles = { "public/index.php": "<?php", "composer.json": '{"re
 const BUILT_IN = /^PHP_CLI_SERVER_WORKERS=4 php .* -S 0\.0\.0\.0:\$PORT -t public$/;
 const WARNING = "PHP's built-in server, which is meant for development. Deploy it with Docker, where it runs on Apache";
 
-/** A deployment of a PHP project in the runtime, with the lines of its log and the Dockerfile that was made for it. */
+/** Deploys a PHP project with a runtime; returns its log and the Dockerfile generated for it. */
 async function deployed(runtime: "docker" | "process", settings: ProjectSettings = {}, files = PAGES) {
   await using scene = await EngineScene.open({ engine: { runtime } });
   scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };

@@ -27,14 +27,14 @@ interface Case {
 
 interface Told {
   readonly deployment: Deployment;
-  /** What each service found in PORT. */
+  /** The value of PORT that each service got. */
   readonly told: Record<string, string | undefined>;
-  /** The ports inside that each is reached on. */
+  /** The container ports of each service. */
   readonly listens: Record<string, readonly number[]>;
   readonly log: readonly string[];
 }
 
-/** Deploys with a variable PORT, and tells what became of it. */
+/** Deploys with a variable PORT and returns its effects. */
 async function deployedWith({ runtime, files, PORT, settings = {}, services }: Case): Promise<Told> {
   await using scene = await shopScene({ engine: { runtime } });
   scene.known.git[REPOSITORY] = { commits: [commit("a1", files)] };

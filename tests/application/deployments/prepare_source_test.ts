@@ -16,7 +16,7 @@ const OWNER: Principal = {
   expiresAt: null,
 };
 
-/** Never brings anything, and ends with the reason of its signal as every source does. */
+/** Never fetches anything; rejects with the reason of its abort signal, as every source does. */
 const silent: Sources = {
   async fetch(_, { signal }) {
     signal.throwIfAborted();
@@ -75,7 +75,7 @@ test("fetches no more than eight at once", async () => {
     async () => fetching,
     (count) => count >= 8,
   );
-  // The others would have begun by now.
+  // The others would have started by now.
   await Bun.sleep(20);
   expect(fetching).toBe(8);
   leaving.abort(new Error("gone"));

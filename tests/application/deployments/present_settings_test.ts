@@ -24,7 +24,7 @@ async function started(scene: EngineScene, { id }: Deployment): Promise<Deployme
   return scene.settled(id);
 }
 
-/** What the newest instance of a service was told. */
+/** The value of an environment variable of the last started instance. */
 function toldLast(scene: EngineScene, key: string): string | undefined {
   return scene.memory.runtime.started.at(-1)?.environment.get(key)?.reveal();
 }
@@ -217,7 +217,7 @@ describe("settings that do not fit when the build starts fail the deployment wit
     await set(scene, project, { localPath: "/srv/two" });
     const ready = await started(scene, other);
     expect([ready.status, ready.source]).toEqual(["ready", { kind: "local", path: "/srv/two" }]);
-    // As somebody left it who may not name any folder of the machine.
+    // As left by a user without the permission to name arbitrary folders of the machine.
     await scene.memory.projects.change(project.organizationId, project.id, {
       at: new Date(),
       change: () => ({ settings: { localPath: "/srv/three" } }),

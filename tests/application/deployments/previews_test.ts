@@ -20,7 +20,7 @@ async function previews(scene: EngineScene, project: Project, count: number): Pr
 const ids = (deployments: readonly Deployment[]) => deployments.map(({ id }) => id).toSorted();
 const hostOf = ({ urls }: Deployment) => new URL(urls[0]!).hostname;
 
-/** What is there of some deployments. */
+/** What exists of some deployments. */
 async function left(scene: EngineScene, deployments: readonly Deployment[]) {
   const [folders, running] = [await scene.folders(), await scene.running()];
   const own = (found: readonly string[]) => ids(deployments).filter((id) => found.includes(id));
@@ -28,7 +28,7 @@ async function left(scene: EngineScene, deployments: readonly Deployment[]) {
   return { folders: own(folders), running: own(running), routed: ids(routed) };
 }
 
-/** Whether exactly these are there whole, and nothing of the others. */
+/** Expects that exactly these exist completely, and nothing of the others. */
 async function expectLeft(scene: EngineScene, all: readonly Deployment[], kept: readonly Deployment[]): Promise<void> {
   const whole = { folders: ids(kept), running: ids(kept), routed: ids(kept) };
   expect(
@@ -190,7 +190,7 @@ describe("previews", () => {
     await using scene = await EngineScene.open({
       engine: { rollbackWindow: 1 },
       replace: ({ deployments }) => ({
-        // Whoever looks at them all learns of the pin too late.
+        // A reader of all deployments learns of the pin too late.
         deployments: intercepted(deployments, "ofProject", async (goOn) => {
           const all = await goOn();
           for (const id of pinned)

@@ -25,7 +25,7 @@ async function variable(scene: EngineScene, { id }: Project, value: string, key 
   });
 }
 
-/** What was started for a deployment. */
+/** The start requests of a deployment. */
 const startsOf = (scene: EngineScene, { id }: Deployment) =>
   scene.memory.runtime.started.filter(({ deploymentId }) => deploymentId === id);
 

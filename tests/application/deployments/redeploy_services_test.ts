@@ -26,7 +26,7 @@ async function set(scene: EngineScene, projectId: string, settings: ProjectSetti
   await scene.useCases.changeProject(scene.by, projectId, { settings });
 }
 
-/** Where a deployment is reached, without the port of the edge. */
+/** The addresses of a deployment, without the edge's port. */
 function places({ urls }: Deployment): readonly string[] {
   return urls.map((url) => url.replace(/^http:\/\//, "").replace(":4480", ""));
 }

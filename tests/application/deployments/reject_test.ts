@@ -65,7 +65,7 @@ describe("rejectDeployment()", () => {
     const project = await shopProject(scene);
     const first = await deployShop(scene, project, SHOP);
     const held = await deployShop(scene, project, { ...SHOP, api: "2", worker: "bad" });
-    // As the killed server left it: the former release runs and is the project's, and nobody was told.
+    // The state that a killed server leaves: the former release runs and is active, but was not announced.
     await scene.rest();
     const before = scene.memory.edge.routeOf(`${project.slug}.localhost`, "/api")!.servedBy;
     await scene.memory.projects.change(project.organizationId, project.id, {

@@ -14,7 +14,7 @@ import { deployShop, shopProject, shopScene, runningServices } from "../../suppo
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 
-/** A scene with a live release whose instance is gone, as after the machine was started anew. */
+/** A live release whose instance is gone, as after a reboot of the machine. */
 async function afterPowerCut(scene: EngineScene) {
   const project = await scene.project();
   const live = await scene.deployed(project);
@@ -44,7 +44,7 @@ describe("restoreReleases()", () => {
     const { runtime } = scene.memory;
     const start = runtime.start.bind(runtime);
     const { promise: back, resolve: isBack } = Promise.withResolvers<string>();
-    // The one starts only after the other is back.
+    // This instance starts only after the other release is back.
     runtime.start = async (request) => {
       if (request.instanceId === instanceId) expect(await back).toBe(live.projectId);
       return start(request);
@@ -85,7 +85,7 @@ describe("restoreReleases()", () => {
     await scene.memory.edge.switch(live.projectId, first);
     const follow = followLiveReleases(scene.memory, { baseDomain: "localhost" });
     let followed = 0;
-    // It may go away once more before the edge has followed.
+    // The engine may become unavailable again before the edge has followed.
     const back = (key: string) => (followed++ === 0 ? Promise.reject(AWAY) : follow(key));
     await retryRestore(restore, waiting, { everyMs: 1, signal: new AbortController().signal, back });
     const [{ hostname }] = first as [EdgeRoute];

@@ -20,7 +20,7 @@ async function variable(scene: EngineScene, projectId: string, value: string) {
   });
 }
 
-/** What the newest instance of a deployment was started with. */
+/** Records all start requests. */
 function starts(scene: EngineScene) {
   const { runtime } = scene.memory;
   const requests: Parameters<typeof runtime.start>[0][] = [];

@@ -93,7 +93,7 @@ test("what the former version of a service prints is shown without the secrets t
   const lines = await opened.useCases.readLogs(opened.by, id, wanted);
   expect(lines.map(({ message }) => message)).toContain("key=[secret];");
   expectHidden(JSON.stringify(lines), { variable: SECRET });
-  // And in what is told when a former version does not come up again.
+  // Also in the log when a former version fails to start again.
   opened.memory.runtime.scripts.set(digestOf("api:1"), { does: "ends", code: 1, prints: SHOWN });
   const refused = await opened.useCases.rejectDeployment(opened.by, id).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: "reject_failed" });

@@ -11,7 +11,7 @@ function watched(scene: EngineScene, { steadyMs = 0, lookMs = { least: 5, most: 
   return new OutageWatch({ ...scene.world, instanceEndings: scene.memory.runtime }, { steadyMs, lookMs });
 }
 
-/** Has the program of a live release end again and again. */
+/** Puts the program of a live release into a crash loop. */
 async function endIt(scene: EngineScene, { services }: Deployment): Promise<string> {
   const { instanceId } = services[0]!;
   scene.memory.runtime.scripts.set(START, { does: "ends", code: 7 });
@@ -69,7 +69,7 @@ describe("OutageWatch", () => {
       const instanceId = await endIt(scene, live);
       await scene.until(live.id, isDown);
       scene.memory.runtime.scripts.delete(START);
-      // As often as makes a crash loop.
+      // Often enough for a crash loop.
       for (let run = 0; run < 5; run++) await scene.memory.runtime.restart(instanceId);
       await watch.lookAtAll();
       expect(isDown((await scene.memory.deployments.get(live.id))!)).toBe(true);

@@ -3,7 +3,7 @@ import { sweepReleases } from "../../../application/deployments/sweep_releases.t
 import { commit, REPOSITORY } from "../../support/apps/engine_scene.ts";
 import { shopScene, statuses } from "../../support/apps/service_scene.ts";
 
-/** A service that sees files of its source, and others. */
+/** A service that mounts files of its source, plus other services. */
 function filesWith(others: string): Record<string, string> {
   return {
     "compose.yaml": `services:\n  web: { image: 'web:1', expose: ['80'], volumes: ['./conf:/etc/conf'] }\n${others}`,

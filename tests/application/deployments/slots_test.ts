@@ -3,7 +3,7 @@ import { Slots } from "../../../application/deployments/engine/build/slots.ts";
 
 const { signal } = new AbortController();
 
-/** Work that goes on until it is told to end. */
+/** Starts work that runs until `end` is called. */
 function work(slots: Slots, begun: string[], name: string, given: AbortSignal = signal) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const owner = name.slice(0, 1);
@@ -22,7 +22,7 @@ function work(slots: Slots, begun: string[], name: string, given: AbortSignal = 
   return { end, done };
 }
 
-/** Resolves once everybody who may begin has begun. */
+/** Resolves once all work that may start has started. */
 function allBegun(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

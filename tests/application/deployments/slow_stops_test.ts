@@ -11,11 +11,11 @@ import { gatedRuntime } from "../../support/faults/gated_runtime.ts";
 import { intercepted } from "../../support/faults/intercepted.ts";
 import { shop, shopProject, shopScene } from "../../support/apps/service_scene.ts";
 
-/** What runs for good of a shop: all but the service that ends by itself. */
+/** The number of long-running services of a shop: all but the one-shot one. */
 const LASTING = 4;
 const ALL = 5;
 
-/** The limit of an answer is over at once; what a test keeps from stopping is never done by then. */
+/** The time limit of a response expires at once, before anything that a test keeps from stopping. */
 const LATE = { answerMs: 1 };
 
 async function liveShop(scene: EngineScene): Promise<{ readonly project: Project; readonly live: Deployment }> {

@@ -4,7 +4,7 @@ import { deployShop, SHOP, shopProject, shopScene, statuses } from "../../suppor
 
 type Look = Pick<Instance, "restarts" | "status">;
 
-/** Deploys a shop whose worker is found as told, one look after the other, each of which takes a while. */
+/** Deploys a shop whose worker has a scripted status at each check. Each check takes `lookMs`. */
 async function deployedWith(looks: (count: number) => Look, { lookMs = 0, healthMs = 60 }) {
   await using scene = await shopScene({ engine: { healthMs } });
   const { runtime } = scene.memory;

@@ -44,7 +44,7 @@ test("the sweep removes the folders of sources that a killed server looked at, o
   await using scene = await EngineScene.open();
   const { clock, releaseFolders } = scene.memory;
   const sweep = sweepReleases(scene.memory, 2);
-  // As earlier versions named theirs.
+  // The naming scheme of earlier versions.
   const earlier = `prepare-${crypto.randomUUID()}`;
   await releaseFolders.make(earlier);
   const left = preparedFolder(clock.now());

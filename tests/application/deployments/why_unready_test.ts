@@ -11,7 +11,7 @@ async function warnings(scene: EngineScene, id: string): Promise<readonly string
   );
 }
 
-/** Why a program failed that listens so and not where it should. */
+/** The error message for a program that listens on these sockets instead of the expected one. */
 async function failedWith(listens: readonly ListeningSocket[], settings: ProjectSettings = {}) {
   await using scene = await EngineScene.open();
   scene.memory.runtime.scripts.set(START, { does: "keeps_silent", listens });
@@ -21,7 +21,7 @@ async function failedWith(listens: readonly ListeningSocket[], settings: Project
   return failed.error!.message;
 }
 
-/** Why a program failed that ends again and again. */
+/** The error message for a program in a crash loop. */
 async function endedWith(script: Script, runtime: "process" | "docker" = "process") {
   await using scene = await EngineScene.open({ engine: { runtime } });
   scene.memory.runtime.scripts.set("service:app", script);

@@ -3,7 +3,7 @@ import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import type { ProjectSettings } from "../../../domain/projects/project.ts";
 import { commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";
 
-/** How a deployment of these files ends. */
+/** Deploys these files and returns the settled deployment. */
 async function deployed(files: SourceFiles, settings: ProjectSettings = {}) {
   await using scene = await EngineScene.open();
   scene.known.git[REPOSITORY] = { commits: [commit("f1", files)] };

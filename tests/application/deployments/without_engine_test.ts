@@ -12,7 +12,7 @@ import { patientYamlReader } from "../../support/faults/patient_yaml_reader.ts";
 
 const AWAY = new Failure("unavailable", "engine_away", "Cannot use Docker: nothing answers there");
 
-/** A port of an engine that is not there: whatever is asked of it is noted and fails. */
+/** A port of an unavailable engine: records every call and rejects it. */
 function absent<Port extends object>(port: Port, name: string, asked: string[]): Port {
   return new Proxy(port, {
     get(target, method) {
@@ -26,7 +26,7 @@ function absent<Port extends object>(port: Port, name: string, asked: string[]):
   });
 }
 
-/** A scene on a machine without an engine, with all that was asked of one. */
+/** A scene without a container engine, which records all calls to one. */
 async function sceneWithoutEngine() {
   const asked: string[] = [];
   const scene = await EngineScene.open({
@@ -47,7 +47,7 @@ async function sceneWithoutEngine() {
       runtime: new DispatchingRuntime({
         folder: world.runtime,
         image: absent(world.runtime, "containers", asked),
-        // Something else of this installation is in containers.
+        // Something else of this installation runs in containers.
         usesContainers: async () => true,
       }),
     }),
