@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { cleanImages } from "../application/deployments/clean_images.ts";
-import { sweepSources } from "../application/deployments/clean_sources.ts";
+import { cleanImages } from "../application/deployments/cleanup/clean_images.ts";
+import { sweepSources } from "../application/deployments/cleanup/clean_sources.ts";
 import { cleanRuntimeLogs } from "../application/services/clean_runtime_logs.ts";
 import type { EngineSettings } from "../application/deployments/engine/run.ts";
-import { Slots } from "../application/deployments/engine/build/slots.ts";
+import { Slots } from "../application/system/slots.ts";
 import { runDeployment } from "../application/deployments/engine/run_deployment.ts";
 import { startWorker } from "../application/deployments/engine/worker.ts";
 import { followLiveReleases } from "../application/deployments/follow_live_releases.ts";
@@ -15,7 +15,7 @@ import {
   reviveReleases,
 } from "../application/deployments/restore_releases.ts";
 import { OutageWatch } from "../application/services/outage_watch.ts";
-import { sweepReleases } from "../application/deployments/sweep_releases.ts";
+import { sweepReleases } from "../application/deployments/cleanup/sweep_releases.ts";
 import { EdgeServer } from "../adapters/edge/edge_server.ts";
 import { noteFile, noteFiles } from "../adapters/edge/separate/edge_note.ts";
 import { stopEdge } from "../adapters/edge/separate/separate_edge.ts";

@@ -2,7 +2,7 @@ import type { Deployment } from "../../domain/deployments/deployment.ts";
 import { isRunning } from "../../domain/deployments/transitions.ts";
 import type { DeploymentQueue } from "../../ports/deployments/deployment_queue.ts";
 import { cancellation, type CancelDeploymentPorts } from "./cancel_deployment.ts";
-import { dropUpload } from "./drop_upload.ts";
+import { dropUpload } from "./cleanup/drop_upload.ts";
 
 const LOOK_MS = 100;
 

@@ -6,7 +6,7 @@ import { demand, type Principal } from "../../domain/identity/permission.ts";
 import type { Clock } from "../../ports/system/clock.ts";
 import { awaitDeployment, type AwaitDeploymentPorts } from "./await_deployment.ts";
 import { findDeployment } from "./find_deployment.ts";
-import { copyUpload, keepUpload, type KeepUploadPorts } from "./keep_upload.ts";
+import { copyUpload, keepUpload, type KeepUploadPorts } from "./cleanup/keep_upload.ts";
 
 /** Shorter than the idle timeout of a connection. */
 const SETTLE_MS = 50_000;

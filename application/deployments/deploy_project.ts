@@ -13,7 +13,7 @@ import { checkDeployedPath } from "../projects/check_deployed_path.ts";
 import type { CheckLocalPathPorts } from "../projects/check_local_path.ts";
 import { servicesOf } from "../projects/services_of.ts";
 import { findUploadSession } from "../projects/uploads/find_upload_session.ts";
-import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
+import { linkedSource, type LinkedSourceSettings } from "./sources/linked_source.ts";
 import { type NewDeployment, makeDeployment, type MakeDeploymentPorts, planOf } from "./make_deployment.ts";
 
 export interface DeployProjectPorts

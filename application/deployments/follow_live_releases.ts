@@ -1,7 +1,7 @@
 import { scopeOf } from "../../domain/deployments/release_scope.ts";
 import type { Edge } from "../../ports/domains/edge.ts";
 import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
-import { namesReadAhead, routesTo, type ServePorts } from "./engine/changeover/serve.ts";
+import { namesReadAhead, routesTo, type ServePorts } from "../services/service_routes.ts";
 
 export interface FollowLiveReleasesPorts extends ServePorts {
   readonly edge: Edge;

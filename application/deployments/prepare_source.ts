@@ -7,9 +7,9 @@ import { checkGitUrl, isBranchName, isGitName } from "../../domain/projects/proj
 import type { Clock } from "../../ports/system/clock.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 import type { Sources } from "../../ports/projects/sources.ts";
-import { detectFiles, type ReadableTree } from "../projects/uploads/detect_files.ts";
+import { treeOf } from "./sources/detect_in.ts";
 import { detectProject, type DetectProjectPorts } from "../projects/uploads/detect_project.ts";
-import { Slots } from "./engine/build/slots.ts";
+import { Slots } from "../system/slots.ts";
 import { checkLocalPath, type CheckLocalPathPorts } from "../projects/check_local_path.ts";
 
 /** Limited, because each may keep a git process waiting for a host. */
@@ -89,20 +89,4 @@ function sourceOf(
 function checkNames({ owner, repo }: Extract<PrepareRequest, { source: "githost" }>): void {
   if (!isGitName(owner)) throw invalidField("owner", "this is not a name a git host gives");
   if (!isGitName(repo)) throw invalidField("repo", "this is not a name a git host gives");
-}
-
-/** Detects what a release folder contains below `root`. */
-export function detectIn(
-  ports: Pick<PrepareSourcePorts, "manifestParser" | "releaseFolders">,
-  id: string,
-  root = "",
-): Promise<Detection> {
-  return detectFiles(ports.manifestParser, treeOf(ports, id), root);
-}
-
-function treeOf({ releaseFolders }: Pick<PrepareSourcePorts, "releaseFolders">, id: string): ReadableTree {
-  return {
-    entries: () => releaseFolders.entries(id),
-    read: (path, options) => releaseFolders.read(id, path, options),
-  };
 }

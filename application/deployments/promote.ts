@@ -7,7 +7,7 @@ import { claimEndpointNames } from "../domains/claim_endpoint_names.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { makeDeployment } from "./make_deployment.ts";
 import { carriedOver, type RedeployPorts } from "./redeploy.ts";
-import { exactCommit, localPathOf, originOf } from "./source_again.ts";
+import { exactCommit, localPathOf, originOf } from "./sources/source_again.ts";
 
 /**
  * Promotes a ready preview to production without a build: its artifact and plan as recorded, with the variables and

@@ -11,7 +11,7 @@ import { servicesOf } from "../projects/services_of.ts";
 import { byAdmin, type DeployProjectPorts } from "./deploy_project.ts";
 import { findDeployment } from "./find_deployment.ts";
 import { makeDeployment, planOf } from "./make_deployment.ts";
-import { exactCommit, localPathOf, originOf, sourceAgain, type SourceAgainPorts } from "./source_again.ts";
+import { exactCommit, localPathOf, originOf, sourceAgain, type SourceAgainPorts } from "./sources/source_again.ts";
 
 export interface RedeployPorts extends DeployProjectPorts, SourceAgainPorts {
   readonly serviceSets: ServiceSets;

@@ -7,8 +7,8 @@ import type { LiveRelease, LiveReleases } from "../../ports/deployments/live_rel
 import type { Log } from "../../ports/system/log.ts";
 import type { Runtime } from "../../ports/services/runtime.ts";
 import { ensureServices, type EnsureServicesPorts, isStopped, type MayStart } from "../services/ensure_services.ts";
-import { publicServices } from "./engine/changeover/public_services.ts";
-import { firstRoutesTo, namesReadAhead, type ServePorts } from "./engine/changeover/serve.ts";
+import { publicServices } from "../../domain/services/public_services.ts";
+import { firstRoutesTo, namesReadAhead, type ServePorts } from "../services/service_routes.ts";
 
 const UP_MS = 10_000;
 const LOOK_MS = 50;

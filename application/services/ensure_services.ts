@@ -5,9 +5,9 @@ import { Failure } from "../../domain/failure.ts";
 import type { ServiceRecord } from "../../domain/services/service_set.ts";
 import type { ServiceSets } from "../../ports/deployments/service_sets.ts";
 import type { Instance } from "../../ports/services/runtime.ts";
-import { publicServices } from "../deployments/engine/changeover/public_services.ts";
-import { recordsOf } from "../deployments/engine/changeover/records_of.ts";
-import { startService, type StartServicePorts } from "../deployments/engine/changeover/start_service.ts";
+import { publicServices } from "../../domain/services/public_services.ts";
+import { recordsOf } from "./records_of.ts";
+import { startService, type StartServicePorts } from "./start_service.ts";
 
 const GRACE_MS = 10_000;
 const LOOK_AGAIN_MS = 500;

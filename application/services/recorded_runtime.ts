@@ -7,7 +7,7 @@ import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { Log } from "../../ports/system/log.ts";
 import type { Instance, OutputLine, Runtime } from "../../ports/services/runtime.ts";
 import type { RuntimeLogs } from "../../ports/services/runtime_logs.ts";
-import { Slots } from "../deployments/engine/build/slots.ts";
+import { Slots } from "../system/slots.ts";
 
 export interface RecordedRuntimePorts {
   readonly deployments: Pick<Deployments, "environment" | "get">;

@@ -58,3 +58,8 @@ export function siteFolder({ from }: ServiceSpec): string | null {
 export function innerPath(...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== "" && part !== ".").join("/");
 }
+
+/** Returns whether a deployment consists of named services, even if there is only one. */
+export function hasServices({ plan }: Pick<Deployment, "plan">): boolean {
+  return plan.projectType === "services";
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { loadCompose, type LoadComposeOptions } from "../../application/deployments/load_compose.ts";
+import { loadCompose, type LoadComposeOptions } from "../../application/deployments/sources/load_compose.ts";
 import type { Failure } from "../../domain/failure.ts";
 import { Secret } from "../../domain/secret.ts";
 import { patientYamlReader } from "../support/faults/patient_yaml_reader.ts";

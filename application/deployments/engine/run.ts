@@ -1,3 +1,4 @@
+import { PERCENT } from "../../../domain/deployments/progress.ts";
 import type { Deployment, StepName, StepRecord } from "../../../domain/deployments/deployment.ts";
 import { isRunning } from "../../../domain/deployments/transitions.ts";
 import type { LogLevel, NewEvent } from "../../../domain/deployments/deployment_event.ts";
@@ -34,7 +35,7 @@ import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";
 import type { LocalSourceRules } from "../../projects/check_local_path.ts";
 import type { EventWriter } from "./event_writer.ts";
 import { type Hold, LeaseLost } from "./hold.ts";
-import type { Slots } from "./build/slots.ts";
+import type { Slots } from "../../system/slots.ts";
 
 /** All ports of the engine. */
 export interface EnginePorts {
@@ -198,15 +199,3 @@ export class StepFailed extends Error {
     this.step = name;
   }
 }
-
-/** The progress of a deployment, in percent, when a step begins. */
-export const PERCENT: Readonly<Record<StepName, number>> = {
-  fetch: 5,
-  detect: 20,
-  build: 25,
-  start: 70,
-  health: 75,
-  switch: 90,
-  retire: 95,
-  clean: 98,
-};

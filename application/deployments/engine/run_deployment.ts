@@ -7,13 +7,13 @@ import { stoppedService } from "../../../domain/deployments/stopped_service.ts";
 import { transition } from "../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Secret } from "../../../domain/secret.ts";
-import { cleanImages } from "../clean_images.ts";
-import { cleanReleases } from "../clean_releases.ts";
-import { cleanSources } from "../clean_sources.ts";
-import type { RunInBackground } from "../end_previews.ts";
-import { dropUpload } from "../drop_upload.ts";
+import { cleanImages } from "../cleanup/clean_images.ts";
+import { cleanReleases } from "../cleanup/clean_releases.ts";
+import { cleanSources } from "../cleanup/clean_sources.ts";
+import type { RunInBackground } from "../cleanup/end_previews.ts";
+import { dropUpload } from "../cleanup/drop_upload.ts";
 import { dropVolumes } from "../../services/drop_volumes.ts";
-import { keepUpload } from "../keep_upload.ts";
+import { keepUpload } from "../cleanup/keep_upload.ts";
 import { AwaitsApproval } from "./build/ask_approval.ts";
 import { beginBuild } from "./build/begin_build.ts";
 import { bringLive, restoreFormer, isServing, retire } from "./changeover/bring_live.ts";
@@ -22,7 +22,7 @@ import { carryOutDecision } from "./decision/carry_out_decision.ts";
 import { EventWriter } from "./event_writer.ts";
 import { fencedPorts } from "./fenced_ports.ts";
 import { type Hold, type StopReason, LeaseLost } from "./hold.ts";
-import { partialFailure } from "./changeover/partial_failure.ts";
+import { partialFailure } from "../../../domain/deployments/partial_failure.ts";
 import { serviceEvent } from "./changeover/service_ledger.ts";
 import {
   type EnginePorts,

@@ -5,7 +5,7 @@ import type { Clock } from "../../../ports/system/clock.ts";
 import type { DeploymentQueue, WorkClaim } from "../../../ports/deployments/deployment_queue.ts";
 import type { Deployments } from "../../../ports/deployments/deployments.ts";
 import type { Log } from "../../../ports/system/log.ts";
-import { copyUpload, keepUpload, type KeepUploadPorts } from "../keep_upload.ts";
+import { copyUpload, keepUpload, type KeepUploadPorts } from "../cleanup/keep_upload.ts";
 import { type Hold, type StopReason, LeaseLost } from "./hold.ts";
 
 const LEASE_MS = 10_000;

@@ -8,7 +8,7 @@ import type { RuntimeName } from "../../../domain/projects/project.ts";
 import type { ContainerEngine } from "../../../ports/deployments/container_engine.ts";
 import type { ManifestParser } from "../../../ports/projects/manifest_parser.ts";
 import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";
-import { loadCompose } from "../../deployments/load_compose.ts";
+import { loadCompose } from "../../deployments/sources/load_compose.ts";
 import { detectFiles, type ReadableTree } from "./detect_files.ts";
 
 export interface DetectProjectPorts {

@@ -4,7 +4,7 @@ import type { ProjectSettings } from "../../../domain/projects/project.ts";
 import type { VariableUpsert } from "../../../domain/projects/variable.ts";
 import { Secret } from "../../../domain/secret.ts";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
-import { cleanImages } from "../../../application/deployments/clean_images.ts";
+import { cleanImages } from "../../../application/deployments/cleanup/clean_images.ts";
 import type { Instance } from "../../../ports/services/runtime.ts";
 import { intercepted } from "../../support/faults/intercepted.ts";
 import { APP, commit, EngineScene, REPOSITORY } from "../../support/apps/engine_scene.ts";

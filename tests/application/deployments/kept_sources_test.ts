@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryHostFolders } from "../../../adapters/memory/host_folders.ts";
-import { sweepSources } from "../../../application/deployments/clean_sources.ts";
+import { sweepSources } from "../../../application/deployments/cleanup/clean_sources.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import { Secret } from "../../../domain/secret.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryEdge } from "../../../adapters/memory/edge.ts";
 import { followLiveReleases } from "../../../application/deployments/follow_live_releases.ts";
-import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
+import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import { EngineScene, REPOSITORY, SITE } from "../../support/apps/engine_scene.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
+import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
 import type { Project } from "../../../domain/projects/project.ts";
 import type { EngineScene } from "../../support/apps/engine_scene.ts";
 import { deployShop, SHOP, shop, shopProject, shopScene, type Versions } from "../../support/apps/service_scene.ts";

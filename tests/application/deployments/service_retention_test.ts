@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
+import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
 import { commit, REPOSITORY } from "../../support/apps/engine_scene.ts";
 import { shopScene, statuses } from "../../support/apps/service_scene.ts";
 

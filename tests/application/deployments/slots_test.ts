@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Slots } from "../../../application/deployments/engine/build/slots.ts";
+import { Slots } from "../../../application/system/slots.ts";
 
 const { signal } = new AbortController();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
+import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
 import { preparedAt, preparedFolder } from "../../../domain/deployments/prepared_folder.ts";
 import { EngineScene, START } from "../../support/apps/engine_scene.ts";
 import { intercepted } from "../../support/faults/intercepted.ts";

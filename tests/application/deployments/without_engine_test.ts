@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { DispatchingRuntime } from "../../../adapters/dispatch/dispatching_runtime.ts";
 import { LibraryManifestParser } from "../../../adapters/manifests/manifest_parser.ts";
 import { currentRoutes, restoreReleases, reviveReleases } from "../../../application/deployments/restore_releases.ts";
-import { sweepReleases } from "../../../application/deployments/sweep_releases.ts";
+import { sweepReleases } from "../../../application/deployments/cleanup/sweep_releases.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
 import { Failure } from "../../../domain/failure.ts";
 import type { Project, ProjectSettings } from "../../../domain/projects/project.ts";

@@ -1,5 +1,5 @@
 import { runDeployment } from "../../../application/deployments/engine/run_deployment.ts";
-import { Slots } from "../../../application/deployments/engine/build/slots.ts";
+import { Slots } from "../../../application/system/slots.ts";
 import { startWorker } from "../../../application/deployments/engine/worker.ts";
 import type { AppSettings } from "../../../wiring/build_application.ts";
 import { isSettled } from "../../../domain/deployments/transitions.ts";

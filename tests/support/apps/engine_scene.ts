@@ -3,7 +3,7 @@ import { MemoryLog } from "../../../adapters/memory/log.ts";
 import { type MemoryWorld, memoryWorld } from "../../../adapters/memory/memory_world.ts";
 import type { SourceFiles } from "../../../adapters/memory/sources.ts";
 import type { EngineSettings } from "../../../application/deployments/engine/run.ts";
-import { Slots } from "../../../application/deployments/engine/build/slots.ts";
+import { Slots } from "../../../application/system/slots.ts";
 import { runDeployment } from "../../../application/deployments/engine/run_deployment.ts";
 import { startWorker, type Worker } from "../../../application/deployments/engine/worker.ts";
 import type { DeployRequest } from "../../../application/deployments/deploy_project.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { loadCompose } from "../../../application/deployments/load_compose.ts";
+import { loadCompose } from "../../../application/deployments/sources/load_compose.ts";
 import { PLAIN_CONTAINER, type ServiceSpec } from "../../../domain/services/service_spec.ts";
 import { Failure } from "../../../domain/failure.ts";
 import { Secret } from "../../../domain/secret.ts";

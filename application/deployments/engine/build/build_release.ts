@@ -5,7 +5,7 @@ import { startCommandIn, warningsIn } from "../../../../domain/detection/in_runt
 import { obstacle } from "../../../../domain/detection/obstacle.ts";
 import { invalid } from "../../../../domain/failure.ts";
 import type { RuntimeName } from "../../../../domain/projects/project.ts";
-import { detectIn } from "../../prepare_source.ts";
+import { detectIn } from "../../sources/detect_in.ts";
 import { askApproval } from "./ask_approval.ts";
 import { buildImage } from "./build_image.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
@@ -14,13 +14,14 @@ import { chooseRuntime } from "./choose_runtime.ts";
 import { fetchSource } from "./fetch_source.ts";
 import { withBuildTimeout } from "./in_time.ts";
 import { holdsFolder } from "./holds_folder.ts";
-import { hasServices, recordsOf } from "../changeover/records_of.ts";
+import { recordsOf } from "../../../services/records_of.ts";
+import { hasServices } from "../../../../domain/services/sole_service.ts";
 import { artifactGone } from "./release_folder.ts";
 import { compareKind } from "../changeover/live_project.ts";
 import { resolveRoot, resolveServices } from "./resolve_services.ts";
 import { type Run, say, step, store } from "../run.ts";
 import { sayPort } from "./say_port.ts";
-import { settlePlan } from "./settle_plan.ts";
+import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 
 /**
  * Makes the release of a deployment: fetches, detects and builds it, or reuses the artifact of the deployment that it

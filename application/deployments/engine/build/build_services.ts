@@ -10,20 +10,20 @@ import type {
 import { isSite, USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 import { NOTHING_DETECTED } from "../../../../domain/detection/detection.ts";
 import type { BuiltImage } from "../../../../ports/deployments/image_builder.ts";
-import { detectIn } from "../../prepare_source.ts";
-import { settledPlan } from "./app_plan.ts";
+import { detectIn } from "../../sources/detect_in.ts";
+import { settledPlan } from "../../../../domain/services/app_plan.ts";
 import { buildInFolder, commandsOf } from "./build_in_folder.ts";
 import { buildTag, buildUnit, type ImageUnit, imageBuildPlan, declaredPort, extractSite } from "./build_image.ts";
 import { fitProcesses } from "./choose_services_runtime.ts";
 import { withBuildTimeout } from "./in_time.ts";
 import { isOwnFailure } from "../changeover/own_failure.ts";
-import { listensOn, published } from "../changeover/published_ports.ts";
-import { recordsOf } from "../changeover/records_of.ts";
+import { listensOn, published } from "../../../../domain/services/published_ports.ts";
+import { recordsOf } from "../../../services/records_of.ts";
 import { refuseMissingFolder } from "./refuse_missing_folder.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "../run.ts";
 import { publishService } from "../changeover/service_ledger.ts";
-import { Slots } from "./slots.ts";
+import { Slots } from "../../../system/slots.ts";
 
 /** A service that is built from the source. */
 type BuiltSpec = ServiceSpec & { readonly from: ServiceApp | ServiceDockerfile };

@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { FetchableSource, FetchedSource } from "../../../../ports/projects/sources.ts";
-import { dropUpload } from "../../drop_upload.ts";
+import { dropUpload } from "../../cleanup/drop_upload.ts";
 import { withBuildTimeout } from "./in_time.ts";
 import { artifactGone } from "./release_folder.ts";
 import { type Run, say, store } from "../run.ts";

@@ -5,12 +5,12 @@ import { portNumber } from "../../../../domain/port_number.ts";
 import type { DeploymentPlan, DeploymentSource } from "../../../../domain/deployments/deployment.ts";
 import type { Secret } from "../../../../domain/secret.ts";
 import { claimEndpointNames } from "../../../domains/claim_endpoint_names.ts";
-import { detectIn } from "../../prepare_source.ts";
+import { detectIn } from "../../sources/detect_in.ts";
 import type { BuildInput } from "./build_input.ts";
-import { checkVariables } from "./check_variables.ts";
+import { checkVariables } from "../../../../domain/services/check_variables.ts";
 import { keepAddress } from "../changeover/live_project.ts";
-import { listensOn, published } from "../changeover/published_ports.ts";
-import { hasServices } from "../changeover/records_of.ts";
+import { listensOn, published } from "../../../../domain/services/published_ports.ts";
+import { hasServices } from "../../../../domain/services/sole_service.ts";
 import { resolveRoot, servicesInSource, withVariables } from "./resolve_services.ts";
 import { type Run, say } from "../run.ts";
 

@@ -17,9 +17,9 @@ import {
 } from "../../../../domain/services/service_spec.ts";
 import { innerPath } from "../../../../domain/services/sole_service.ts";
 import { checkHostMounts } from "../../../projects/check_host_mounts.ts";
-import { loadCompose } from "../../load_compose.ts";
-import { detectIn } from "../../prepare_source.ts";
-import { plannedService, servicePlan } from "./app_plan.ts";
+import { loadCompose } from "../../sources/load_compose.ts";
+import { detectIn } from "../../sources/detect_in.ts";
+import { plannedService, servicePlan } from "../../../../domain/services/app_plan.ts";
 import { chooseRuntime } from "./choose_runtime.ts";
 import { chooseServicesRuntime } from "./choose_services_runtime.ts";
 import { holdsFolder } from "./holds_folder.ts";
@@ -28,7 +28,7 @@ import { buildFolder } from "./refuse_missing_folder.ts";
 import { type Run, say, store } from "../run.ts";
 import { pendingService } from "../changeover/service_ledger.ts";
 import { sayPort } from "./say_port.ts";
-import { settlePlan } from "./settle_plan.ts";
+import { settlePlan } from "../../../../domain/deployments/settle_plan.ts";
 
 /**
  * Resolves which services a deployment consists of, and how each is built and run: as given, else as detected in the

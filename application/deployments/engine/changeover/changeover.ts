@@ -11,7 +11,7 @@ import { awaitReady, stayUp } from "./await_ready.ts";
 import { isOwnFailure } from "./own_failure.ts";
 import { type Run, say, StepFailed } from "../run.ts";
 import { refuseEmptySite } from "../build/refuse_empty_site.ts";
-import { filesOf, startService } from "./start_service.ts";
+import { filesOf, startService } from "../../../services/start_service.ts";
 import { sentenceName, showOutput, type Started } from "./started_service.ts";
 
 export const STOP_GRACE_MS = 10_000;

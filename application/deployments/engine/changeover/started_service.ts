@@ -1,7 +1,6 @@
 import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
-import { SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
+import { hasServices, SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import type { OutputLine } from "../../../../ports/services/runtime.ts";
-import { hasServices } from "./records_of.ts";
 import type { Run } from "../run.ts";
 
 const OUTPUT_LINES = 50;

@@ -1,9 +1,8 @@
 import { missingTool, toolAdvice } from "../../../../domain/deployments/missing_tool.ts";
 import { type ListeningSocket, unreachable } from "../../../../domain/deployments/unreachable.ts";
 import { type Failure, invalid } from "../../../../domain/failure.ts";
-import { SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
+import { hasServices, SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
-import { hasServices } from "./records_of.ts";
 import type { Run } from "../run.ts";
 import { called, healthPath, lastOutput, type Started } from "./started_service.ts";
 

@@ -5,22 +5,22 @@ import { stoppedService } from "../../../../domain/deployments/stopped_service.t
 import { reopenDecision, type RequestedDecision } from "../../../../domain/deployments/requests.ts";
 import { transition, type DeploymentTransition } from "../../../../domain/deployments/transitions.ts";
 import { Failure } from "../../../../domain/failure.ts";
-import { cleanImages } from "../../clean_images.ts";
-import { cleanReleases } from "../../clean_releases.ts";
-import { runsPartOf } from "../../drop_artifact.ts";
-import { dropUpload } from "../../drop_upload.ts";
-import type { RunInBackground } from "../../end_previews.ts";
+import { cleanImages } from "../../cleanup/clean_images.ts";
+import { cleanReleases } from "../../cleanup/clean_releases.ts";
+import { runsPartOf } from "../../cleanup/drop_artifact.ts";
+import { dropUpload } from "../../cleanup/drop_upload.ts";
+import type { RunInBackground } from "../../cleanup/end_previews.ts";
 import { ensureServices } from "../../../services/ensure_services.ts";
 import type { Instance } from "../../../../ports/services/runtime.ts";
 import { retire, runningServicesOf } from "../changeover/bring_live.ts";
 import { Changeover, STOP_GRACE_MS } from "../changeover/changeover.ts";
 import type { Outcome } from "../changeover/changeover_plan.ts";
 import { LeaseLost } from "../hold.ts";
-import { partialFailure } from "../changeover/partial_failure.ts";
-import { publicServices } from "../changeover/public_services.ts";
-import { recordsOf } from "../changeover/records_of.ts";
+import { partialFailure } from "../../../../domain/deployments/partial_failure.ts";
+import { publicServices } from "../../../../domain/services/public_services.ts";
+import { recordsOf } from "../../../services/records_of.ts";
 import { isOutage, type Run, say, store } from "../run.ts";
-import { routesTo } from "../changeover/serve.ts";
+import { routesTo } from "../../../services/service_routes.ts";
 import { serviceEvent } from "../changeover/service_ledger.ts";
 
 /**

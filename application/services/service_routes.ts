@@ -1,14 +1,13 @@
-import { scopeOf } from "../../../../domain/deployments/release_scope.ts";
-import { addressesOf, type PublicAddress } from "../../../../domain/deployments/public_address.ts";
-import type { Deployment } from "../../../../domain/deployments/deployment.ts";
-import { innerPath, siteFolder, soleService } from "../../../../domain/services/sole_service.ts";
-import type { Project } from "../../../../domain/projects/project.ts";
-import type { Domains } from "../../../../ports/domains/domains.ts";
-import type { Edge, EdgeRoute } from "../../../../ports/domains/edge.ts";
-import type { LiveRelease } from "../../../../ports/deployments/live_releases.ts";
-import type { ReleaseFolders } from "../../../../ports/deployments/release_folders.ts";
-import type { Runtime } from "../../../../ports/services/runtime.ts";
-import { hasServices } from "./records_of.ts";
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
+import { addressesOf, type PublicAddress } from "../../domain/deployments/public_address.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { hasServices, innerPath, siteFolder, soleService } from "../../domain/services/sole_service.ts";
+import type { Project } from "../../domain/projects/project.ts";
+import type { Domains } from "../../ports/domains/domains.ts";
+import type { Edge, EdgeRoute } from "../../ports/domains/edge.ts";
+import type { LiveRelease } from "../../ports/deployments/live_releases.ts";
+import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
+import type { Runtime } from "../../ports/services/runtime.ts";
 import { filesOf } from "./start_service.ts";
 
 /** How long the engine may take to look up an instance before visitors are asked to retry. */

@@ -1,11 +1,11 @@
-import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { isRunning, servesAsPreview } from "../../domain/deployments/transitions.ts";
-import type { Project } from "../../domain/projects/project.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { isRunning, servesAsPreview } from "../../../domain/deployments/transitions.ts";
+import type { Project } from "../../../domain/projects/project.ts";
 import { cleanSources } from "./clean_sources.ts";
 import { artifactsOf, startsFrom } from "./drop_artifact.ts";
 import { endPreviews, type EndPreviewsPorts, type RunInBackground } from "./end_previews.ts";
-import { hasServices } from "./engine/changeover/records_of.ts";
-import type { KeptSources } from "../../ports/projects/kept_sources.ts";
+import { hasServices } from "../../../domain/services/sole_service.ts";
+import type { KeptSources } from "../../../ports/projects/kept_sources.ts";
 
 export interface CleanReleasesPorts extends EndPreviewsPorts {
   readonly keptSources: KeptSources;

@@ -1,15 +1,14 @@
-import { scopeOf } from "../../../../domain/deployments/release_scope.ts";
-import type { Deployment } from "../../../../domain/deployments/deployment.ts";
-import { Secret } from "../../../../domain/secret.ts";
-import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
-import { sourceVolume, unnamedVolume } from "../../../../domain/services/mounted.ts";
-import type { ServiceMount } from "../../../../domain/services/service_spec.ts";
-import { innerPath } from "../../../../domain/services/sole_service.ts";
-import type { Deployments } from "../../../../ports/deployments/deployments.ts";
-import type { ReleaseFolders } from "../../../../ports/deployments/release_folders.ts";
-import type { Instance, Runnable, RunnableMount, Runtime } from "../../../../ports/services/runtime.ts";
-import { hasServices } from "./records_of.ts";
-import { folderOf } from "../build/release_folder.ts";
+import { scopeOf } from "../../domain/deployments/release_scope.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { Secret } from "../../domain/secret.ts";
+import type { ServiceRecord } from "../../domain/services/service_set.ts";
+import { sourceVolume, unnamedVolume } from "../../domain/services/mounted.ts";
+import type { ServiceMount } from "../../domain/services/service_spec.ts";
+import { hasServices, innerPath } from "../../domain/services/sole_service.ts";
+import type { Deployments } from "../../ports/deployments/deployments.ts";
+import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
+import type { Instance, Runnable, RunnableMount, Runtime } from "../../ports/services/runtime.ts";
+import { folderOf } from "../deployments/engine/build/release_folder.ts";
 
 export interface StartServicePorts {
   readonly deployments: Deployments;

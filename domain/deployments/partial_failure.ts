@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentError } from "../../../../domain/deployments/deployment.ts";
+import type { Deployment, DeploymentError } from "./deployment.ts";
 
 /** The error of a deployment with some failed services; `null` if none failed. */
 export function partialFailure({ services }: Pick<Deployment, "services">): DeploymentError | null {

@@ -1,8 +1,8 @@
-import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { Failure } from "../../domain/failure.ts";
-import type { KeptSources } from "../../ports/projects/kept_sources.ts";
-import type { Sources } from "../../ports/projects/sources.ts";
-import type { UploadFiles } from "../../ports/projects/upload_files.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { Failure } from "../../../domain/failure.ts";
+import type { KeptSources } from "../../../ports/projects/kept_sources.ts";
+import type { Sources } from "../../../ports/projects/sources.ts";
+import type { UploadFiles } from "../../../ports/projects/upload_files.ts";
 import { dropUpload } from "./drop_upload.ts";
 
 export interface KeepUploadPorts {

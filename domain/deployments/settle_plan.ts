@@ -1,9 +1,9 @@
-import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
-import type { Detection } from "../../../../domain/detection/detection.ts";
-import { portNumber } from "../../../../domain/port_number.ts";
-import type { ProjectType, RuntimeName } from "../../../../domain/projects/project.ts";
-import type { Secret } from "../../../../domain/secret.ts";
-import { innerPath } from "../../../../domain/services/sole_service.ts";
+import type { DeploymentPlan } from "./deployment.ts";
+import type { Detection } from "../detection/detection.ts";
+import { portNumber } from "../port_number.ts";
+import type { ProjectType, RuntimeName } from "../projects/project.ts";
+import type { Secret } from "../secret.ts";
+import { innerPath } from "../services/sole_service.ts";
 
 /** Further input for settling a plan, besides the detection. */
 export interface PlanSetting {

@@ -1,6 +1,5 @@
-import type { Deployment } from "../../../../domain/deployments/deployment.ts";
-import { SOLE_SERVICE } from "../../../../domain/services/sole_service.ts";
-import { hasServices } from "./records_of.ts";
+import type { Deployment } from "../deployments/deployment.ts";
+import { hasServices, SOLE_SERVICE } from "./sole_service.ts";
 
 /** The names of the services that have a public address. */
 export function publicServices(deployment: Pick<Deployment, "plan">): ReadonlySet<string> {

@@ -1,8 +1,8 @@
-import { invalid } from "../../../../domain/failure.ts";
-import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
-import type { ServiceRecord } from "../../../../domain/services/service_set.ts";
-import { portNumber } from "../../../../domain/port_number.ts";
-import { USUAL_PORT } from "../../../../domain/services/sole_service.ts";
+import { invalid } from "../failure.ts";
+import type { DeploymentPlan } from "../deployments/deployment.ts";
+import type { ServiceRecord } from "./service_set.ts";
+import { portNumber } from "../port_number.ts";
+import { USUAL_PORT } from "./sole_service.ts";
 
 /** Returns the service with exactly the ports that its public endpoints route to. */
 export function published(record: ServiceRecord, endpoints: DeploymentPlan["publicEndpoints"]): ServiceRecord {

@@ -1,12 +1,12 @@
-import type { ServiceSpec } from "../../domain/services/service_spec.ts";
-import { sourceNeed } from "../../domain/services/source_need.ts";
-import type { Deployment, DeploymentSource } from "../../domain/deployments/deployment.ts";
-import { isRunning } from "../../domain/deployments/transitions.ts";
-import { invalid } from "../../domain/failure.ts";
-import type { Project } from "../../domain/projects/project.ts";
-import type { KeptSources } from "../../ports/projects/kept_sources.ts";
+import type { ServiceSpec } from "../../../domain/services/service_spec.ts";
+import { sourceNeed } from "../../../domain/services/source_need.ts";
+import type { Deployment, DeploymentSource } from "../../../domain/deployments/deployment.ts";
+import { isRunning } from "../../../domain/deployments/transitions.ts";
+import { invalid } from "../../../domain/failure.ts";
+import type { Project } from "../../../domain/projects/project.ts";
+import type { KeptSources } from "../../../ports/projects/kept_sources.ts";
 import { linkedSource, type LinkedSourceSettings } from "./linked_source.ts";
-import type { NewDeployment } from "./make_deployment.ts";
+import type { NewDeployment } from "../make_deployment.ts";
 
 export interface SourceAgainPorts extends LinkedSourceSettings {
   readonly keptSources: KeptSources;

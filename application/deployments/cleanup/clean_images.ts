@@ -1,6 +1,6 @@
-import { isEngineAway } from "../../domain/failure.ts";
-import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
-import type { ReleaseImages } from "../../ports/deployments/release_images.ts";
+import { isEngineAway } from "../../../domain/failure.ts";
+import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
+import type { ReleaseImages } from "../../../ports/deployments/release_images.ts";
 
 export interface CleanImagesPorts {
   readonly releaseFolders: ReleaseFolders;

@@ -1,6 +1,6 @@
-import type { ServiceSpec } from "../../../../domain/services/service_spec.ts";
-import { invalid } from "../../../../domain/failure.ts";
-import type { Secret } from "../../../../domain/secret.ts";
+import type { ServiceSpec } from "./service_spec.ts";
+import { invalid } from "../failure.ts";
+import type { Secret } from "../secret.ts";
 
 /** Rejects services that refer to a variable which the project no longer has. */
 export function checkVariables(

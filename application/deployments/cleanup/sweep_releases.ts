@@ -1,16 +1,16 @@
-import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { preparedAt } from "../../domain/deployments/prepared_folder.ts";
-import { isRunning, servesAsPreview } from "../../domain/deployments/transitions.ts";
-import type { Clock } from "../../ports/system/clock.ts";
-import type { Installation } from "../../ports/identity/installation.ts";
-import type { Projects } from "../../ports/projects/projects.ts";
-import type { Instance } from "../../ports/services/runtime.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { preparedAt } from "../../../domain/deployments/prepared_folder.ts";
+import { isRunning, servesAsPreview } from "../../../domain/deployments/transitions.ts";
+import type { Clock } from "../../../ports/system/clock.ts";
+import type { Installation } from "../../../ports/identity/installation.ts";
+import type { Projects } from "../../../ports/projects/projects.ts";
+import type { Instance } from "../../../ports/services/runtime.ts";
 import { artifactsOf, needsArtifact, runsPartOf } from "./drop_artifact.ts";
-import { dropScope, dropVolumes } from "../services/drop_volumes.ts";
+import { dropScope, dropVolumes } from "../../services/drop_volumes.ts";
 import { endPreviews, type EndPreviewsPorts } from "./end_previews.ts";
-import { stopInstances } from "../services/stop_instances.ts";
-import { isStopped } from "../services/ensure_services.ts";
-import { isInUse } from "../services/instance_in_use.ts";
+import { stopInstances } from "../../services/stop_instances.ts";
+import { isStopped } from "../../services/ensure_services.ts";
+import { isInUse } from "../../services/instance_in_use.ts";
 
 const DRAIN_MS = 40_000;
 /** Far longer than an inspection takes, so that servers with different clocks do not remove each other's folders. */

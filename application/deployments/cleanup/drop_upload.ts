@@ -1,5 +1,5 @@
-import type { Deployment } from "../../domain/deployments/deployment.ts";
-import type { UploadFiles } from "../../ports/projects/upload_files.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { UploadFiles } from "../../../ports/projects/upload_files.ts";
 
 /** Discards the uploaded files of a deployment that has its own release folder by now, or no longer needs one. */
 export async function dropUpload(

@@ -1,10 +1,10 @@
-import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { isRunning } from "../../domain/deployments/transitions.ts";
-import type { Project } from "../../domain/projects/project.ts";
-import type { Deployments } from "../../ports/deployments/deployments.ts";
-import type { KeptSources } from "../../ports/projects/kept_sources.ts";
-import type { Projects } from "../../ports/projects/projects.ts";
-import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { isRunning } from "../../../domain/deployments/transitions.ts";
+import type { Project } from "../../../domain/projects/project.ts";
+import type { Deployments } from "../../../ports/deployments/deployments.ts";
+import type { KeptSources } from "../../../ports/projects/kept_sources.ts";
+import type { Projects } from "../../../ports/projects/projects.ts";
+import type { ReleaseFolders } from "../../../ports/deployments/release_folders.ts";
 import { startsFrom } from "./drop_artifact.ts";
 
 export interface CleanSourcesPorts {

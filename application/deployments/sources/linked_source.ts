@@ -1,8 +1,8 @@
-import { sourceNeed } from "../../domain/services/source_need.ts";
-import type { ServiceSpec } from "../../domain/services/service_spec.ts";
-import type { DeploymentSource } from "../../domain/deployments/deployment.ts";
-import { invalid } from "../../domain/failure.ts";
-import { type Project, sourceOf } from "../../domain/projects/project.ts";
+import { sourceNeed } from "../../../domain/services/source_need.ts";
+import type { ServiceSpec } from "../../../domain/services/service_spec.ts";
+import type { DeploymentSource } from "../../../domain/deployments/deployment.ts";
+import { invalid } from "../../../domain/failure.ts";
+import { type Project, sourceOf } from "../../../domain/projects/project.ts";
 
 export interface LinkedSourceSettings {
   /** Base URL that repositories of the git host are cloned from. */

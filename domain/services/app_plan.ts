@@ -1,7 +1,7 @@
-import type { DeploymentPlan } from "../../../../domain/deployments/deployment.ts";
-import type { RuntimeName } from "../../../../domain/projects/project.ts";
-import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "../../../../domain/services/service_spec.ts";
-import { isSite, plannedOrigin } from "../../../../domain/services/sole_service.ts";
+import type { DeploymentPlan } from "../deployments/deployment.ts";
+import type { RuntimeName } from "../projects/project.ts";
+import type { ServiceApp, ServiceDockerfile, ServiceSpec } from "./service_spec.ts";
+import { isSite, plannedOrigin } from "./sole_service.ts";
 
 /** The plan of a service that is built from the source, as if it were its own project. */
 export function servicePlan(

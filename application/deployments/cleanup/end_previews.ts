@@ -1,14 +1,14 @@
-import { scopeOf } from "../../domain/deployments/release_scope.ts";
-import type { Deployment } from "../../domain/deployments/deployment.ts";
-import { stoppedService } from "../../domain/deployments/stopped_service.ts";
-import { servesAsPreview } from "../../domain/deployments/transitions.ts";
-import type { Edge } from "../../ports/domains/edge.ts";
-import type { LiveReleases } from "../../ports/deployments/live_releases.ts";
-import type { Runtime } from "../../ports/services/runtime.ts";
-import type { Volumes } from "../../ports/services/volumes.ts";
+import { scopeOf } from "../../../domain/deployments/release_scope.ts";
+import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import { stoppedService } from "../../../domain/deployments/stopped_service.ts";
+import { servesAsPreview } from "../../../domain/deployments/transitions.ts";
+import type { Edge } from "../../../ports/domains/edge.ts";
+import type { LiveReleases } from "../../../ports/deployments/live_releases.ts";
+import type { Runtime } from "../../../ports/services/runtime.ts";
+import type { Volumes } from "../../../ports/services/volumes.ts";
 import { dropArtifact, type DropArtifactPorts } from "./drop_artifact.ts";
-import { dropVolumes } from "../services/drop_volumes.ts";
-import { removeInstances } from "../services/remove_instances.ts";
+import { dropVolumes } from "../../services/drop_volumes.ts";
+import { removeInstances } from "../../services/remove_instances.ts";
 
 const DRAIN_MS = 30_000;
 

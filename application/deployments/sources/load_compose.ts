@@ -1,11 +1,11 @@
-import { composeModel, type ComposeOptions } from "../../domain/compose/compose_model.ts";
-import { type ComposeNeed, fileKey, type LoadedFile } from "../../domain/compose/loaded_files.ts";
-import type { ComposeProblem } from "../../domain/compose/notes.ts";
-import { type Failure, invalid } from "../../domain/failure.ts";
-import type { Secret } from "../../domain/secret.ts";
-import type { ServiceSpec } from "../../domain/services/service_spec.ts";
-import type { ReleaseFiles } from "../../ports/deployments/release_folders.ts";
-import type { YamlReader } from "../../ports/projects/yaml_reader.ts";
+import { composeModel, type ComposeOptions } from "../../../domain/compose/compose_model.ts";
+import { type ComposeNeed, fileKey, type LoadedFile } from "../../../domain/compose/loaded_files.ts";
+import type { ComposeProblem } from "../../../domain/compose/notes.ts";
+import { type Failure, invalid } from "../../../domain/failure.ts";
+import type { Secret } from "../../../domain/secret.ts";
+import type { ServiceSpec } from "../../../domain/services/service_spec.ts";
+import type { ReleaseFiles } from "../../../ports/deployments/release_folders.ts";
+import type { YamlReader } from "../../../ports/projects/yaml_reader.ts";
 
 const MAX_FILES = 50;
 /** Includes files that are looked for and absent. */
