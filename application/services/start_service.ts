@@ -8,7 +8,7 @@ import { hasServices, innerPath } from "../../domain/services/sole_service.ts";
 import type { Deployments } from "../../ports/deployments/deployments.ts";
 import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 import type { Instance, Runnable, RunnableMount, Runtime } from "../../ports/services/runtime.ts";
-import { folderOf } from "../deployments/engine/build/release_folder.ts";
+import { folderOf } from "./release_folder.ts";
 
 export interface StartServicePorts {
   readonly deployments: Deployments;

@@ -9,7 +9,7 @@ import type { Secret } from "../../../../domain/secret.ts";
 import { innerPath, SOLE_SERVICE, USUAL_PORT } from "../../../../domain/services/sole_service.ts";
 import type { BuiltImage, ImageBuildInput } from "../../../../ports/deployments/image_builder.ts";
 import { outputMissing } from "./refuse_empty_site.ts";
-import { folderOf, workingFolder } from "./release_folder.ts";
+import { folderOf, workingFolder } from "../../../services/release_folder.ts";
 import { type Run, say, store } from "../run.ts";
 
 const DOCKERFILE_BYTES = 1_048_576;

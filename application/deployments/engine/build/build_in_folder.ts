@@ -1,5 +1,5 @@
 import type { BuildRequest } from "../../../../ports/deployments/builder.ts";
-import { folderOf, workingFolder } from "./release_folder.ts";
+import { folderOf, workingFolder } from "../../../services/release_folder.ts";
 import type { Run } from "../run.ts";
 
 /** A part of a release that is built in the release folder itself. */

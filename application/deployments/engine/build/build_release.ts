@@ -16,7 +16,7 @@ import { withBuildTimeout } from "./in_time.ts";
 import { holdsFolder } from "./holds_folder.ts";
 import { recordsOf } from "../../../services/records_of.ts";
 import { hasServices } from "../../../../domain/services/sole_service.ts";
-import { artifactGone } from "./release_folder.ts";
+import { artifactGone } from "../../../services/release_folder.ts";
 import { compareKind } from "../changeover/live_project.ts";
 import { resolveRoot, resolveServices } from "./resolve_services.ts";
 import { type Run, say, step, store } from "../run.ts";

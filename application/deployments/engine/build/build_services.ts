@@ -20,7 +20,7 @@ import { isOwnFailure } from "../changeover/own_failure.ts";
 import { listensOn, published } from "../../../../domain/services/published_ports.ts";
 import { recordsOf } from "../../../services/records_of.ts";
 import { refuseMissingFolder } from "./refuse_missing_folder.ts";
-import { artifactGone } from "./release_folder.ts";
+import { artifactGone } from "../../../services/release_folder.ts";
 import { type Run, say, store } from "../run.ts";
 import { publishService } from "../changeover/service_ledger.ts";
 import { Slots } from "../../../system/slots.ts";

@@ -2,7 +2,7 @@ import type { Deployment, DeploymentSource } from "../../../../domain/deployment
 import type { FetchableSource, FetchedSource } from "../../../../ports/projects/sources.ts";
 import { dropUpload } from "../../cleanup/drop_upload.ts";
 import { withBuildTimeout } from "./in_time.ts";
-import { artifactGone } from "./release_folder.ts";
+import { artifactGone } from "../../../services/release_folder.ts";
 import { type Run, say, store } from "../run.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { Deployment } from "../../../../domain/deployments/deployment.ts";
-import { type Failure, invalid } from "../../../../domain/failure.ts";
-import type { ReleaseFolders } from "../../../../ports/deployments/release_folders.ts";
+import type { Deployment } from "../../domain/deployments/deployment.ts";
+import { type Failure, invalid } from "../../domain/failure.ts";
+import type { ReleaseFolders } from "../../ports/deployments/release_folders.ts";
 
 interface ReleasePorts {
   readonly releaseFolders: Pick<ReleaseFolders, "find">;
