@@ -31,10 +31,11 @@ export function cleanReleases(ports: CleanReleasesPorts, defaultWindow: number, 
     let wereAny = ended.size > 0;
     for (const deployment of left) {
       if (!deployment.artifactAvailable || keep.has(deployment.artifactOf ?? deployment.id)) continue;
-      await deployments.change(deployment.id, (stored) => ({
-        deployment: { ...stored, artifactAvailable: false },
-        events: [],
-      }));
+      // It may have been pinned meanwhile.
+      const changed = await deployments.change(deployment.id, (stored) =>
+        stored.pinned ? undefined : { deployment: { ...stored, artifactAvailable: false }, events: [] },
+      );
+      if (changed?.pinned) continue;
       await releaseFolders.remove(deployment.artifactOf ?? deployment.id);
       wereAny = true;
     }

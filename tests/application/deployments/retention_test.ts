@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Project } from "../../../domain/projects/project.ts";
 import type { Deployment } from "../../../domain/deployments/deployment.ts";
+import type { Deployments } from "../../../ports/deployments/deployments.ts";
 import { EngineScene } from "../../support/apps/engine_scene.ts";
+import { intercepted } from "../../support/faults/intercepted.ts";
 
 async function several(scene: EngineScene, project: Project, count: number): Promise<Deployment[]> {
   const made: Deployment[] = [];
@@ -46,6 +48,27 @@ describe("release folders", () => {
     await scene.useCases.pinDeployment(scene.by, first!.id, false);
     const [last] = await several(scene, project, 1);
     expect((await scene.folders()).toSorted()).toEqual([made.at(-1)!.id, last!.id].toSorted());
+  });
+
+  test("of a release that is pinned while others are cleaned stay", async () => {
+    let toPin: string | undefined;
+    await using scene = await EngineScene.open({
+      engine: { rollbackWindow: 1 },
+      replace: ({ deployments }) => ({
+        deployments: intercepted<Deployments>(deployments, "ofProject", async (goOn) => {
+          const all = await goOn();
+          const pin = (deployment: Deployment) => ({ deployment: { ...deployment, pinned: true }, events: [] });
+          if (toPin !== undefined) await deployments.change(toPin, pin);
+          return all;
+        }),
+      }),
+    });
+    const project = await scene.project();
+    const [first] = await several(scene, project, 2);
+    toPin = first!.id;
+    await several(scene, project, 1);
+    expect(await scene.folders()).toContain(first!.id);
+    expect(await available(scene, project)).toContain(first!.id);
   });
 
   test("of previews stay, and previews take no former release its place", async () => {
