@@ -15,95 +15,95 @@ import type { ProjectLocation, ProjectSource, ProjectType, RuntimeName } from ".
 type Meanings<Word extends string> = Readonly<Record<Word, string>>;
 
 export const DEPLOYMENT_STATUS: Meanings<DeploymentStatus> = {
-  queued: "Waits for its turn, or is held until somebody starts it",
-  building: "Its source is fetched, recognised and built, or its build waits for an approval",
-  deploying: "It is built and is started; visitors get to it once it answers",
-  ready: "It came up. It is final, also once a later deployment has replaced it",
-  failed: "It could not be built or did not come up; what served before serves on. It is final",
-  cancelled: "Somebody ended it before it was done; what served before serves on. It is final",
-  partial_failure: "Some of its services came up and others did not: it waits for keep or reject",
-  rejected: "Somebody rejected what came up; what served before serves again. It is final",
-  superseded: "A newer push to the same branch took its place before it began. It is final",
+  queued: "Waiting for its turn, or held until it is started explicitly",
+  building: "Fetching, detecting and building the source, or waiting for an approval of the build",
+  deploying: "Built and starting; it gets traffic once it responds",
+  ready: "Came up. Final, even after a later deployment has replaced it",
+  failed: "Could not be built or did not come up; the former release keeps serving. Final",
+  cancelled: "Cancelled before it finished; the former release keeps serving. Final",
+  partial_failure: "Some services came up and others did not; waiting for keep or reject",
+  rejected: "The services that came up were rejected; the former release serves again. Final",
+  superseded: "Replaced by a newer push to the same branch before it started. Final",
 };
 
 export const SERVICE_STATUS: Meanings<ServiceStatus> = {
-  pending: "Nothing was done about it yet",
-  building: "It is built, or its image is fetched",
-  starting: "It was started and does not answer yet",
-  healthy: "It runs and answers",
-  done: "It ran once and ended well, as it should",
-  unchanged: "Nothing about it changed: its former version runs on",
-  failed: "It could not be built, did not come up, or is down now; error says why",
-  stopped: "Nothing of it runs any more",
+  pending: "Not processed yet",
+  building: "Building it, or pulling its image",
+  starting: "Started, but does not respond yet",
+  healthy: "Running and responding",
+  done: "One-shot service that completed successfully",
+  unchanged: "Nothing changed; its former version keeps running",
+  failed: "Could not be built, did not come up, or is down now; see error",
+  stopped: "No longer running",
 };
 
 export const DECISION: Meanings<Decision> = {
-  pending: "It waits for keep or reject",
-  kept: "Somebody kept the services that came up",
-  rejected: "Somebody rejected them; what served before serves again",
+  pending: "Waiting for keep or reject",
+  kept: "The services that came up were kept",
+  rejected: "They were rejected; the former release serves again",
 };
 
 export const TRIGGER: Meanings<Trigger> = {
-  manual: "Somebody deployed what the project is linked to",
+  manual: "A request to deploy the project, or to promote a preview",
   push: "A push to the linked repository",
-  redeploy: "A former deployment was built again",
-  rollback: "A former release was gone back to",
-  upload: "Somebody uploaded a folder",
+  redeploy: "A request to rebuild a former deployment",
+  rollback: "A rollback to a former release",
+  upload: "A request to deploy an uploaded folder",
 };
 
 export const STEP: Meanings<StepName> = {
-  fetch: "The source is fetched",
-  detect: "It is found out what the source is and how it is built",
-  build: "It is installed and built, or put into an image",
-  start: "Its services are started",
-  health: "It is waited for until they answer and stay up",
-  switch: "Visitors are led to it",
-  retire: "What served before finishes its answers and is stopped",
-  clean: "What nobody needs any more is removed",
+  fetch: "Fetches the source",
+  detect: "Detects the type of the source and how to build it",
+  build: "Installs the packages and builds, or builds an image",
+  start: "Starts the services",
+  health: "Waits until the services respond and stay up",
+  switch: "Switches traffic to the new release",
+  retire: "Drains and stops the former release",
+  clean: "Removes what is no longer needed",
 };
 
 export const STEP_STATUS: Meanings<"running" | "done" | "failed" | "skipped"> = {
-  running: "It is being carried out",
-  done: "It went well",
-  failed: "It did not go well, and the deployment with it",
-  skipped: "There was nothing to do",
+  running: "In progress",
+  done: "Succeeded",
+  failed: "Failed, and so did the deployment",
+  skipped: "Nothing to do",
 };
 
 export const INSTANCE_STATUS: Meanings<"starting" | "running" | "failed" | "exited"> = {
-  starting: "It was started and does not answer yet",
-  running: "Its program runs",
-  failed: "Its program ended and is started again by itself at nextStartAt",
-  exited: "Its program ended and stays so",
+  starting: "Started, but does not respond yet",
+  running: "The program is running",
+  failed: "The program ended and is restarted automatically at nextStartAt",
+  exited: "The program ended and is not restarted",
 };
 
 export const ENVIRONMENT: Meanings<"production" | "preview"> = {
-  production: "What the addresses of the project lead to",
-  preview: "A release with an address and volumes of its own",
+  production: "The release that the addresses of the project route to",
+  preview: "A release with its own address and volumes",
 };
 
 export const ROLE: Meanings<Role> = {
-  owner: "May do everything, the organization itself included",
-  admin: "May do everything but change the organization",
-  developer: "May create and deploy projects and change how they are built; may look at all else",
-  viewer: "May look at everything and change nothing",
-  restricted: "May do only what grants allow",
+  owner: "Full access, including the organization itself",
+  admin: "Full access, except for changing the organization",
+  developer: "Creates and deploys projects and changes their build settings; reads everything else",
+  viewer: "Reads everything and changes nothing",
+  restricted: "No access except through grants",
 };
 
 export const RESOURCE: Meanings<Resource> = {
   deployment: "Deployments, with their logs and uploads",
   backup_destination: "Backup destinations",
   githost: "Owners and repositories of the git host",
-  server: "Servers that are reached over SSH",
-  project: "Projects with their variables, names and volumes; a grant on one covers its deployments",
+  server: "Servers that Slipway connects to over SSH",
+  project: "Projects, with their variables, host names and volumes; a grant on a project covers its deployments",
   member: "Members, invitations and the audit log",
   organization: "The organization itself and its link to the cloud",
 };
 
 export const LEVEL: Meanings<Action> = {
-  list: "See that it is there, in lists",
-  read: "See all of it, too",
-  write: "Create and change it, too",
-  admin: "Delete it and do what is hard to undo, too",
+  list: "See it in lists",
+  read: "Also read its details",
+  write: "Also create and change it",
+  admin: "Also delete it and perform actions that are hard to undo",
 };
 
 export const PERMISSION = Object.fromEntries(
@@ -114,45 +114,45 @@ export const PERMISSION = Object.fromEntries(
 
 export const CREDENTIAL: Meanings<"token" | "session" | "password" | "invitation"> = {
   token: "An access token",
-  session: "A session that a login began",
-  password: "The password of a login",
-  invitation: "The link of an invitation",
+  session: "A login session",
+  password: "The password given at a login",
+  invitation: "An invitation link",
 };
 
 export const OUTCOME: Meanings<"started" | "succeeded" | "refused" | "failed"> = {
-  started: "It was begun; where it stays so, the server was stopped in the middle",
-  succeeded: "It was done",
-  refused: "The caller was not allowed to",
-  failed: "It could not be done",
+  started: "Started; if it remains so, the server stopped during the request",
+  succeeded: "Completed",
+  refused: "The caller lacked the permission",
+  failed: "Could not be completed",
 };
 
 export const PROJECT_TYPE: Meanings<ProjectType> = {
-  app: "A program that is built and started by commands",
-  static: "Files that are served as a site",
-  docker: "What its Dockerfile builds and starts",
-  services: "Several services, from a compose file or as given",
+  app: "A program that commands build and start",
+  static: "Files that are served as a static site",
+  docker: "An image built from its Dockerfile",
+  services: "Several services, from a compose file or from the request",
 };
 
 export const RUNTIME: Meanings<RuntimeName> = {
-  docker: "In containers, on Docker",
-  process: "As sandboxed processes of the machine",
+  docker: "Docker containers",
+  process: "Sandboxed processes on this machine",
 };
 
 export const SOURCE: Meanings<ProjectSource> = {
-  githost: "A repository of the git host, by owner and name",
-  git: "A repository of any git server, by its address",
-  local: "A folder of the machine",
-  upload: "Folders that are uploaded",
+  githost: "A repository on the git host, by owner and name",
+  git: "A repository on any git server, by URL",
+  local: "A folder on this machine",
+  upload: "Uploaded folders",
 };
 
 export const LOCATION: Meanings<ProjectLocation> = {
   local: "On this machine",
-  server: "On a server that is reached over SSH",
-  cloud: "In the cloud that the organization is linked to",
+  server: "On a server that Slipway connects to over SSH",
+  cloud: "In the hosted cloud that the organization is linked to",
 };
 
 export const BUILD_STRATEGY: Meanings<"server" | "local"> = {
-  server: "Where it runs",
+  server: "On the machine that runs the deployment",
   local: "On this machine",
 };
 
@@ -162,68 +162,68 @@ export const UPLOAD_MODE: Meanings<"local" | "cloud"> = {
 };
 
 export const PREPARED_SOURCE: Meanings<"githost" | "local"> = {
-  githost: "A repository of the git host: owner, repo and, unless it is the default one, branch",
-  local: "A folder of the machine: path",
+  githost: "A repository on the git host: owner, repo and optionally branch (defaults to the default branch)",
+  local: "A folder on this machine: path",
 };
 
 export const DOMAIN_TYPE: Meanings<"free" | "custom"> = {
-  free: "A name under the base domain of the installation",
-  custom: "A name of one's own, which has to be proven",
+  free: "A host name under the base domain of the installation",
+  custom: "A custom host name, which requires DNS verification",
 };
 
 export const DESTINATION_KIND: Meanings<DestinationKind> = {
-  s3_compatible: "A bucket of Amazon S3 or of a store that speaks its language",
-  sftp: "A folder of a machine that is reached over SFTP",
-  platform_server: "A folder of a server of the organization",
-  local: "A folder of this machine, where the operator allows it",
+  s3_compatible: "A bucket on Amazon S3 or an S3-compatible store",
+  sftp: "A folder on an SFTP server",
+  platform_server: "A folder on a server of the organization",
+  local: "A folder on this machine, if the operator allows it",
 };
 
 export const PROBE_CODE: Meanings<ProbeCode> = {
-  unreachable: "Nothing answers at that address",
-  auth_failed: "The credentials are not accepted",
-  not_found: "The bucket, folder or server is not there",
-  permission_denied: "The credentials are not allowed to write, read or delete there",
-  timeout: "It took too long",
-  corrupt: "What was read back is not what was written",
-  host_key_changed: "The machine shows another host key than the one recorded",
+  unreachable: "Nothing responds at the address",
+  auth_failed: "The credentials were rejected",
+  not_found: "The bucket, folder or server does not exist",
+  permission_denied: "The credentials lack permission to write, read or delete there",
+  timeout: "The check timed out",
+  corrupt: "The data read back differs from the data written",
+  host_key_changed: "The server presents a different host key than the recorded one",
   misconfigured: "A setting is wrong, or the store is full",
 };
 
 export const LOG_LEVEL: Meanings<"info" | "warn" | "error"> = {
-  info: "What happens, and what programs print",
-  warn: "What somebody should look at",
-  error: "Why something failed",
+  info: "Progress messages and program output",
+  warn: "A warning to look into",
+  error: "The reason for a failure",
 };
 
 export const LOG_STREAM: Meanings<"stdout" | "stderr" | "slipway"> = {
   stdout: "The program's standard output",
   stderr: "The program's standard error",
-  slipway: "Slipway itself",
+  slipway: "A message from Slipway itself",
 };
 
 export const LOG_KIND: Meanings<"build" | "runtime"> = {
-  build: "What happened while it was built and started",
-  runtime: "What its services printed",
+  build: "The log of the build and the start",
+  runtime: "The output of its services",
 };
 
 export const MODE: Meanings<"self-hosted" | "cloud"> = {
-  "self-hosted": "On one's own machine",
-  cloud: "For many tenants: no sources from the machine's own disk, no private addresses",
+  "self-hosted": "On your own machine",
+  cloud: "Multi-tenant: no sources from the machine's own disk, no private addresses",
 };
 
 export const PULL_POLICY: Meanings<"missing" | "always"> = {
-  missing: "Fetch the image when it is not there",
-  always: "Look for a newer one each time",
+  missing: "Pull the image only if it is missing",
+  always: "Check for a newer image each time",
 };
 
 export const CONDITION: Meanings<"service_started" | "service_healthy" | "service_completed_successfully"> = {
-  service_started: "It was started",
-  service_healthy: "It answers, or its health check finds it well",
-  service_completed_successfully: "It ran once and ended well",
+  service_started: "The dependency was started",
+  service_healthy: "The dependency responds, or its health check passes",
+  service_completed_successfully: "The dependency ran to completion successfully",
 };
 
 export const WAITING_UPLOAD_STATE = {
-  open: "It waits for its folder",
-  receiving: "It takes its folder",
-  ready: "It holds a folder that can be deployed",
+  open: "Waiting for a folder",
+  receiving: "Receiving a folder",
+  ready: "Holds a folder that is ready to deploy",
 } as const satisfies Meanings<string>;

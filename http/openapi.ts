@@ -5,19 +5,19 @@ import { exampleOf, Schemas } from "./openapi_schemas.ts";
 
 type Json = Record<string, unknown>;
 
-const SESSION_NOTE = "Set by POST /api/auth/login; a request by cookie that changes something needs the Origin header";
+const SESSION_NOTE = "Set by POST /api/auth/login; a changing request with the cookie needs the Origin header";
 
 const MEANING: Readonly<Record<number, string>> = {
-  400: "The input is wrong, or this is not possible now",
-  401: "No, unknown, expired or revoked credentials",
-  403: "The caller may not do this; the body names the permission",
-  404: "Not there, or not in the caller's organization",
-  409: "It collides with what is there",
-  413: "Larger than allowed",
+  400: "Invalid input, or not possible in the current state",
+  401: "Missing, unknown, expired or revoked credentials",
+  403: "Permission denied; the body names the missing permission",
+  404: "Not found, or not in the caller's organization",
+  409: "Conflicts with the current state",
+  413: "The request is too large",
   415: "The body is not JSON",
-  429: "Too many attempts; Retry-After tells when to try again",
-  502: "A remote that the caller named failed",
-  503: "A part of the service is down; it recovers by itself",
+  429: "Too many attempts; Retry-After says when to retry",
+  502: "A remote system named in the request failed",
+  503: "Part of the service is unavailable; it recovers automatically",
 };
 
 /** Builds the OpenAPI 3.1 document of the API. */
@@ -41,7 +41,7 @@ export function openapi(
       title: "Slipway",
       version: info.version,
       description:
-        "A self-hosted deployment service. Every error has the one body `Problem`; every answer carries `X-Request-Id`.",
+        "A self-hosted deployment service. Every error has the body `Problem`; every response has the header `X-Request-Id`.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: info.url }],
@@ -51,7 +51,7 @@ export function openapi(
       schemas: schemas.components,
       responses: { Problem: problem },
       securitySchemes: {
-        token: { type: "http", scheme: "bearer", description: "An access token: slp_ and 43 characters" },
+        token: { type: "http", scheme: "bearer", description: "Access token: slp_ followed by 43 characters" },
         session: { type: "apiKey", in: "cookie", name: "slipway_session", description: SESSION_NOTE },
       },
     },
@@ -103,7 +103,7 @@ function operationObject(route: DeclaredRoute, schemas: Schemas): Json {
 
 function descriptionOf({ permission, operation }: DeclaredRoute): { readonly description?: string } {
   const { description, handlerPermission } = operation;
-  const both = `The route needs the permission \`${permission}\`; the handler also demands \`${handlerPermission}\` on the target.`;
+  const both = `The route needs the permission \`${permission}\`; the handler also needs \`${handlerPermission}\` on the target.`;
   const parts = [...(description ? [description] : []), ...(handlerPermission ? [both] : [])];
   return parts.length > 0 ? { description: parts.join(" ") } : {};
 }
@@ -128,7 +128,7 @@ function responses(route: DeclaredRoute, schemas: Schemas): Json {
     ...(alternative !== undefined && { [alternative]: { schema: { type: "string" } } }),
   };
   const all: Json = {
-    [status]: { description: "It went well", headers, content },
+    [status]: { description: "Success", headers, content },
     ...(nothing !== undefined && { 204: { description: nothing, headers } }),
   };
   for (const code of problemStatuses(route)) {
@@ -164,7 +164,7 @@ const ORGANIZATION = {
   name: "X-Organization-Id",
   in: "header",
   required: false,
-  description: "The organization a session acts in; else its first one",
+  description: "Organization that a session acts in. Defaults to the user's first organization",
   schema: { type: "string" },
 };
 
@@ -172,6 +172,6 @@ const IDEMPOTENCY = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "Repeating a request with the same key within 24 hours replays the first answer",
+  description: "Repeating a request with the same key within 24 hours returns the first response again",
   schema: { type: "string", maxLength: 255 },
 };

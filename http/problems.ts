@@ -23,15 +23,15 @@ const STATUS: Readonly<Record<FailureKind, number>> = {
 export const Problem = object(
   {
     success: t.Literal(false, { description: "Always false" }),
-    error: t.String({ description: "A sentence for a person", examples: ["Cannot find this project"] }),
-    code: t.String({ description: "A word for programs", examples: ["project_not_found"] }),
+    error: t.String({ description: "Human-readable error message", examples: ["Cannot find this project"] }),
+    code: t.String({ description: "Machine-readable error code", examples: ["project_not_found"] }),
     details: t.Optional(
       t.Array(
         object({
-          path: t.String({ description: "The field, dotted" }),
-          message: t.String({ description: "What is wrong with it" }),
+          path: t.String({ description: "Path of the field, with dots" }),
+          message: t.String({ description: "What is wrong with the field" }),
         }),
-        { description: "What is wrong with which field of the request" },
+        { description: "The invalid fields of the request" },
       ),
     ),
   },

@@ -69,15 +69,15 @@ export function text(
 export const Time = t.String({ format: "date-time", examples: ["2026-01-31T12:00:00.000Z"] });
 
 /** The id in a path. A malformed id counts as not found. */
-export const IdPath = object({ id: t.String({ description: "The id of what this is about" }) });
+export const IdPath = object({ id: t.String({ description: "ID of the resource" }) });
 
 /** An object without fields, for routes without a body. */
 export const EmptyObject = object({});
 
 /** The paging parameters of a list. */
 export const PageFields = {
-  page: count({ maximum: 1_000_000, preset: 1, description: "Counts from 1" }),
-  perPage: count({ maximum: 100, preset: 50, description: "How many at most" }),
+  page: count({ maximum: 1_000_000, preset: 1, description: "Page number, starting at 1" }),
+  perPage: count({ maximum: 100, preset: 50, description: "Maximum number of entries per page" }),
 };
 
 /** An integer query parameter with a default, from 1 to a power of ten. */
@@ -101,7 +101,7 @@ export const PageQuery = parameters(PageFields);
 
 /** The response with one resource. */
 export function one<T extends TSchema>(view: T) {
-  return object({ data: about("What was asked for", view) });
+  return object({ data: about("The requested resource", view) });
 }
 
 /** The response with a page of a list. */
@@ -109,10 +109,10 @@ export function many<T extends TSchema>(view: T) {
   const fields = { data: t.Array(view), total: integer(), page: integer(), perPage: integer() };
   return object(
     described(fields, {
-      data: "Those of this page",
-      total: "How many there are on all pages",
-      page: "Which page this is; the first is 1",
-      perPage: "How many a page holds at most",
+      data: "The entries of this page",
+      total: "Total number of entries on all pages",
+      page: "Number of this page, starting at 1",
+      perPage: "Maximum number of entries per page",
     }),
   );
 }
@@ -120,7 +120,7 @@ export function many<T extends TSchema>(view: T) {
 /** The response of a successful action. */
 export function done<T extends TProperties>(properties: T) {
   return object({
-    success: t.Literal(true, { description: "Always true: what fails answers with a Problem" }),
+    success: t.Literal(true, { description: "Always true; failures respond with a Problem" }),
     ...properties,
   });
 }
@@ -132,9 +132,9 @@ const LevelSchema = explained(LEVEL, { title: "Level", examples: ["read"] });
 
 export const GrantSchema = object(
   {
-    resource: about("The kind of thing that it is about", ResourceSchema),
-    id: text(201, { description: "The id of one thing, or * for all of its kind", examples: ["*"] }),
-    action: about("How much may be done to it", LevelSchema),
+    resource: about("Resource type", ResourceSchema),
+    id: text(201, { description: "ID of one resource, or * for all of this type", examples: ["*"] }),
+    action: about("Access level; each level includes the lower ones", LevelSchema),
   },
   { title: "Grant" },
 );
@@ -142,13 +142,13 @@ export const GrantSchema = object(
 export const Grants = t.Array(GrantSchema, {
   maxItems: 200,
   examples: [[]],
-  description: "What is allowed on single things, beyond what the role allows",
+  description: "Permissions on individual resources, in addition to those of the role",
 });
 
 export const RoleSchema = explained(ROLE, {
   title: "Role",
   examples: ["developer"],
-  description: "What the person may do in the whole organization",
+  description: "Role of the user in the whole organization",
 });
 
 /** Builds the body of a list route: the page that the query requests, from `list`. */

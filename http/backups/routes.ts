@@ -14,10 +14,10 @@ import {
 } from "./schemas.ts";
 
 const CHANGE_RULES =
-  "A stored credential is only ever sent to the target it was given for: the host and port of an SFTP server, the " +
-  "address of an S3 store. It is kept when the target changes, but a preflight then asks for it again; changing back " +
-  "makes it valid again. Dropping or replacing a recorded sshHostKey, which moving to another sshHost or sshPort " +
-  "also does, needs backup_destination:admin.";
+  "Slipway sends a stored credential only to the target it was set for: the host and port of an SFTP server, or the " +
+  "URL of an S3 store. When the target changes, the credential is kept, but a preflight requires it again; changing " +
+  "the target back makes it valid again. Removing or replacing a recorded sshHostKey needs backup_destination:admin; " +
+  "changing sshHost or sshPort also removes it.";
 
 /** Routes of backup destinations. */
 export function backupDestinationRoutes(access: Access, useCases: BackupUseCases) {
@@ -46,7 +46,7 @@ export function backupDestinationRoutes(access: Access, useCases: BackupUseCases
         params: IdPath,
         ...operation({
           name: "backup_destination.get",
-          summary: "Read one backup destination; of its secrets it tells only which are there",
+          summary: "Get a backup destination; shows which secrets are stored, but not their values",
           answer: one(DestinationView),
           problems: [404],
         }),
@@ -71,7 +71,7 @@ function changingRoutes(access: Access, useCases: BackupUseCases) {
         body: DestinationBody,
         ...operation({
           name: "backup_destination.create",
-          summary: "Record a backup destination; it is not tried yet",
+          summary: "Create a backup destination without testing it",
           status: 201,
           answer: one(DestinationView),
         }),
@@ -88,7 +88,7 @@ function changingRoutes(access: Access, useCases: BackupUseCases) {
         body: DestinationPatch,
         ...operation({
           name: "backup_destination.change",
-          summary: "Change what is given of a backup destination; a credential left out stays, null clears it",
+          summary: "Update fields of a backup destination; an omitted credential is kept, null clears it",
           description: CHANGE_RULES,
           answer: one(DestinationView),
           problems: [404, 409],
@@ -107,7 +107,7 @@ function changingRoutes(access: Access, useCases: BackupUseCases) {
         body: EmptyObject,
         ...operation({
           name: "backup_destination.remove",
-          summary: "Forget a backup destination; what was written there stays",
+          summary: "Delete a backup destination; the data written there stays",
           answer: Done,
           problems: [404],
         }),
@@ -126,7 +126,7 @@ function preflightRoutes(access: Access, useCases: BackupUseCases) {
         body: DraftBody,
         ...operation({
           name: "backup_destination.preflight_draft",
-          summary: "Try a destination without storing it: write a probe, read it back, delete it; within 30 s",
+          summary: "Test a destination without storing it: write a probe, read it back, delete it; within 30 s",
           answer: OutcomeView,
         }),
       },
@@ -140,7 +140,7 @@ function preflightRoutes(access: Access, useCases: BackupUseCases) {
         body: EmptyObject,
         ...operation({
           name: "backup_destination.preflight",
-          summary: "Try a destination: write a probe, read it back, delete it; within 30 s, and the outcome is kept",
+          summary: "Test a destination and store the result: write a probe, read it back, delete it; within 30 s",
           answer: OutcomeView,
           problems: [404],
         }),

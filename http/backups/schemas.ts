@@ -12,37 +12,41 @@ const given = (maxLength: number, description: string, examples: string[]) =>
 const name = (required: string) => t.String({ maxLength: 1_000, description: required, examples: ["Nightly"] });
 
 const settings = {
-  bucket: given(255, "s3_compatible: required", ["backups"]),
-  region: given(64, "s3_compatible; us-east-1 unless told", ["eu-central-1"]),
-  endpoint: given(1_000, "s3_compatible: the address of the store, Amazon's unless told; local: the folder, required", [
+  bucket: given(255, "s3_compatible: name of the bucket, required", ["backups"]),
+  region: given(64, "s3_compatible: AWS region. Defaults to us-east-1", ["eu-central-1"]),
+  endpoint: given(1_000, "s3_compatible: URL of the store (default: Amazon S3); local: path of the folder, required", [
     "https://s3.example.com",
   ]),
   forcePathStyle: t.Optional(
     nullable(
       t.Boolean({
-        description: "s3_compatible: the bucket in the path; true with an endpoint, false without, unless told",
+        description: "s3_compatible: put the bucket in the path. Defaults to true with an endpoint, else to false",
       }),
     ),
   ),
-  sshHost: given(253, "sftp: required", ["storage.example.com"]),
+  sshHost: given(253, "sftp: host name or IP address, required", ["storage.example.com"]),
   sshPort: t.Optional(
-    nullable(integer({ minimum: 1, maximum: 65_535, description: "sftp; 22 unless told", examples: [22] })),
+    nullable(integer({ minimum: 1, maximum: 65_535, description: "sftp: SSH port. Defaults to 22", examples: [22] })),
   ),
-  sshUser: given(128, "sftp: required", ["backup"]),
-  sshHostKey: given(8_192, "sftp: a fingerprint or a public key line; recorded by the first preflight by default", [
+  sshUser: given(128, "sftp: user name, required", ["backup"]),
+  sshHostKey: given(8_192, "sftp: host key fingerprint or public key line; by default the first preflight records it", [
     "SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
   ]),
-  serverId: given(64, "platform_server: required; needs server:write on it", ["srv_01m7edka8326kz9mv55sbbg868"]),
-  pathPrefix: given(1_000, "The folder inside the target", ["slipway/main"]),
-  isDefault: t.Optional(nullable(t.Boolean({ description: "The former default stops being it" }))),
+  serverId: given(64, "platform_server: ID of the server, required; needs server:write on it", [
+    "srv_01m7edka8326kz9mv55sbbg868",
+  ]),
+  pathPrefix: given(1_000, "Folder inside the target", ["slipway/main"]),
+  isDefault: t.Optional(nullable(t.Boolean({ description: "Makes it the default in place of the former default" }))),
 };
 
 const secrets = {
-  accessKeyId: given(1_000, "s3_compatible: required", ["AKIA…"]),
-  secretAccessKey: given(1_000, "s3_compatible: required", ["…"]),
-  sftpPassword: given(1_000, "sftp: this or sftpPrivateKey", ["…"]),
-  sftpPrivateKey: given(32_768, "sftp: this or sftpPassword", ["-----BEGIN OPENSSH PRIVATE KEY-----…"]),
-  sftpKeyPassphrase: given(1_000, "sftp", ["…"]),
+  accessKeyId: given(1_000, "s3_compatible: access key ID, required", ["AKIA…"]),
+  secretAccessKey: given(1_000, "s3_compatible: secret access key, required", ["…"]),
+  sftpPassword: given(1_000, "sftp: password; this or sftpPrivateKey is required", ["…"]),
+  sftpPrivateKey: given(32_768, "sftp: private key; this or sftpPassword is required", [
+    "-----BEGIN OPENSSH PRIVATE KEY-----…",
+  ]),
+  sftpKeyPassphrase: given(1_000, "sftp: passphrase of sftpPrivateKey", ["…"]),
 };
 
 const kind = t.String({
@@ -52,17 +56,22 @@ const kind = t.String({
 });
 
 export const DestinationBody = object({
-  name: name("Not blank, at most 80 characters"),
+  name: name("Name of the destination: not blank, at most 80 characters"),
   kind,
   ...settings,
   ...secrets,
 });
 
-export const DraftBody = object({ name: t.Optional(name("Not looked at")), kind, ...settings, ...secrets });
+export const DraftBody = object({
+  name: t.Optional(name("Checked like the name of a stored destination, but not used")),
+  kind,
+  ...settings,
+  ...secrets,
+});
 
 export const DestinationPatch = object({
-  name: t.Optional(name("Not blank, at most 80 characters")),
-  kind: t.Optional(t.Unknown({ description: "Cannot change: any value is refused" })),
+  name: t.Optional(name("Name of the destination: not blank, at most 80 characters")),
+  kind: t.Optional(t.Unknown({ description: "Cannot be changed: any value is rejected" })),
   ...settings,
   ...secrets,
 });
@@ -95,44 +104,44 @@ const shownFields = {
 
 export const DestinationView = object(
   described(shownFields, {
-    id: "The id of the destination",
-    name: "What it is called",
-    kind: "Of which kind it is",
-    endpoint: "The address of the store, or the folder of this machine",
-    region: "The region of the bucket",
-    bucket: "The bucket",
-    forcePathStyle: "Whether the bucket stands in the path of requests",
-    pathPrefix: "The folder inside the target; null for all of it",
-    sshHost: "The machine that is reached over SFTP",
-    sshPort: "The port of its SSH server",
-    sshUser: "Who logs in there",
-    sshHostKey: "The fingerprint of its host key; null until it was given or a preflight recorded it",
-    serverId: "The server of the organization",
-    isDefault: "Whether it is used where none is named",
-    hasAccessKeyId: "Whether an access key is stored",
-    hasSecretAccessKey: "Whether its secret is stored",
+    id: "ID of the destination",
+    name: "Name of the destination",
+    kind: "Type of the destination",
+    endpoint: "URL of the S3 store, or the folder on this machine",
+    region: "Region of the bucket",
+    bucket: "Name of the bucket",
+    forcePathStyle: "Whether the bucket is in the path of requests",
+    pathPrefix: "Folder inside the target; null for its root",
+    sshHost: "Host name or IP address of the SFTP server",
+    sshPort: "SSH port",
+    sshUser: "SSH user name",
+    sshHostKey: "Fingerprint of the host key; null until it is set or a preflight records it",
+    serverId: "ID of the server of the organization",
+    isDefault: "Whether it is the default, used where no destination is specified",
+    hasAccessKeyId: "Whether an access key ID is stored",
+    hasSecretAccessKey: "Whether a secret access key is stored",
     hasSftpPassword: "Whether a password is stored",
     hasSftpPrivateKey: "Whether a private key is stored",
-    hasSftpKeyPassphrase: "Whether a passphrase of the key is stored",
-    lastVerifiedAt: "When a preflight last went well; null when none did",
-    lastVerifyError: "Why the last preflight failed; null when it went well",
-    createdAt: "When it was made",
-    updatedAt: "When it was last changed",
+    hasSftpKeyPassphrase: "Whether a passphrase for the private key is stored",
+    lastVerifiedAt: "Time of the last successful preflight; null if there was none",
+    lastVerifyError: "Error of the last preflight; null if it succeeded",
+    createdAt: "Creation time",
+    updatedAt: "Time of the last change",
   }),
   { title: "BackupDestination" },
 );
 
 export const OutcomeView = object(
   {
-    ok: t.Boolean({ description: "Whether something could be written, read back and deleted" }),
+    ok: t.Boolean({ description: "Whether the probe could be written, read back and deleted" }),
     reason: t.Optional(
       t.String({
-        description: "Which step failed and why; absent when all went well",
+        description: "The step that failed and why; absent on success",
         examples: ["write: Cannot write the object in the bucket …"],
       }),
     ),
     code: t.Optional(
-      explained(PROBE_CODE, { description: "Why it failed, for programs", examples: ["permission_denied"] }),
+      explained(PROBE_CODE, { description: "Machine-readable reason of the failure", examples: ["permission_denied"] }),
     ),
   },
   { title: "Preflight" },

@@ -7,16 +7,16 @@ import { about, Done, EmptyObject, object, one, text, Time } from "../schema.ts"
 
 const LinkView = object(
   {
-    url: t.String({ description: "The address of the cloud", examples: ["https://cloud.example.com"] }),
+    url: t.String({ description: "URL of the hosted cloud", examples: ["https://cloud.example.com"] }),
     hasToken: t.Boolean({ description: "Whether a token is stored" }),
-    updatedAt: about("When it was last set", Time),
+    updatedAt: about("Time when the link was last set", Time),
   },
   { title: "CloudLink" },
 );
 
 const LinkBody = object({
-  url: text(2_000, { description: "The address of the cloud", examples: ["https://cloud.example.com"] }),
-  token: text(500, { description: "A token of the cloud; never shown again", examples: ["slp_…"] }),
+  url: text(2_000, { description: "URL of the hosted cloud", examples: ["https://cloud.example.com"] }),
+  token: text(500, { description: "Access token of the cloud; never shown again", examples: ["slp_…"] }),
 });
 
 /** Routes of the organization's link to the hosted cloud. */
@@ -27,7 +27,7 @@ export function cloudRoutes(access: Access, useCases: CloudUseCases) {
       permission: "organization:admin",
       ...operation({
         name: "cloud_link.get",
-        summary: "Read the link, without its token",
+        summary: "Get the link to the cloud, without its token",
         answer: one(LinkView),
         problems: [404],
       }),
@@ -42,7 +42,7 @@ export function cloudRoutes(access: Access, useCases: CloudUseCases) {
         body: LinkBody,
         ...operation({
           name: "cloud_link.set",
-          summary: "Link the organization, replacing a former link",
+          summary: "Link the organization to the cloud; replaces a former link",
           answer: one(LinkView),
         }),
       },
@@ -56,7 +56,7 @@ export function cloudRoutes(access: Access, useCases: CloudUseCases) {
       {
         permission: "organization:admin",
         body: EmptyObject,
-        ...operation({ name: "cloud_link.remove", summary: "End the link", answer: Done, problems: [404] }),
+        ...operation({ name: "cloud_link.remove", summary: "Remove the cloud link", answer: Done, problems: [404] }),
       },
     );
 }

@@ -27,15 +27,15 @@ type Described = Awaited<ReturnType<ServiceUseCases["describeInstances"]>>;
 
 const TEXT = "text/plain";
 const RUNTIME_FEED = [
-  "With `kind=runtime` it follows what the services print, as `log` events with the numbers of `logs?kind=runtime`:",
-  "all that is kept after `since`, then each line as it is printed. Lines of the stream `slipway` are notes, such",
-  "as on output that was left out. It ends with an `end` event, which repeats the number of the last line, once the",
-  "deployment is no longer live and everything was told. Where nothing ever runs, as of a static site or of a",
-  "failed build, the answer is 204.",
+  "With `kind=runtime` it streams the output of the services, as `log` events with the numbers of",
+  "`logs?kind=runtime`: first all stored lines after `since`, then each new line. Lines of the stream `slipway` are",
+  "notes, for example about dropped output. The stream ends with an `end` event, which repeats the number of the last",
+  "line, once the deployment is no longer live and all lines were sent. If nothing ever runs, as for a static site or",
+  "a failed build, the response is 204.",
 ].join(" ");
 const Logs = object({
-  data: t.Array(LogLineView, { description: "The lines, oldest first" }),
-  nextSince: integer({ description: "What to ask for as since to get what comes after" }),
+  data: t.Array(LogLineView, { description: "Log lines, oldest first" }),
+  nextSince: integer({ description: "Value of since for the next request" }),
 });
 
 /** Routes that read a deployment: its log, event stream, build and running instances. */
@@ -64,10 +64,10 @@ export function readingRoutes(access: Access, useCases: UseCases, feedOptions: F
         query: StreamQuery,
         ...operation({
           name: "deployment.stream",
-          summary: "Follow a deployment live as server-sent events; since or Last-Event-ID resume",
+          summary: "Stream the events of a deployment as server-sent events; resume with since or Last-Event-ID",
           description: RUNTIME_FEED,
           answer: { media: "text/event-stream" },
-          nothing: "It ended, or is no longer live, and there is no event after the one named",
+          nothing: "The deployment has ended or is no longer live, and there are no events after the given number",
           problems: [404],
         }),
       },
@@ -80,7 +80,7 @@ export function readingRoutes(access: Access, useCases: UseCases, feedOptions: F
         params: IdPath,
         ...operation({
           name: "deployment.build",
-          summary: "Read how the build stands",
+          summary: "Get the state of the build",
           answer: one(BuildView),
           problems: [404],
         }),
@@ -113,7 +113,7 @@ function logs(access: Access, useCases: UseCases) {
       query: LogQuerySchema,
       ...operation({
         name: "deployment.logs",
-        summary: "Read the log, while the build runs too; Accept: text/plain gives the whole as text",
+        summary: "Read the log, also during the build; Accept: text/plain returns the whole log as text",
         answer: Logs,
         alternative: TEXT,
         problems: [404],
@@ -162,7 +162,7 @@ function running(access: Access, useCases: UseCases) {
         params: IdPath,
         ...operation({
           name: "deployment.info",
-          summary: "Read what runs of a deployment",
+          summary: "Get the running instances of a deployment",
           answer: one(InfoView),
           problems: [404],
         }),
@@ -179,7 +179,7 @@ function running(access: Access, useCases: UseCases) {
         params: IdPath,
         ...operation({
           name: "deployment.usage",
-          summary: "Read what a deployment uses of CPU and memory",
+          summary: "Get the resource usage of a deployment: CPU, memory and network",
           answer: one(UsageView),
           problems: [404],
         }),

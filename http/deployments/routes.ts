@@ -15,13 +15,13 @@ import { DeploymentView } from "./view_schemas.ts";
 type UseCases = DeploymentUseCases & Pick<ProjectUseCases, "refuseLocalSource">;
 
 export const DeploymentResponse = done({
-  deployment_id: t.String({ description: "The new deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
-  project_id: t.String({ description: "Its project" }),
+  deployment_id: t.String({ description: "ID of the new deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] }),
+  project_id: t.String({ description: "ID of the project" }),
 });
-export const MessageResponse = done({ message: t.String({ description: "What was done, as a sentence" }) });
+export const MessageResponse = done({ message: t.String({ description: "Human-readable result" }) });
 
 const Created = t.Object(
-  { deployment_id: t.String({ description: "Its id" }), deployment: DeploymentView },
+  { deployment_id: t.String({ description: "ID of the deployment" }), deployment: DeploymentView },
   { description: "The new deployment" },
 );
 
@@ -53,7 +53,7 @@ export function deploymentRoutes(access: Access, useCases: UseCases) {
         params: IdPath,
         ...operation({
           name: "deployment.get",
-          summary: "Read one deployment",
+          summary: "Get a deployment",
           answer: one(DeploymentView),
           problems: [404],
         }),
@@ -73,9 +73,9 @@ export function deploymentRoutes(access: Access, useCases: UseCases) {
         body: EmptyObject,
         ...operation({
           name: "deployment.remove",
-          summary: "Delete a deployment; the live one is stopped",
+          summary: "Delete a deployment; a live one is stopped",
           description:
-            "Answers once nothing of it runs any more and no server leads visitors to it. Answers 503 with the code `removal_takes_long` after 50 seconds: it is deleted by then, and the rest is stopped in the background.",
+            "Responds once nothing of the deployment runs any more and no server routes traffic to it. After 50 seconds it responds with 503 and the code `removal_takes_long`: the deployment is deleted by then, and the rest is stopped in the background.",
           answer: MessageResponse,
           problems: [404],
         }),
@@ -128,7 +128,7 @@ function making(access: Access, useCases: UseCases) {
         body: BuildAccessBody,
         ...operation({
           name: "deployment.build_access",
-          summary: "Deploy an uploaded folder, a linked project or given services, and start the build",
+          summary: "Deploy an uploaded folder, a linked project or the given services, and start the build",
           answer: DeploymentResponse,
           problems: [404, 409],
         }),
@@ -147,7 +147,7 @@ function preparing(access: Access, useCases: UseCases) {
       body: PrepareBody,
       ...operation({
         name: "deployment.prepare",
-        summary: "Say what a repository or folder is and how it would be built; creates nothing",
+        summary: "Detect the type of a repository or folder and how to build it; creates nothing",
         answer: one(DetectionView),
         problems: [502],
         precheck: ({ source }) => {

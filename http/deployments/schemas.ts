@@ -10,21 +10,21 @@ import { BUILD_STRATEGY, LOCATION, LOG_KIND, PREPARED_SOURCE } from "../meanings
 import { about, count, explained, object, PageFields, parameters, text, upTo } from "../schema.ts";
 import { DeploymentStatusSchema, EnvironmentSchema, ProjectId } from "./view_schemas.ts";
 
-const Environment = about("Defaults to production", EnvironmentSchema);
-const Branch = text(244, { description: "Defaults to the project's own", examples: ["main"] });
-const Start = t.Boolean({ description: "false holds it in queued. Defaults to true", examples: [true] });
+const Environment = about("Environment to deploy to. Defaults to production", EnvironmentSchema);
+const Branch = text(244, { description: "Branch to deploy. Defaults to that of the project", examples: ["main"] });
+const Start = t.Boolean({ description: "Defaults to true; false holds it in the status queued", examples: [true] });
 
 const Approval = t.Boolean({
-  description: "false, where the project demands an approval, needs deployment:admin",
+  description: "Whether the build waits for an approval; false needs deployment:admin if the project requires one",
   examples: [false],
 });
 
 export const ListQuery = parameters({
   ...PageFields,
-  projectId: t.Optional(about("Only those of this project", ProjectId)),
+  projectId: t.Optional(about("Only deployments of this project", ProjectId)),
   status: t.Optional(about("Only deployments with this status", DeploymentStatusSchema)),
-  environment: t.Optional(about("Only those of this environment", EnvironmentSchema)),
-  branch: t.Optional(text(244, { description: "Only those of exactly this branch" })),
+  environment: t.Optional(about("Only deployments of this environment", EnvironmentSchema)),
+  branch: t.Optional(text(244, { description: "Only deployments of exactly this branch" })),
 });
 
 export const DeployBody = object({
@@ -38,32 +38,32 @@ export const DeployBody = object({
 export const BuildAccessBody = object({
   projectId: ProjectId,
   uploadSessionId: t.Optional(
-    text(100, { description: "The uploaded folder", examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
+    text(100, { description: "ID of the upload session", examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
   ),
-  branch: t.Optional(text(244, { description: "Of a repository; nothing else has branches", examples: ["main"] })),
+  branch: t.Optional(text(244, { description: "Branch; only repositories have branches", examples: ["main"] })),
   buildStrategy: t.Optional(
     explained(BUILD_STRATEGY, {
-      description: "Build where it runs, which is the default, or here; the same for what runs on this machine",
+      description: "Where to build. Defaults to server; both are the same for deployments on this machine",
       examples: ["server"],
     }),
   ),
   deployTarget: t.Optional(
-    explained(LOCATION, { title: "Location", description: "Where it runs. Defaults to local", examples: ["local"] }),
+    explained(LOCATION, { title: "Location", description: "Where to run it. Defaults to local", examples: ["local"] }),
   ),
   serverId: t.Optional(
-    text(100, { description: "The server, with deployTarget server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] }),
+    text(100, { description: "Server ID, with deployTarget server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] }),
   ),
   publicEndpoints: t.Optional(
     t.Array(EndpointSchema, {
       maxItems: 100,
-      description: "Which addresses lead to which service, in this deployment. Defaults to what the project says",
+      description: "Addresses of this deployment and the services they route to. Defaults to those of the project",
       examples: [[]],
     }),
   ),
   services: t.Optional(
     t.Array(ServiceSchema, {
       maxItems: 100,
-      description: "The services of this deployment. Defaults to those of the project, else to what is detected",
+      description: "Services of this deployment. Defaults to those of the project, else to the detected ones",
       examples: [[]],
     }),
   ),
@@ -73,56 +73,55 @@ export const BuildAccessBody = object({
 });
 
 export const PrepareBody = object({
-  source: t.Optional(explained(PREPARED_SOURCE, { description: "What is to be looked at", examples: ["local"] })),
+  source: t.Optional(explained(PREPARED_SOURCE, { description: "Type of the source to inspect", examples: ["local"] })),
   gitUrl: t.Optional(
-    text(2_000, { description: "A repository of any git server, by https or ssh; instead of source" }),
+    text(2_000, { description: "URL (https or ssh) of a repository on any git server; instead of source" }),
   ),
-  owner: t.Optional(text(100, { description: "The owner of the repository" })),
-  repo: t.Optional(text(100, { description: "The name of the repository" })),
-  branch: t.Optional(text(244, { description: "Defaults to the repository's own default" })),
-  path: t.Optional(text(4_000, { description: "The folder of the machine", examples: ["/srv/harbour"] })),
+  owner: t.Optional(text(100, { description: "Owner of the repository" })),
+  repo: t.Optional(text(100, { description: "Name of the repository" })),
+  branch: t.Optional(text(244, { description: "Branch. Defaults to the default branch of the repository" })),
+  path: t.Optional(text(4_000, { description: "Path of a folder on this machine", examples: ["/srv/harbour"] })),
 });
 
 export const RedeployBody = object({
   useExistingCommit: t.Optional(
     t.Boolean({
-      description:
-        "Build exactly the commit, or the files of the folder, of that deployment instead of what is there now",
+      description: "Rebuild exactly the commit or the folder files of that deployment, instead of the current ones",
       examples: [false],
     }),
   ),
 });
 export const PinBody = object({
   pinned: t.Optional(
-    t.Boolean({ default: true, description: "Whether its files are kept for good", examples: [true] }),
+    t.Boolean({ default: true, description: "Whether to keep the files of the release permanently", examples: [true] }),
   ),
 });
 export const RespondBody = object({
-  promptId: text(100, { description: "The question that is answered" }),
-  action: text(100, { description: "The id of the action that is chosen", examples: ["approve"] }),
+  promptId: text(100, { description: "ID of the prompt to answer" }),
+  action: text(100, { description: "ID of the chosen action", examples: ["approve"] }),
 });
 
 export const LogQuerySchema = parameters({
-  since: t.Optional(sequence("Only lines after this number: nextSince of the answer before, to the same question")),
-  limit: count({ maximum: 10_000, preset: 1_000, description: "How many lines at most" }),
-  tail: t.Optional(upTo(10_000, "The last so many lines after since, oldest first, instead of the first ones")),
-  service: t.Optional(text(63, { description: "Only lines of this service; left out: of all, in the order of time" })),
+  since: t.Optional(sequence("Only lines after this number: nextSince of the previous response to the same query")),
+  limit: count({ maximum: 10_000, preset: 1_000, description: "Maximum number of lines" }),
+  tail: t.Optional(upTo(10_000, "Return this many last lines after since, oldest first, instead of the first")),
+  service: t.Optional(text(63, { description: "Only lines of this service. Defaults to all, sorted by time" })),
   kind: t.Optional(
     explained(LOG_KIND, {
       description:
-        "runtime: what the services printed, of releases that were replaced, failed or ended too: the last 10 MB of each service. Defaults to build",
+        "Defaults to build. runtime: the last 10 MB of output of each service, also of replaced, failed or ended releases",
     }),
   ),
 });
 
 export const StreamQuery = parameters({
-  since: t.Optional(sequence("Resume after this number")),
+  since: t.Optional(sequence("Resume after the event with this number")),
   kind: t.Optional(
     explained(LOG_KIND, {
-      description: "runtime: what the services print. Defaults to build: how the deployment is carried out",
+      description: "Defaults to build, the progress of the deployment. runtime: the output of the services",
     }),
   ),
-  service: t.Optional(text(63, { description: "With kind=runtime, only lines of this service, by its own numbers" })),
+  service: t.Optional(text(63, { description: "With kind=runtime: only this service, with its own line numbers" })),
 });
 
 /** An event number as a query parameter, which is text. */

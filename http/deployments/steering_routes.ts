@@ -45,7 +45,7 @@ function again(access: Access, useCases: UseCases) {
         body: RedeployBody,
         ...operation({
           name: "deployment.redeploy",
-          summary: "Build a deployment's project anew: the latest commit, or exactly its own",
+          summary: "Redeploy: rebuild from the latest commit, or from exactly the commit of this deployment",
           status: 202,
           answer: DeploymentResponse,
           problems: [404],
@@ -64,7 +64,7 @@ function again(access: Access, useCases: UseCases) {
         body: EmptyObject,
         ...operation({
           name: "deployment.rollback",
-          summary: "Go back to this release: its files, environment and settings as recorded; needs deployment:admin",
+          summary: "Roll back to this release: its files, environment and settings as recorded; needs deployment:admin",
           handlerPermission: "deployment:admin",
           status: 202,
           answer: DeploymentResponse,
@@ -87,9 +87,9 @@ function promoting(access: Access, useCases: UseCases) {
       body: EmptyObject,
       ...operation({
         name: "deployment.promote",
-        summary: "Bring what a ready preview was built into live as production, without a build",
+        summary: "Promote a ready preview to production, without a build",
         description:
-          "It runs with the variables and endpoints that the project has when it starts; the preview stays as it is.",
+          "The new deployment uses the variables and endpoints that the project has when it starts; the preview stays unchanged.",
         status: 202,
         answer: DeploymentResponse,
         problems: [404, 409],
@@ -114,7 +114,7 @@ function build(access: Access, useCases: UseCases) {
         body: EmptyObject,
         ...operation({
           name: "deployment.start",
-          summary: "Start a held deployment as soon as its project is free",
+          summary: "Start a held deployment; it runs as soon as its project is free",
           status: 202,
           answer: Status,
           problems: [404],
@@ -133,7 +133,7 @@ function build(access: Access, useCases: UseCases) {
         body: RespondBody,
         ...operation({
           name: "deployment.respond",
-          summary: "Answer what a build waits for",
+          summary: "Answer the prompt that a build waits for",
           answer: Status,
           problems: [404],
         }),
@@ -164,7 +164,7 @@ function deciding(access: Access, useCases: UseCases) {
         body: EmptyObject,
         ...operation({
           name: "deployment.keep",
-          summary: "Accept what came up of a deployment that failed in part; the rest stays on its version before",
+          summary: "Keep the services that came up in a partial failure; the others stay on their former version",
           answer: done({ deployment: DeploymentView }),
           problems: [404],
         }),
@@ -187,11 +187,11 @@ function deciding(access: Access, useCases: UseCases) {
         body: EmptyObject,
         ...operation({
           name: "deployment.reject",
-          summary: "Take a deployment that failed in part back; what it changed goes back to its version before",
+          summary: "Reject a deployment with a partial failure; the changed services go back to their former version",
           answer: done({
             deployment: DeploymentView,
             restoredDeploymentId: nullable(
-              t.String({ description: "What serves again; null when nothing did before" }),
+              t.String({ description: "ID of the deployment that serves again; null if none served before" }),
             ),
           }),
           problems: [404],
@@ -213,7 +213,7 @@ function pinning(access: Access, useCases: UseCases) {
       body: PinBody,
       ...operation({
         name: "deployment.pin",
-        summary: "Keep a release from being cleaned up, or let it go",
+        summary: "Pin a release, so that its files are not cleaned up, or unpin it",
         answer: one(DeploymentView),
         problems: [404],
       }),
@@ -256,9 +256,9 @@ function running(access: Access, useCases: UseCases) {
         body: EmptyObject,
         ...operation({
           name: "deployment.restart",
-          summary: "Restart what runs of a deployment",
+          summary: "Restart the services of a deployment",
           description:
-            "All services are restarted side by side, with the variables of their deployment; `message` says when the project has others since. Answers 503 with the code `restart_takes_long` after 50 seconds, while the restart goes on; asked again meanwhile, it waits for the same restart.",
+            "Restarts all services concurrently, with the variables of their deployment; `message` says if the project's variables have changed since. After 50 seconds it responds with 503 and the code `restart_takes_long`, while the restart continues; a repeated request waits for the same restart.",
           answer: MessageResponse,
           problems: [404],
         }),

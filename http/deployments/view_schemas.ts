@@ -14,19 +14,19 @@ import {
 } from "../meanings.ts";
 import { described, explained, integer, nullable, object, text, Time } from "../schema.ts";
 
-const Id = text(100, { description: "The id of the deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
+const Id = text(100, { description: "ID of the deployment", examples: ["dep_01m7edka8326kz9mv55sbbg868"] });
 export const ProjectId = text(100, {
-  description: "The project that is deployed",
+  description: "ID of the project",
   examples: ["prj_01m7edka8326kz9mv55sbbg868"],
 });
 export const EnvironmentSchema = explained(ENVIRONMENT, {
   title: "Environment",
-  description: "What it serves as",
+  description: "Environment of the deployment",
   examples: ["production"],
 });
 export const DeploymentStatusSchema = explained(DEPLOYMENT_STATUS, {
   title: "DeploymentStatus",
-  description: "How far it is, or how it ended",
+  description: "Status of the deployment",
 });
 const ServiceStatusSchema = explained(SERVICE_STATUS, { title: "ServiceStatus" });
 const StepSchema = explained(STEP, { title: "Step" });
@@ -35,9 +35,9 @@ const ErrorView = object(
   described(
     { code: t.String(), message: t.String(), step: nullable(StepSchema) },
     {
-      code: "A word for programs",
-      message: "What went wrong and what to do next, as a sentence",
-      step: "In which step; null where it was in none",
+      code: "Machine-readable error code",
+      message: "Human-readable error message, with what to do next",
+      step: "Step; null if it belongs to none",
     },
   ),
 );
@@ -51,10 +51,10 @@ const ServiceView = object(
       error: nullable(t.String()),
     },
     {
-      name: "The name of the service; that of a project with one is app",
-      status: "How it is",
-      url: "Where visitors get to it; null when they do not",
-      error: "Why it failed or is down; null when it is well",
+      name: "Name of the service; app in a project with a single service",
+      status: "Status of the service",
+      url: "Public URL; null if it is not public",
+      error: "Why it failed or is down; null if it is healthy",
     },
   ),
 );
@@ -67,18 +67,18 @@ const PromptView = object(
       message: t.String(),
       actions: t.Array(
         object({
-          id: t.String({ description: "What to send as action" }),
-          label: t.String({ description: "What it is called" }),
+          id: t.String({ description: "Value to send as action" }),
+          label: t.String({ description: "Label of the action" }),
         }),
       ),
       expiresAt: Time,
     },
     {
-      promptId: "The id of the question",
-      title: "The question in short",
-      message: "The question",
-      actions: "The answers there are",
-      expiresAt: "Until when it can be answered",
+      promptId: "ID of the prompt",
+      title: "Title of the prompt",
+      message: "Full text of the prompt",
+      actions: "Available actions",
+      expiresAt: "Expiry time of the prompt",
     },
   ),
 );
@@ -118,33 +118,33 @@ const deployment = {
 
 export const DeploymentView = object(
   described(deployment, {
-    organizationId: "Whose it is",
-    decision: "What was decided about a deployment that failed in part; null for all others",
-    active: "The project's live release",
-    pinned: "Whether its files are kept for good",
-    trigger: "What it was made by",
-    branch: "The branch of the repository; null where there is none",
-    commitSha: "The commit that was built; null until it is known, and for folders",
-    commitMessage: "The first line of what the commit says",
-    framework: "The framework, else the language; null until it is known",
-    url: "The first of urls; null when visitors do not get to it",
-    urls: "Where visitors get to it",
-    services: "Its services; a project of one service has one",
-    waitingFor: "The deployment that keeps this one in the queue",
-    waitingReason: "What it waits for and what to do about it: a start, an approval, a decision, its turn",
-    error: "Why it failed; null when it did not",
-    createdAt: "When it was made",
-    queuedAt: "When it began to wait for its turn",
-    startedAt: "When its turn came",
-    builtAt: "When it was built",
-    finishedAt: "When it ended, or began to wait for a decision",
+    organizationId: "ID of the organization",
+    decision: "Decision about a partial failure; null for all other deployments",
+    active: "Whether it is the live release of the project",
+    pinned: "Whether its files are kept permanently",
+    trigger: "What triggered the deployment",
+    branch: "Branch of the repository; null if there is none",
+    commitSha: "SHA of the commit that was built; null until it is known, and for folders",
+    commitMessage: "First line of the commit message",
+    framework: "Framework, else language; null until it is known",
+    url: "First of urls; null if it is not public",
+    urls: "Public URLs",
+    services: "Services of the deployment; exactly one in a project with a single service",
+    waitingFor: "ID of the deployment that it waits for in the queue",
+    waitingReason: "What it waits for and what to do: a start, an approval, a decision, or its turn; else null",
+    error: "Why it failed; null if it did not fail",
+    createdAt: "Creation time",
+    queuedAt: "Time when it entered the queue",
+    startedAt: "Time when it left the queue and started",
+    builtAt: "Time when the build finished",
+    finishedAt: "Time when it ended or began to wait for a decision",
     durationMs:
-      "From startedAt until it was done; of one that failed in part until then, so that a wait for keep or reject does not count",
-    buildMs: "From startedAt to builtAt",
-    artifactAvailable: "Whether its files are still there, so that a rollback to it builds nothing",
-    rollbackOf: "The deployment that it goes back to",
-    redeployOf: "The deployment that it builds again",
-    version: "Which deployment of its project it is, counted from 1",
+      "Milliseconds from startedAt until it ended; for a partial failure until it began to wait for keep or reject, so the wait does not count",
+    buildMs: "Milliseconds from startedAt to builtAt",
+    artifactAvailable: "Whether its files are still available, so that a rollback to it needs no build",
+    rollbackOf: "ID of the deployment that it rolls back to; null if it is no rollback",
+    redeployOf: "ID of the deployment that it rebuilds; null if it is no redeploy",
+    version: "Number of the deployment within its project, starting at 1",
   }),
   { title: "Deployment" },
 );
@@ -161,13 +161,13 @@ const logLine = {
 
 export const LogLineView = object(
   described(logLine, {
-    seq: "Its number; later lines have larger ones",
-    at: "When it was written",
-    level: "How important it is",
-    step: "In which step; null where it was in none",
-    service: "Which service it is about; null where it is about none in particular",
-    stream: "Who wrote it",
-    message: "The line itself, with secrets left out",
+    seq: "Number of the line; later lines have larger numbers",
+    at: "Time when the line was written",
+    level: "Severity",
+    step: "Step; null if it belongs to none",
+    service: "Service that it belongs to; null if it belongs to none in particular",
+    stream: "Origin of the line",
+    message: "Text of the line, with secrets masked",
   }),
   { title: "LogLine" },
 );
@@ -176,10 +176,10 @@ const StepView = object(
   described(
     { name: StepSchema, status: explained(STEP_STATUS), startedAt: Time, durationMs: nullable(integer()) },
     {
-      name: "Which step it is",
-      status: "How it went",
-      startedAt: "When it was begun",
-      durationMs: "How long it took; null while it runs",
+      name: "Name of the step",
+      status: "Status of the step",
+      startedAt: "Start time",
+      durationMs: "Duration in milliseconds; null while it runs",
     },
   ),
 );
@@ -196,12 +196,12 @@ const build = {
 
 export const BuildView = object(
   described(build, {
-    step: "The step that it is in; null before the first",
-    percent: "How much is done, roughly",
-    steps: "The steps so far",
-    lastSeq: "The number of its newest event",
-    prompt: "The question that the build waits for; null when there is none",
-    services: "Its services",
+    step: "Current step; null before the first step",
+    percent: "Approximate progress in percent",
+    steps: "Steps so far",
+    lastSeq: "Number of the latest event",
+    prompt: "Prompt that the build waits for; null if there is none",
+    services: "Services of the deployment",
   }),
   { title: "BuildSession" },
 );
@@ -222,23 +222,23 @@ const instance = {
 
 const InstanceView = object(
   described(instance, {
-    name: "The service",
-    containerId: "The process or container; null while it does not run",
-    image: "The image that it runs from; null for a process",
-    status: "How its program is",
-    health: "healthy or unhealthy; else the status of the service, as in ServiceStatus",
-    error: "How its program ended, while it is down",
-    nextStartAt: "When it is started again; null when it runs",
-    startedAt: "When it was last started",
-    restarts: "How often it was started again",
-    ports: "Those inside that it is reached at",
-    address: "Where it is reached from this machine; null when it is not",
+    name: "Name of the service",
+    containerId: "ID of the process or container; null while it does not run",
+    image: "Digest of the image; null for a process",
+    status: "Status of the instance",
+    health: "healthy or unhealthy, else the status of the service, as in ServiceStatus",
+    error: "How the program ended, while it is down; else null",
+    nextStartAt: "Time of the next restart; null if none is scheduled",
+    startedAt: "Time of the last start",
+    restarts: "Number of restarts",
+    ports: "Published ports, by their number inside the instance",
+    address: "Address (host:port) on this machine; null if it is not reachable from it",
   }),
 );
 
 export const InfoView = object({
-  runtime: explained(RUNTIME, { title: "Runtime", description: "What it runs by" }),
-  services: t.Array(InstanceView, { description: "What runs of it" }),
+  runtime: explained(RUNTIME, { title: "Runtime", description: "Runtime of the deployment" }),
+  services: t.Array(InstanceView, { description: "Instances of the deployment" }),
 });
 
 const usage = described(
@@ -250,17 +250,17 @@ const usage = described(
     networkTxBytes: nullable(integer()),
   },
   {
-    cpuPercent: "Of one processor",
-    memoryBytes: "The memory in use",
-    memoryLimitBytes: "How much it may use; null when there is no limit",
-    networkRxBytes: "What it received since it was started; null where nobody counts",
-    networkTxBytes: "What it sent since it was started; null where nobody counts",
+    cpuPercent: "CPU usage in percent of one core",
+    memoryBytes: "Memory usage in bytes",
+    memoryLimitBytes: "Memory limit in bytes; null if there is none",
+    networkRxBytes: "Bytes received since the start; null if the runtime does not count them",
+    networkTxBytes: "Bytes sent since the start; null if the runtime does not count them",
   },
 );
 
 export const UsageView = object({
   ...usage,
-  services: t.Array(object({ name: t.String({ description: "The service" }), ...usage }), {
-    description: "The same for each service",
+  services: t.Array(object({ name: t.String({ description: "Name of the service" }), ...usage }), {
+    description: "Usage of each service",
   }),
 });

@@ -24,7 +24,7 @@ import {
 const ProofRecord = object(
   described(
     { type: t.Literal("TXT"), name: t.String({ examples: ["_slipway.www.example.com"] }), value: t.String() },
-    { type: "Its kind", name: "Its name", value: "What it has to say" },
+    { type: "Record type", name: "Record name", value: "Record value" },
   ),
 );
 
@@ -41,26 +41,26 @@ const DomainView = object(
       createdAt: Time,
     },
     {
-      id: "The id of the name",
-      projectId: "The project that it leads to",
-      hostname: "The name itself",
-      type: "Whether it is under the base domain or one's own",
-      verified: "Whether it is proven, so that visitors are led by it",
-      verifiedAt: "When it was proven; null when it is not",
-      verification: "The DNS record that proves it; null where no proof is needed",
-      createdAt: "When it was claimed",
+      id: "ID of the host name",
+      projectId: "ID of the project that it routes to",
+      hostname: "The host name",
+      type: "Whether it is under the base domain or custom",
+      verified: "Whether it is verified, so that the edge routes it",
+      verifiedAt: "Time of the verification; null if not verified",
+      verification: "The DNS record to publish for verification; null if none is needed",
+      createdAt: "Time when it was claimed",
     },
   ),
   { title: "Domain" },
 );
 
 const DomainBody = object({
-  projectId: text(100, { description: "The project that it shall lead to" }),
-  hostname: text(253, { description: "The full name", examples: ["www.example.com"] }),
+  projectId: text(100, { description: "ID of the project to route it to" }),
+  hostname: text(253, { description: "Full host name", examples: ["www.example.com"] }),
 });
 const DomainQuery = parameters({
   ...PageFields,
-  projectId: t.Optional(text(100, { description: "Only those of this project" })),
+  projectId: t.Optional(text(100, { description: "Only host names of this project" })),
 });
 
 /** Routes of host names and the projects they route to. */
@@ -88,7 +88,7 @@ export function domainRoutes(access: Access, useCases: DomainUseCases) {
         body: DomainBody,
         ...operation({
           name: "domain.create",
-          summary: "Give a project a host name; a taken free name gets a random ending",
+          summary: "Add a host name to a project; a taken free name gets a random suffix",
           status: 201,
           answer: one(DomainView),
           problems: [404, 409],
@@ -112,7 +112,7 @@ function claimedDomains(access: Access, useCases: DomainUseCases) {
         body: EmptyObject,
         ...operation({
           name: "domain.verify",
-          summary: "Look for the TXT record that proves control of the name",
+          summary: "Verify a host name by its TXT record",
           answer: one(DomainView),
           problems: [404, 503],
         }),
@@ -128,7 +128,7 @@ function claimedDomains(access: Access, useCases: DomainUseCases) {
         permission: "project:admin",
         params: IdPath,
         body: EmptyObject,
-        ...operation({ name: "domain.remove", summary: "Give a host name up", answer: Done, problems: [404] }),
+        ...operation({ name: "domain.remove", summary: "Delete a host name", answer: Done, problems: [404] }),
       },
     );
 }

@@ -50,10 +50,10 @@ function sessions(access: Access, useCases: IdentityUseCases) {
         body: LoginBody,
         ...operation({
           name: "auth.login",
-          summary: "Log in with e-mail and password; sets the session cookie",
+          summary: "Log in with e-mail address and password; sets the session cookie",
           description:
-            "Requests by cookie that change something need the header `Origin` with the address of this API (`PUBLIC_URL`), as browsers send it; without it they answer 403 `foreign_origin`.",
-          answer: done({ user: UserView, expiresAt: about("When the session ends", Time) }),
+            "Changing requests that use the cookie need the header `Origin` with the URL of this API (`PUBLIC_URL`), as browsers send it. Without it, the response is 403 `foreign_origin`.",
+          answer: done({ user: UserView, expiresAt: about("Expiry time of the session", Time) }),
           problems: [401, 403, 429],
           unrepeatable: true,
         }),
@@ -76,7 +76,7 @@ function sessions(access: Access, useCases: IdentityUseCases) {
       {
         permission: "self",
         body: EmptyObject,
-        ...operation({ name: "auth.logout", summary: "End the session in use", answer: Done }),
+        ...operation({ name: "auth.logout", summary: "Log out: end the current session", answer: Done }),
       },
     );
 }
@@ -88,7 +88,7 @@ function acceptance(access: Access, useCases: IdentityUseCases) {
       open: "An invitation is accepted before there are credentials",
       ...operation({
         name: "auth.invitation_page",
-        summary: "The page an invitation link opens",
+        summary: "Get the page that an invitation link opens",
         answer: { media: "text/html" },
       }),
     })
@@ -109,10 +109,10 @@ function acceptance(access: Access, useCases: IdentityUseCases) {
         body: AcceptBody,
         ...operation({
           name: "auth.accept_invitation",
-          summary: "Become a member with the token of an invitation",
+          summary: "Accept an invitation by its token and become a member",
           answer: done({
             email: UserView.properties.email,
-            message: t.String({ description: "What to do next" }),
+            message: t.String({ description: "The next step" }),
           }),
           problems: [403, 409, 429],
           callerField: "token",
@@ -126,7 +126,7 @@ function self(access: Access, useCases: IdentityUseCases) {
     .use(access)
     .get("/me", async ({ principal }) => ({ data: meView(await useCases.describeCaller(principal)) }), {
       permission: "self",
-      ...operation({ name: "auth.me", summary: "Who the caller is and what it may do", answer: one(MeView) }),
+      ...operation({ name: "auth.me", summary: "Get the caller's identity and permissions", answer: one(MeView) }),
     })
     .patch(
       "/me",
@@ -139,7 +139,7 @@ function self(access: Access, useCases: IdentityUseCases) {
         body: ProfileBody,
         ...operation({
           name: "auth.change_me",
-          summary: "Change the caller's own name, or its e-mail address with the present password",
+          summary: "Change the caller's name, or its e-mail address with the current password",
           answer: one(UserView),
           problems: [403, 409, 429],
         }),
@@ -160,7 +160,7 @@ function self(access: Access, useCases: IdentityUseCases) {
         body: PasswordBody,
         ...operation({
           name: "auth.set_password",
-          summary: "Set the caller's own password; ends its other sessions",
+          summary: "Set the caller's password; ends all its other sessions",
           answer: Done,
           problems: [403, 429],
         }),

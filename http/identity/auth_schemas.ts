@@ -15,32 +15,32 @@ import {
   Time,
 } from "../schema.ts";
 
-export const Email = text(320, { description: "The e-mail address", examples: ["ada@example.com"] });
-export const Password = text(1_000, { description: "The password", examples: ["correct horse battery"] });
-export const PersonName = text(200, { description: "What the person is called", examples: ["Ada"] });
-const Current = about("The password that counts now; needed where there is one", Password);
+export const Email = text(320, { description: "E-mail address", examples: ["ada@example.com"] });
+export const Password = text(1_000, { description: "Password", examples: ["correct horse battery"] });
+export const PersonName = text(200, { description: "Name of the user", examples: ["Ada"] });
+const Current = about("Current password, if there is one; not needed with the first owner's token", Password);
 
 export const LoginBody = object({ email: Email, password: Password });
-export const PasswordBody = object({ password: about("The new one", Password), current: t.Optional(Current) });
+export const PasswordBody = object({ password: about("New password", Password), current: t.Optional(Current) });
 export const ProfileBody = object({
   name: t.Optional(PersonName),
   email: t.Optional(Email),
   current: t.Optional(Current),
 });
 export const AcceptBody = object({
-  token: text(200, { description: "What the link of the invitation ends with" }),
-  name: text(200, { minLength: 0, description: "What the person is called; may be empty", examples: ["Ada"] }),
-  password: about("The new password, or that of the account that has this e-mail address already", Password),
+  token: text(200, { description: "Invitation token, at the end of the invitation link" }),
+  name: text(200, { minLength: 0, description: "Name of the user; may be empty", examples: ["Ada"] }),
+  password: about("New password, or the current one if this e-mail address already has an account", Password),
 });
 
 export const UserView = object(
   {
-    id: t.String({ description: "The id of the person", examples: ["usr_01m7edka8326kz9mv55sbbg868"] }),
-    email: t.String({ description: "What the person logs in with" }),
-    name: t.String({ description: "What the person is called" }),
-    founder: t.Boolean({ description: "The first owner of the installation" }),
-    hasPassword: t.Boolean({ description: "Whether the person can log in with a password" }),
-    createdAt: about("When the account was made", Time),
+    id: t.String({ description: "ID of the user", examples: ["usr_01m7edka8326kz9mv55sbbg868"] }),
+    email: t.String({ description: "E-mail address, used to log in" }),
+    name: t.String({ description: "Name of the user" }),
+    founder: t.Boolean({ description: "Whether the user is the first owner of the installation" }),
+    hasPassword: t.Boolean({ description: "Whether the user can log in with a password" }),
+    createdAt: about("Creation time of the account", Time),
   },
   { title: "User" },
 );
@@ -49,19 +49,19 @@ export const MeView = object(
   {
     user: UserView,
     organization: about(
-      "The organization that the request acts in",
+      "Organization that the request acts in",
       nullable(
         object({
-          id: t.String({ description: "Its id" }),
-          name: t.String({ description: "What it is called" }),
-          slug: t.String({ description: "Its short name" }),
+          id: t.String({ description: "ID of the organization" }),
+          name: t.String({ description: "Name of the organization" }),
+          slug: t.String({ description: "Slug of the organization" }),
         }),
       ),
     ),
     role: RoleSchema,
     grants: Grants,
     credential: about(
-      "What the caller proved who it is with",
+      "Credential of the request",
       object(
         described(
           {
@@ -72,11 +72,11 @@ export const MeView = object(
             grants: nullable(t.Array(GrantSchema)),
           },
           {
-            kind: "Of which kind it is",
-            id: "The id of the token or session",
-            expiresAt: "When it ends; null when it does not",
-            permissions: "What the token is narrowed to; null when it may do all that its owner may",
-            grants: "On which single things a narrowed token may do something; null when it is not narrowed",
+            kind: "Type of the credential",
+            id: "ID of the token or session",
+            expiresAt: "Expiry time; null if it never expires",
+            permissions: "Permissions that the token is limited to; null if it has all permissions of its owner",
+            grants: "Grants of a limited token on individual resources; null if it is not limited",
           },
         ),
       ),

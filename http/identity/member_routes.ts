@@ -15,7 +15,7 @@ import {
   NewInvitationView,
 } from "./member_schemas.ts";
 
-const OWN_RIGHTS = "Nobody gives, changes or ends rights that the credential used does not have itself.";
+const OWN_RIGHTS = "A caller cannot give, change or revoke rights that its own credential does not have.";
 
 /** Routes of members, invitations and the audit log. */
 export function memberRoutes(access: Access, useCases: IdentityUseCases, publicUrl: string) {
@@ -42,7 +42,7 @@ export function memberRoutes(access: Access, useCases: IdentityUseCases, publicU
         query: PageQuery,
         ...operation({
           name: "member.invitations",
-          summary: "List the invitations that nobody has taken yet",
+          summary: "List pending invitations",
           answer: many(InvitationView),
         }),
       },
@@ -60,7 +60,7 @@ export function memberRoutes(access: Access, useCases: IdentityUseCases, publicU
         query: AuditQuery,
         ...operation({
           name: "audit.list",
-          summary: "List who changed what in the organization",
+          summary: "List the audit log of changes in the organization",
           answer: many(AuditView),
         }),
       },
@@ -86,7 +86,7 @@ function invitations(access: Access, useCases: IdentityUseCases, publicUrl: stri
       body: InvitationBody,
       ...operation({
         name: "member.invite",
-        summary: "Invite somebody, in place of a former invitation; the link is shown once and holds for seven days",
+        summary: "Invite a user; replaces a former invitation. The link is shown once and is valid for seven days",
         description: OWN_RIGHTS,
         status: 201,
         answer: one(NewInvitationView),
@@ -111,7 +111,7 @@ function memberChanges(access: Access, useCases: IdentityUseCases) {
         body: MemberBody,
         ...operation({
           name: "member.change",
-          summary: "Give a member another role or other grants",
+          summary: "Change the role or grants of a member",
           description: OWN_RIGHTS,
           answer: one(MemberView),
           problems: [404],
@@ -130,7 +130,7 @@ function memberChanges(access: Access, useCases: IdentityUseCases) {
         body: EmptyObject,
         ...operation({
           name: "member.remove",
-          summary: "End a membership with its tokens, or withdraw an invitation",
+          summary: "Remove a member with its tokens, or revoke an invitation",
           description: OWN_RIGHTS,
           answer: Done,
           problems: [404],

@@ -21,24 +21,24 @@ export const MemberBody = object({ role: t.Optional(RoleSchema), grants: t.Optio
 
 export const MemberView = object(
   {
-    id: t.String({ description: "The id of the person", examples: ["usr_01m7edka8326kz9mv55sbbg868"] }),
-    email: t.String({ description: "What the person logs in with" }),
-    name: t.String({ description: "What the person is called" }),
+    id: t.String({ description: "ID of the user", examples: ["usr_01m7edka8326kz9mv55sbbg868"] }),
+    email: t.String({ description: "E-mail address, used to log in" }),
+    name: t.String({ description: "Name of the user" }),
     role: RoleSchema,
     grants: Grants,
-    createdAt: about("Since when the person is a member", Time),
+    createdAt: about("Time when the user became a member", Time),
   },
   { title: "Member" },
 );
 
 const invitation = {
-  id: t.String({ description: "The id of the invitation", examples: ["inv_01m7edka8326kz9mv55sbbg868"] }),
-  email: t.String({ description: "Who is invited" }),
+  id: t.String({ description: "ID of the invitation", examples: ["inv_01m7edka8326kz9mv55sbbg868"] }),
+  email: t.String({ description: "E-mail address of the invited user" }),
   role: RoleSchema,
   grants: Grants,
-  invitedBy: t.String({ description: "The id of the person who invited" }),
-  createdAt: about("When it was made", Time),
-  expiresAt: about("Until when it can be accepted", Time),
+  invitedBy: t.String({ description: "ID of the user who sent the invitation" }),
+  createdAt: about("Creation time", Time),
+  expiresAt: about("Expiry time of the invitation", Time),
 };
 
 export const InvitationView = object(invitation, { title: "Invitation" });
@@ -46,10 +46,10 @@ export const InvitationView = object(invitation, { title: "Invitation" });
 export const NewInvitationView = object(
   {
     ...invitation,
-    token: nullable(t.String({ description: "Shown only here; null in a replay by Idempotency-Key" })),
+    token: nullable(t.String({ description: "The token. Shown only here; null in a replay by Idempotency-Key" })),
     link: nullable(
       t.String({
-        description: "To send to the person; shown only here",
+        description: "Invitation link to send to the user. Shown only here; null in a replay by Idempotency-Key",
         examples: ["https://slipway.example.com/api/auth/accept-invitation#token=…"],
       }),
     ),
@@ -59,9 +59,9 @@ export const NewInvitationView = object(
 
 export const AuditQuery = parameters({
   ...PageFields,
-  userId: t.Optional(text(100, { description: "Only what this person did" })),
-  action: t.Optional(text(100, { description: "Only this action", examples: ["project.create"] })),
-  target: t.Optional(text(300, { description: "Only what was done to the thing of this id" })),
+  userId: t.Optional(text(100, { description: "Only entries of the user with this ID" })),
+  action: t.Optional(text(100, { description: "Only entries with this action", examples: ["project.create"] })),
+  target: t.Optional(text(300, { description: "Only entries whose target has this ID" })),
 });
 
 export const AuditView = object(
@@ -70,8 +70,8 @@ export const AuditView = object(
       id: t.String(),
       userId: t.String(),
       credential: object({
-        kind: explained(CREDENTIAL, { description: "Of which kind it is" }),
-        id: t.String({ description: "The id of the token, session, person or invitation" }),
+        kind: explained(CREDENTIAL, { description: "Type of the credential" }),
+        id: t.String({ description: "ID of the token, session, user or invitation" }),
       }),
       action: t.String({ examples: ["project.create"] }),
       target: nullable(t.String()),
@@ -82,16 +82,16 @@ export const AuditView = object(
       outcome: explained(OUTCOME),
     },
     {
-      id: "The id of the entry",
-      userId: "Who did it",
-      credential: "What the person proved who it is with",
-      action: "What was done: the name of the operation, as in this document",
-      target: "The id of what it was done to; null where there is none",
+      id: "ID of the entry",
+      userId: "ID of the user who did it",
+      credential: "Credential of the request",
+      action: "Name of the operation (operationId in the OpenAPI document)",
+      target: "ID of the affected resource; null if there is none",
       changed: "Names of the fields that the request set, or keys of the variables that it wrote or deleted; no values",
-      at: "When it was begun",
-      from: "The caller's address",
-      requestId: "The X-Request-Id of the request",
-      outcome: "How it ended",
+      at: "Time when the request started",
+      from: "IP address of the caller",
+      requestId: "X-Request-Id of the request",
+      outcome: "Outcome of the request",
     },
   ),
   { title: "AuditEntry" },

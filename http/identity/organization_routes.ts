@@ -7,19 +7,17 @@ import { about, listed, many, object, one, PageQuery, text, Time } from "../sche
 
 const OrganizationView = object(
   {
-    id: t.String({ description: "The id of the organization", examples: ["org_01m7edka8326kz9mv55sbbg868"] }),
-    name: t.String({ description: "What it is called", examples: ["Default"] }),
-    slug: t.String({ description: "Its short name, unique in the installation", examples: ["default"] }),
-    createdAt: about("When it was made", Time),
+    id: t.String({ description: "ID of the organization", examples: ["org_01m7edka8326kz9mv55sbbg868"] }),
+    name: t.String({ description: "Name of the organization", examples: ["Default"] }),
+    slug: t.String({ description: "Slug, unique in the installation", examples: ["default"] }),
+    createdAt: about("Creation time", Time),
   },
   { title: "Organization" },
 );
 
 const OrganizationBody = object({
-  name: text(100, { description: "What it is called", examples: ["Harbour"] }),
-  slug: t.Optional(
-    text(40, { description: "Its short name. Defaults to one made of its name", examples: ["harbour"] }),
-  ),
+  name: text(100, { description: "Name of the organization", examples: ["Harbour"] }),
+  slug: t.Optional(text(40, { description: "Slug. Defaults to one derived from the name", examples: ["harbour"] })),
 });
 
 /** Routes of the organizations that the caller can act in. */
@@ -31,7 +29,7 @@ export function organizationRoutes(access: Access, useCases: IdentityUseCases) {
       query: PageQuery,
       ...operation({
         name: "organization.list",
-        summary: "List the organizations the caller can act in",
+        summary: "List the organizations that the caller can act in",
         answer: many(OrganizationView),
       }),
     })
@@ -47,7 +45,7 @@ export function organizationRoutes(access: Access, useCases: IdentityUseCases) {
         body: OrganizationBody,
         ...operation({
           name: "organization.create",
-          summary: "Create a further organization; only the first owner of the installation may",
+          summary: "Create another organization; only the first owner of the installation can",
           status: 201,
           answer: one(OrganizationView),
           problems: [409],

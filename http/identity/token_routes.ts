@@ -13,7 +13,7 @@ export function tokenRoutes(access: Access, useCases: IdentityUseCases) {
     .get("", ({ principal, query }) => listed(query, (page) => useCases.listTokens(principal, page), tokenView), {
       permission: "self",
       query: PageQuery,
-      ...operation({ name: "token.list", summary: "List the caller's own tokens", answer: many(TokenView) }),
+      ...operation({ name: "token.list", summary: "List the caller's own access tokens", answer: many(TokenView) }),
     })
     .post(
       "",
@@ -27,7 +27,7 @@ export function tokenRoutes(access: Access, useCases: IdentityUseCases) {
         body: TokenBody,
         ...operation({
           name: "token.create",
-          summary: "Make a token that can do no more than the caller; its text is shown once",
+          summary: "Create an access token with at most the caller's permissions; its value is shown once",
           status: 201,
           answer: one(NewTokenView),
           problems: [403],
@@ -45,7 +45,7 @@ export function tokenRoutes(access: Access, useCases: IdentityUseCases) {
         permission: "self",
         params: IdPath,
         body: EmptyObject,
-        ...operation({ name: "token.revoke", summary: "End a token at once", answer: Done, problems: [403, 404] }),
+        ...operation({ name: "token.revoke", summary: "Revoke a token at once", answer: Done, problems: [403, 404] }),
       },
     );
 }

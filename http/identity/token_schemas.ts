@@ -6,13 +6,15 @@ import { about, described, explained, Grants, nullable, object, text, Time } fro
 const Permissions = t.Array(explained(PERMISSION, { title: "Permission" }), {
   maxItems: Object.keys(PERMISSION).length,
   examples: [["project:read"]],
-  description: "What the token may do at most; left out, with grants left out too: all that its owner may",
+  description: "Permissions that the token is limited to. Without permissions and grants, it has those of its owner",
 });
-const TokenGrants = about("On which single things the token may do something, beside its permissions", Grants);
+const TokenGrants = about("Grants of the token on individual resources, in addition to its permissions", Grants);
 
 export const TokenBody = object({
-  name: text(100, { description: "What it is for", examples: ["ci"] }),
-  expiresAt: t.Optional(about("When it ends. Defaults to null: it does not", nullable(Time))),
+  name: text(100, { description: "Name of the token, such as its purpose", examples: ["ci"] }),
+  expiresAt: t.Optional(
+    about("Expiry time. Defaults to that of the token in use, if any, else to null (never expires)", nullable(Time)),
+  ),
   permissions: t.Optional(Permissions),
   grants: t.Optional(TokenGrants),
 });
@@ -28,19 +30,22 @@ const plain = {
 };
 
 const fields = described(plain, {
-  id: "The id of the token",
-  name: "What it is for",
-  permissions: "What it may do at most; null when it is not narrowed",
-  grants: "On which single things it may do something; null when it is not narrowed",
-  expiresAt: "When it ends; null when it does not",
-  lastUsedAt: "When it was last used; null when it never was",
-  createdAt: "When it was made",
+  id: "ID of the token",
+  name: "Name of the token, such as its purpose",
+  permissions: "Permissions that the token is limited to; null if it is not limited",
+  grants: "Grants of the token on individual resources; null if it is not limited",
+  expiresAt: "Expiry time; null if it never expires",
+  lastUsedAt: "Time of the last use; null if it was never used",
+  createdAt: "Creation time",
 });
 
 export const TokenView = object(fields, { title: "Token" });
 
 export const NewTokenView = object(
-  { ...fields, token: nullable(t.String({ description: "Shown only here; null in a replay by Idempotency-Key" })) },
+  {
+    ...fields,
+    token: nullable(t.String({ description: "The token. Shown only here; null in a replay by Idempotency-Key" })),
+  },
   { title: "NewToken" },
 );
 

@@ -32,11 +32,11 @@ type UseCases = ProjectUseCases & Pick<ServiceUseCases, "listVolumes">;
 
 const ProjectQuery = parameters({
   ...PageFields,
-  search: t.Optional(text(100, { description: "Part of a name or slug" })),
+  search: t.Optional(text(100, { description: "Only projects whose name or slug contains this text" })),
 });
 
 const RemovalQuery = parameters({
-  volumes: t.Optional(flag("Whether the volumes of the project and of its previews are deleted, too")),
+  volumes: t.Optional(flag("Whether to delete the volumes of the project and of its previews too")),
 });
 
 /** Routes of projects. */
@@ -61,7 +61,7 @@ export function projectRoutes(access: Access, useCases: UseCases) {
       {
         permission: "project:read",
         params: IdPath,
-        ...operation({ name: "project.get", summary: "Read one project", answer: one(ProjectView), problems: [404] }),
+        ...operation({ name: "project.get", summary: "Get a project", answer: one(ProjectView), problems: [404] }),
       },
     )
     .get(
@@ -72,10 +72,10 @@ export function projectRoutes(access: Access, useCases: UseCases) {
         params: IdPath,
         ...operation({
           name: "project.volumes",
-          summary: "List the volumes of a project and of its previews with their sizes",
+          summary: "List the volumes of a project and of its previews, with sizes",
           description:
-            "Only volumes that Slipway made for it; volumes that were there before are not listed. A project that runs as processes has none.",
-          answer: object({ data: t.Array(VolumeView, { description: "All of them, those of the project first" }) }),
+            "Lists only volumes that Slipway created for the project, not volumes that already existed. A project that runs as processes has none.",
+          answer: object({ data: t.Array(VolumeView, { description: "All volumes, those of the project first" }) }),
           problems: [404],
         }),
       },
@@ -118,10 +118,10 @@ function makingProjects(access: Access, useCases: UseCases) {
         body: EnsureBody,
         ...operation({
           name: "project.ensure",
-          summary: "Create a project or update the one of that id, else of that slug",
+          summary: "Create a project, or update the one with this ID, else with this slug",
           answer: done({
-            project_id: t.String({ description: "The project", examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
-            created: t.Boolean({ description: "Whether there was none before" }),
+            project_id: t.String({ description: "ID of the project", examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
+            created: t.Boolean({ description: "Whether the project was created rather than updated" }),
           }),
           problems: [404, 409],
         }),
@@ -143,7 +143,7 @@ function changingProjects(access: Access, useCases: UseCases) {
         body: ProjectPatch,
         ...operation({
           name: "project.change",
-          summary: "Change what is given of a project; null takes a setting back to its default",
+          summary: "Update fields of a project; null resets a setting to its default",
           answer: one(ProjectView),
           problems: [404, 409],
         }),
@@ -162,9 +162,9 @@ function changingProjects(access: Access, useCases: UseCases) {
         body: EmptyObject,
         ...operation({
           name: "project.remove",
-          summary: "Delete a project with its variables, names and deployments, and on request its volumes",
+          summary: "Delete a project with its variables, host names and deployments, and optionally its volumes",
           description:
-            "Cancels what is being deployed and stops what runs, and answers once no server leads visitors to it any more. Answers 503 with the code `removal_takes_long` after 50 seconds, while the removal goes on. Volumes stay by default. With `volumes=true` they go, too, with all data in them; volumes that were there before stay in any case. Answers 503 and removes nothing while Docker does not answer, and 409 with the code `volumes_left` when the project is deleted but something else uses a volume.",
+            "Cancels running deployments, stops all services, and responds once no server routes traffic to the project any more. After 50 seconds it responds with 503 and the code `removal_takes_long`, while the removal continues. Volumes stay by default. `volumes=true` deletes them with all their data, except for volumes that existed before. While Docker does not respond, the response is 503 and nothing is removed. If the project is deleted but a volume is still used by something else, the response is 409 with the code `volumes_left`.",
           answer: Done,
           problems: [404],
         }),
@@ -190,7 +190,7 @@ function linkingProjects(access: Access, useCases: UseCases) {
         body: LinkBody,
         ...operation({
           name: "project.link",
-          summary: "Link a repository of the git host; it replaces any other source",
+          summary: "Link a project to a repository on the git host; replaces any other source",
           answer: done({ project: ProjectView }),
           problems: [404],
         }),
@@ -208,7 +208,7 @@ function linkingProjects(access: Access, useCases: UseCases) {
         body: AutoDeployBody,
         ...operation({
           name: "project.auto_deploy",
-          summary: "Stop deploying on every push; starting to is refused while no git host is connected",
+          summary: "Disable deploying on every push; enabling it is rejected while no git host is connected",
           answer: done({ project: ProjectView }),
           problems: [404],
         }),

@@ -5,10 +5,10 @@ import { ENVIRONMENT, LOCATION, PROJECT_TYPE, RUNTIME, SOURCE } from "../meaning
 import { about, described, explained, integer, nullable, object, text, Time } from "../schema.ts";
 import { EndpointSchema, ServiceSchema } from "./service_schemas.ts";
 
-const projectName = text(100, { description: "What the project is called", examples: ["Harbour"] });
+const projectName = text(100, { description: "Name of the project", examples: ["Harbour"] });
 const projectSlug = text(40, {
   examples: ["harbour"],
-  description: "Lower-case letters, digits and -; unique in the organization",
+  description: "Slug: lower-case letters, digits and -; unique in the organization",
 });
 const command = (example: string) => text(2_000, { examples: [example] });
 
@@ -17,12 +17,12 @@ const plain = {
   gitRepo: text(100, { examples: ["harbour"] }),
   gitBranch: text(244, { examples: ["main"] }),
   gitUrl: text(2_000, {
-    description: "https or ssh, any git server; a project has this or a localPath",
+    description: "URL (https or ssh) of a repository on any git server; a project has either this or a localPath",
     examples: ["https://git.example.com/acme/harbour.git"],
   }),
   localPath: text(4_000, {
     description:
-      "A folder of the host, instead of a gitUrl; self-hosted only. Only admins name one outside of LOCAL_SOURCE_ROOTS",
+      "Folder on this machine, instead of a gitUrl; self-hosted only. A folder outside of LOCAL_SOURCE_ROOTS needs project:admin",
     examples: ["/srv/harbour"],
   }),
   framework: text(100, { examples: ["bun"] }),
@@ -35,7 +35,7 @@ const plain = {
   dockerfile: text(1_000, { examples: ["Dockerfile"] }),
   buildTarget: text(200, { examples: ["production"] }),
   buildArgs: t.Record(t.String({ maxLength: 200 }), t.String({ maxLength: 10_000 }), {
-    description: "Arguments of the Dockerfile; everybody who has the image can read them",
+    description: "Build arguments of the Dockerfile. Not secret: they can be read from the image",
     maxProperties: 100,
     examples: [{ EDITION: "community" }],
   }),
@@ -44,7 +44,7 @@ const plain = {
   services: t.Array(ServiceSchema, {
     maxItems: 100,
     examples: [[]],
-    description: "Checked as for a deployment; variables that are only named may be set later",
+    description: "Services, validated as for a deployment; variables given by name only may be set later",
   }),
   publicEndpoints: t.Array(EndpointSchema, { maxItems: 100, examples: [[]] }),
   rollbackWindow: integer({ minimum: 0, maximum: 100, examples: [5] }),
@@ -54,32 +54,32 @@ const plain = {
   hostPaths: t.Array(text(4_000), {
     maxItems: 100,
     description:
-      "Paths of the machine and names of its volumes that services may use; set with project:admin, self-hosted only",
+      "Paths on this machine and names of existing volumes that services may mount; needs project:admin, self-hosted only",
     examples: [[]],
   }),
 };
 
 const fields = described(plain, {
-  gitOwner: "The owner of its repository on the git host",
-  gitRepo: "The name of its repository on the git host",
-  gitBranch: "The branch that is deployed. Defaults to the repository's own default",
-  framework: "Defaults to what is detected, as everything does that says how it is built and started",
-  packageManager: "What installs its packages",
-  installCommand: "How its packages are installed",
-  buildCommand: "How it is built",
-  startCommand: "How it is started; it has to listen on the port in the variable PORT",
-  outputDirectory: "Where the build leaves a site, relative to rootDirectory",
-  rootDirectory: "The folder of the project inside its source",
-  dockerfile: "The Dockerfile that it is built by, relative to rootDirectory",
-  buildTarget: "The stage of the Dockerfile to stop at. Defaults to the last",
-  port: "Where it listens. Defaults to what is detected",
-  projectType: "What kind of project it is. Defaults to what is detected",
-  publicEndpoints: "Which addresses lead to which service. Defaults to one for the main service",
-  rollbackWindow: "How many former releases keep their files. Defaults to ROLLBACK_WINDOW of the installation",
+  gitOwner: "Owner of the repository on the git host",
+  gitRepo: "Name of the repository on the git host",
+  gitBranch: "Branch to deploy. Defaults to the default branch of the repository",
+  framework: "Framework. Defaults to the detected one, as all build and start settings do",
+  packageManager: "Package manager",
+  installCommand: "Command that installs the packages",
+  buildCommand: "Command that builds the project",
+  startCommand: "Command that starts the project, which must listen on the port in the variable PORT",
+  outputDirectory: "Output folder of the build of a static site, relative to rootDirectory",
+  rootDirectory: "Folder of the project inside the source",
+  dockerfile: "Path of the Dockerfile, relative to rootDirectory",
+  buildTarget: "Target stage of the Dockerfile. Defaults to the last stage",
+  port: "Port that the project listens on. Defaults to the detected one",
+  projectType: "Type of the project. Defaults to the detected one",
+  publicEndpoints: "Addresses and the services they route to. Defaults to one address for the main service",
+  rollbackWindow: "Number of former releases that keep their files. Defaults to the setting ROLLBACK_WINDOW",
   healthPath:
-    "The path that has to answer with a status below 400 before visitors are led to it. Defaults to none: a connection is enough",
-  requireApproval: "Whether every build waits until somebody approves it. Defaults to false",
-  runtime: "What it is built and run by. Defaults to what the installation uses",
+    "Path that must respond with a status below 400 before a release gets traffic. By default the HEALTHCHECK of the image counts, else an accepted connection",
+  requireApproval: "Whether every build waits for an approval. Defaults to false",
+  runtime: "Runtime that builds and runs the project. Defaults to that of the installation",
 });
 
 type Settings = typeof fields;
@@ -98,7 +98,7 @@ export const ProjectBody = object({ name: projectName, slug: t.Optional(projectS
 export const EnsureBody = object({
   name: projectName,
   slug: t.Optional(projectSlug),
-  projectId: t.Optional(text(100, { description: "The project to update. Defaults to the one of the slug" })),
+  projectId: t.Optional(text(100, { description: "Project to update. Defaults to the one with the slug" })),
   ...clearable,
 });
 export const ProjectPatch = object({ name: t.Optional(projectName), slug: t.Optional(projectSlug), ...clearable });
@@ -109,26 +109,26 @@ export const LinkBody = object({
   branch: t.Optional(fields.gitBranch),
 });
 export const AutoDeployBody = object({
-  enabled: t.Boolean({ description: "Whether every push is deployed", examples: [false] }),
+  enabled: t.Boolean({ description: "Whether to deploy every push", examples: [false] }),
 });
 
 const shown = Object.fromEntries(Object.entries(fields).map(([key, schema]) => [key, nullable(schema)]));
 
 export const ProjectView = object(
   {
-    id: t.String({ description: "The id of the project", examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
+    id: t.String({ description: "ID of the project", examples: ["prj_01m7edka8326kz9mv55sbbg868"] }),
     name: projectName,
     slug: projectSlug,
-    organizationId: t.String({ description: "Whose it is" }),
-    hostname: t.String({ description: "Its free address", examples: ["harbour.localhost"] }),
-    source: explained(SOURCE, { title: "ProjectSource", description: "Where its code comes from" }),
+    organizationId: t.String({ description: "ID of the organization" }),
+    hostname: t.String({ description: "Free host name of the project", examples: ["harbour.localhost"] }),
+    source: explained(SOURCE, { title: "ProjectSource", description: "Type of the source" }),
     ...shown,
     autoDeploy: t.Boolean({ description: "Whether every push to the linked repository is deployed" }),
-    activeDeploymentId: nullable(t.String({ description: "The live release; null when nothing serves" })),
-    location: explained(LOCATION, { title: "Location", description: "Where it runs" }),
-    serverId: nullable(t.String({ description: "The server that it runs on; null for this machine" })),
-    createdAt: about("When it was made", Time),
-    updatedAt: about("When it was last changed", Time),
+    activeDeploymentId: nullable(t.String({ description: "ID of the live deployment; null if none is live" })),
+    location: explained(LOCATION, { title: "Location", description: "Where the project runs" }),
+    serverId: nullable(t.String({ description: "ID of the server that the project runs on; null for this machine" })),
+    createdAt: about("Creation time", Time),
+    updatedAt: about("Time of the last change", Time),
   },
   { title: "Project" },
 );
@@ -159,23 +159,25 @@ export function projectView(project: Project) {
 
 export const VolumeView = object(
   {
-    name: t.String({ description: "As the services mount it", examples: ["data"] }),
+    name: t.String({ description: "Name by which the services mount it", examples: ["data"] }),
     environment: explained(ENVIRONMENT, {
       title: "Environment",
-      description: "production: shared by all releases of the project",
+      description: "Environment of the volume; all releases of the project share those of production",
     }),
-    deploymentId: nullable(t.String({ description: "The preview that it belongs to" })),
-    sizeBytes: nullable(integer({ description: "null when Docker cannot tell, or not in time", examples: [4_096] })),
+    deploymentId: nullable(t.String({ description: "ID of its preview; null for a production volume" })),
+    sizeBytes: nullable(
+      integer({ description: "null if Docker cannot determine the size, or not in time", examples: [4_096] }),
+    ),
   },
   { title: "Volume" },
 );
 
 export const VariableView = object(
   {
-    key: t.String({ description: "Its name", examples: ["DATABASE_URL"] }),
-    value: nullable(t.String({ description: "null where it is secret" })),
-    secret: t.Boolean({ description: "Whether its value never comes back" }),
-    updatedAt: about("When it was last written", Time),
+    key: t.String({ description: "Name of the variable", examples: ["DATABASE_URL"] }),
+    value: nullable(t.String({ description: "Value; null if the variable is secret" })),
+    secret: t.Boolean({ description: "Whether the value is write-only" }),
+    updatedAt: about("Time of the last write", Time),
   },
   { title: "Variable" },
 );
@@ -184,13 +186,13 @@ export const VariablesBody = object({
   upserts: t.Optional(
     t.Array(
       object({
-        key: text(255, { description: "Its name", examples: ["DATABASE_URL"] }),
-        value: t.String({ maxLength: 65_536, description: "Its new value", examples: ["postgres://…"] }),
+        key: text(255, { description: "Name of the variable", examples: ["DATABASE_URL"] }),
+        value: t.String({ maxLength: 65_536, description: "New value", examples: ["postgres://…"] }),
         secret: t.Optional(
-          t.Boolean({ description: "Its value never comes back; left out: as it was", examples: [true] }),
+          t.Boolean({ description: "Makes the value write-only. If omitted: unchanged", examples: [true] }),
         ),
       }),
-      { maxItems: 500, description: "Variables to write" },
+      { maxItems: 500, description: "Variables to create or overwrite" },
     ),
   ),
   deletes: t.Optional(

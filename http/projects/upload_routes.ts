@@ -26,34 +26,36 @@ import { DetectionView, WaitingUploadView, waitingUploadView } from "./upload_sc
 
 const ARCHIVE = "application/gzip";
 
-const SessionPath = object({ sessionId: t.String({ description: "The session, as POST /session gave it" }) });
+const SessionPath = object({ sessionId: t.String({ description: "ID of the upload session, from POST /session" }) });
 
 const SessionBody = object({
-  name: t.Optional(text(100, { description: "What the folder is called", examples: ["harbour"] })),
-  mode: t.Optional(explained(UPLOAD_MODE, { description: "Defaults to local", examples: ["local"] })),
+  name: t.Optional(text(100, { description: "Name of the folder", examples: ["harbour"] })),
+  mode: t.Optional(
+    explained(UPLOAD_MODE, { description: "Defaults to local; in cloud mode to cloud", examples: ["local"] }),
+  ),
 });
 
 const OpenedView = done({
-  sessionId: t.String({ description: "The session", examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
-  mode: explained(UPLOAD_MODE, { description: "What it is for" }),
-  expiresAt: about("Until when a folder can be uploaded and deployed", Time),
+  sessionId: t.String({ description: "ID of the upload session", examples: ["upl_01m7edka8326kz9mv55sbbg868"] }),
+  mode: explained(UPLOAD_MODE, { description: "Purpose of the upload" }),
+  expiresAt: about("Expiry time: until then a folder can be uploaded and deployed", Time),
   upload: object(
     described(
       {
         url: t.String(),
         method: t.Literal("POST"),
-        headers: object({ "content-type": t.Literal(ARCHIVE, { description: "A gzipped tar" }) }),
+        headers: object({ "content-type": t.Literal(ARCHIVE, { description: "Media type of a gzipped tar archive" }) }),
       },
-      { url: "Where the folder is sent to", method: "By which method", headers: "With which headers" },
+      { url: "URL to send the archive to", method: "HTTP method", headers: "Request headers" },
     ),
-    { description: "How the folder is uploaded" },
+    { description: "How to upload the folder" },
   ),
 });
 
 const UploadView = done({
-  bytes: integer({ description: "How large the archive was" }),
-  sha256: t.String({ description: "Its SHA-256" }),
-  files: integer({ description: "How many files it held" }),
+  bytes: integer({ description: "Size of the archive in bytes" }),
+  sha256: t.String({ description: "SHA-256 digest of the archive" }),
+  files: integer({ description: "Number of files in the archive" }),
 });
 
 /** Routes of folder uploads. */
@@ -73,7 +75,7 @@ export function folderRoutes(access: Access, useCases: ProjectUseCases, publicUr
         body: SessionBody,
         ...operation({
           name: "upload.open",
-          summary: "Open a place for one folder, for an hour; of too many the oldest unused one gives way",
+          summary: "Open an upload session for one folder, for one hour; beyond the quota, evicts your oldest unused",
           answer: OpenedView,
         }),
       },
@@ -94,7 +96,7 @@ export function folderRoutes(access: Access, useCases: ProjectUseCases, publicUr
         parse: "none",
         ...operation({
           name: "upload.receive",
-          summary: "Upload a folder as a gzipped tar, checked whole before the answer; it replaces a former one",
+          summary: "Upload a folder as a gzipped tar, fully checked before the response; replaces a former upload",
           answer: UploadView,
           problems: [404, 409, 413],
           streams: ARCHIVE,
@@ -117,7 +119,7 @@ function waitingSessions(access: Access, useCases: ProjectUseCases) {
         query: PageQuery,
         ...operation({
           name: "upload.list",
-          summary: "List your own sessions that neither expired nor were deployed, newest first",
+          summary: "List your own upload sessions that have neither expired nor been deployed, newest first",
           answer: many(WaitingUploadView),
         }),
       },
@@ -134,7 +136,7 @@ function waitingSessions(access: Access, useCases: ProjectUseCases) {
         body: EmptyObject,
         ...operation({
           name: "upload.discard",
-          summary: "Discard one of your own unused sessions with its files; an upload that is under way ends",
+          summary: "Delete one of your own unused upload sessions with its files; aborts an upload in progress",
           answer: Done,
           problems: [404],
         }),
@@ -154,7 +156,7 @@ function receivedFolders(access: Access, useCases: ProjectUseCases) {
       body: EmptyObject,
       ...operation({
         name: "upload.scan",
-        summary: "Say what an uploaded folder is and how it would be built; runs nothing of it",
+        summary: "Detect the type of an uploaded folder and how to build it; executes none of its code",
         answer: one(DetectionView),
         problems: [404],
         unaudited: true,

@@ -10,7 +10,7 @@ import { VariablesBody, VariableView } from "./schemas.ts";
 /** The most keys that an accepted body can contain. */
 const MAX_KEYS = 1_000;
 
-const Variables = object({ data: t.Array(VariableView, { description: "All of them, by name" }) });
+const Variables = object({ data: t.Array(VariableView, { description: "All variables, sorted by name" }) });
 
 /** Routes of a project's environment variables. */
 export function variableRoutes(access: Access, useCases: ProjectUseCases) {
@@ -45,7 +45,7 @@ export function variableRoutes(access: Access, useCases: ProjectUseCases) {
         ...operation({
           name: "variable.change",
           changes: variableKeys,
-          summary: "Write and delete variables in one step",
+          summary: "Write and delete variables atomically",
           answer: Variables,
           problems: [404],
         }),

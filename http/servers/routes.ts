@@ -23,7 +23,7 @@ export function serverRoutes(access: Access, useCases: ServerUseCases) {
       {
         permission: "server:read",
         params: IdPath,
-        ...operation({ name: "server.get", summary: "Read one server", answer: one(ServerView), problems: [404] }),
+        ...operation({ name: "server.get", summary: "Get a server", answer: one(ServerView), problems: [404] }),
       },
     )
     .use(newServers(access, useCases))
@@ -40,7 +40,7 @@ export function serverRoutes(access: Access, useCases: ServerUseCases) {
         body: EmptyObject,
         ...operation({
           name: "server.check",
-          summary: "Enter the server, record or compare its host key, and tell which engine answers",
+          summary: "Connect to the server over SSH, record or verify its host key, and report its container engine",
           answer: done(ReportFields),
           problems: [404, 409, 502],
         }),
@@ -74,7 +74,7 @@ function newServers(access: Access, useCases: ServerUseCases) {
       body: ServerBody,
       ...operation({
         name: "server.create",
-        summary: "Record a server; it is not contacted yet",
+        summary: "Create a server without connecting to it",
         status: 201,
         answer: one(ServerView),
         problems: [409],
@@ -104,7 +104,7 @@ function serverChanges(access: Access, useCases: ServerUseCases) {
         ...operation({
           name: "server.change",
           summary:
-            "Change what is given of a server; a credential left out stays, null clears it; an admin accepts a changed hostKey here",
+            "Update fields of a server; an omitted credential is kept, null clears it; replacing a recorded hostKey needs server:admin",
           answer: one(ServerView),
           problems: [404, 409],
         }),
@@ -122,7 +122,7 @@ function serverChanges(access: Access, useCases: ServerUseCases) {
         body: EmptyObject,
         ...operation({
           name: "server.remove",
-          summary: "Forget a server; nothing on it changes",
+          summary: "Delete a server; nothing changes on the server itself",
           answer: Done,
           problems: [404],
         }),

@@ -2,21 +2,21 @@ import { t } from "elysia";
 import type { Server } from "../../domain/servers/server.ts";
 import { about, described, integer, nullable, object, text, Time } from "../schema.ts";
 
-const name = text(80, { description: "What the server is called", examples: ["Berlin 1"] });
-const sshHost = text(253, { description: "Its name or address", examples: ["203.0.113.7"] });
-const PORT = { minimum: 1, maximum: 65_535, description: "The port of its SSH server" };
+const name = text(80, { description: "Name of the server", examples: ["Berlin 1"] });
+const sshHost = text(253, { description: "Host name or IP address", examples: ["203.0.113.7"] });
+const PORT = { minimum: 1, maximum: 65_535, description: "SSH port" };
 const sshPort = integer({ ...PORT, default: 22, examples: [22] });
-const sshUser = text(64, { description: "Who logs in there", examples: ["deploy"] });
+const sshUser = text(64, { description: "SSH user name", examples: ["deploy"] });
 const hostKey = text(8_192, {
-  description: "A fingerprint or a public key line",
+  description: "Host key, as a fingerprint or a public key line",
   examples: ["SHA256:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU"],
 });
-const sshPassword = text(1_000, { description: "This or sshPrivateKey; never shown again", examples: ["…"] });
+const sshPassword = text(1_000, { description: "This or sshPrivateKey. Never shown again", examples: ["…"] });
 const sshPrivateKey = text(32_768, {
-  description: "This or sshPassword, in the format of OpenSSH; never shown again",
+  description: "SSH private key in OpenSSH format; this or sshPassword. Never shown again",
   examples: ["-----BEGIN OPENSSH PRIVATE KEY-----…"],
 });
-const sshKeyPassphrase = text(1_000, { description: "What the private key is locked with", examples: ["…"] });
+const sshKeyPassphrase = text(1_000, { description: "Passphrase of the private key", examples: ["…"] });
 
 export const ServerBody = object({
   name,
@@ -42,7 +42,7 @@ export const ServerPatch = object({
 
 export const ServerView = object(
   {
-    id: t.String({ description: "The id of the server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] }),
+    id: t.String({ description: "ID of the server", examples: ["srv_01m7edka8326kz9mv55sbbg868"] }),
     name,
     sshHost,
     sshPort,
@@ -59,14 +59,14 @@ export const ServerView = object(
         updatedAt: Time,
       },
       {
-        hostKey: "The fingerprint of its host key; null until it was given or a check recorded it",
+        hostKey: "Fingerprint of the host key; null until it is set or a check records it",
         hasSshPassword: "Whether a password is stored",
         hasSshPrivateKey: "Whether a private key is stored",
-        hasSshKeyPassphrase: "Whether a passphrase of the key is stored",
-        lastCheckedAt: "When it was last checked; null when it never was",
-        lastCheckError: "Why that check failed; null when it went well",
-        createdAt: "When it was added",
-        updatedAt: "When it was last changed",
+        hasSshKeyPassphrase: "Whether a passphrase for the private key is stored",
+        lastCheckedAt: "Time of the last check; null if there was none",
+        lastCheckError: "Error of the last check; null if it succeeded",
+        createdAt: "Creation time",
+        updatedAt: "Time of the last change",
       },
     ),
   },
@@ -75,17 +75,17 @@ export const ServerView = object(
 
 export const ReportFields = {
   server: ServerView,
-  hostKey: t.String({ description: "The fingerprint of the host key that it showed" }),
+  hostKey: t.String({ description: "Fingerprint of the host key that the server presented" }),
   engine: about(
-    "The container engine that was found there; null when there is none",
+    "Container engine of the server; null if none responded",
     nullable(
       object({
-        name: t.Literal("docker", { description: "Which one it is" }),
-        version: t.String({ description: "Its version", examples: ["28.2.2"] }),
+        name: t.Literal("docker", { description: "Name of the engine" }),
+        version: t.String({ description: "Version of the engine", examples: ["28.2.2"] }),
       }),
     ),
   ),
-  message: t.String({ description: "What was found and what to do next" }),
+  message: t.String({ description: "Result of the check and what to do next" }),
 };
 
 export function serverView(server: Server) {

@@ -18,11 +18,11 @@ export interface SystemFacts {
   readonly docs: () => Response;
 }
 
-const Mode = explained(MODE, { title: "Mode", description: "What kind of installation this is" });
+const Mode = explained(MODE, { title: "Mode", description: "Mode of the installation" });
 const Version = t.String({ description: "The version of Slipway", examples: ["0.1.0"] });
 
 const Health = object({
-  status: t.Literal("ok", { description: "It works; else the answer is a Problem" }),
+  status: t.Literal("ok", { description: "The service works; otherwise the response is a Problem" }),
   version: Version,
   mode: Mode,
 });
@@ -30,9 +30,9 @@ const Health = object({
 const Environment = object({
   selfHosted: t.Boolean({ description: "Whether the mode is self-hosted" }),
   mode: Mode,
-  runtime: explained(RUNTIME, { title: "Runtime", description: "What runs deployments" }),
+  runtime: explained(RUNTIME, { title: "Runtime", description: "Runtime of deployments" }),
   version: Version,
-  authMode: t.Literal("local", { description: "Who knows the accounts: this installation" }),
+  authMode: t.Literal("local", { description: "Where accounts are stored: in this installation" }),
 });
 
 /** Routes of health, facts, metrics and documentation. */
@@ -49,7 +49,7 @@ export function systemRoutes(access: Access, facts: SystemFacts) {
       },
       {
         open: "Load balancers ask without credentials",
-        ...operation({ name: "system.health", summary: "Whether the service works", answer: Health, problems: [503] }),
+        ...operation({ name: "system.health", summary: "Check the service's health", answer: Health, problems: [503] }),
       },
     )
     .get(
@@ -63,27 +63,27 @@ export function systemRoutes(access: Access, facts: SystemFacts) {
       }),
       {
         open: "Clients adapt to the installation before they log in",
-        ...operation({ name: "system.env", summary: "What kind of installation this is", answer: Environment }),
+        ...operation({ name: "system.env", summary: "Get mode, runtime and version", answer: Environment }),
       },
     )
     .get("/api/openapi.json", () => facts.openapi(), {
       open: "The interface is no secret",
       ...operation({
         name: "system.openapi",
-        summary: "This interface as OpenAPI 3.1",
+        summary: "Get this API as an OpenAPI 3.1 document",
         answer: t.Object({}, { title: "OpenAPI" }),
       }),
     })
     .get("/api/docs", () => facts.docs(), {
       open: "The interface is no secret",
-      ...operation({ name: "system.docs", summary: "This interface as a page", answer: { media: "text/html" } }),
+      ...operation({ name: "system.docs", summary: "Get this API as an HTML page", answer: { media: "text/html" } }),
     })
     .get(
       "/metrics",
       () => new Response(facts.metrics.render(version), { headers: { "content-type": "text/plain; version=0.0.4" } }),
       {
         permission: "organization:read",
-        ...operation({ name: "system.metrics", summary: "Counters for Prometheus", answer: { media: "text/plain" } }),
+        ...operation({ name: "system.metrics", summary: "Get Prometheus metrics", answer: { media: "text/plain" } }),
       },
     );
 }
